@@ -1,0 +1,36 @@
+"""The flag that stops a load, a prefill or a decode from another thread.
+
+The flag is a C string of one byte: llama.cpp polls its abort callback at every graph node, and a
+Python callback would need the GIL there each time. Instead the engine installs libc's `strlen`
+as the callback with this buffer as its argument: an empty string means go on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+
+class CancelFlag:
+    """Set by any thread, polled by the engine's thread and by native code."""
+
+    __slots__ = ("_buffer",)
+
+    def __init__(self) -> None:
+        self._buffer = ctypes.create_string_buffer(2)
+
+    def set(self) -> None:
+        """Ask whatever runs to stop at the next chance."""
+        self._buffer[0] = b"\x01"
+
+    def clear(self) -> None:
+        """Make ready for the next piece of work."""
+        self._buffer[0] = b"\x00"
+
+    def is_set(self) -> bool:
+        """Whether a stop was asked for."""
+        return self._buffer[0] != b"\x00"
+
+    @property
+    def address(self) -> int:
+        """Address of the C string; valid as long as this object lives."""
+        return ctypes.addressof(self._buffer)

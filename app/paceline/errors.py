@@ -1,0 +1,56 @@
+"""The errors that a person can do something about.
+
+Two families, after qutebrowser's `misc/sql.py`: a `UserError` is the world's fault (a wrong file,
+too little memory, a value out of range) and carries what to do; every other exception is a bug of
+ours and is reported as such. The message is one sentence without a traceback, so that the window
+and the command line can show it as it is.
+"""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """Something the user can mend.
+
+    Attributes:
+        code: Stable, machine-readable name in kebab-case, e.g. ``"file-not-found"``.
+        message: One sentence: what happened.
+        hint: One sentence: what to do about it; may be empty.
+        exit_code: What the command line exits with (1 failed, 2 wrong usage or value).
+    """
+
+    exit_code = 1
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+    def __reduce__(self) -> tuple[type[UserError], tuple[str, str, str]]:
+        return type(self), (self.code, self.message, self.hint)
+
+
+class ValueOutOfRangeError(UserError):
+    """An option has a value that it cannot take."""
+
+    exit_code = 2
+
+
+class ModelError(UserError):
+    """A model file cannot be used: not there, not a GGUF, broken, does not fit."""
+
+
+class EngineError(UserError):
+    """The engine failed while it ran: out of memory, a failed decode, invalid numbers."""
+
+
+class ContextFullError(EngineError):
+    """The tokens do not fit into the context."""
+
+
+class CancelledError(Exception):
+    """The user stopped what was under way; not a failure."""

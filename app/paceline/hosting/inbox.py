@@ -1,0 +1,91 @@
+"""The queue between whoever owns an engine client and the engine's thread.
+
+Cancelling is a flag beside the queue, so that it never waits behind other commands; it is tied to
+the id of a turn or load, so that a late click cannot stop the next one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+from paceline.engine.cancel import CancelFlag
+from paceline.messages import Command, LoadPair, StartTurn, Tune
+
+
+def _request_id(command: Command) -> str | None:
+    match command:
+        case LoadPair():
+            return command.request_id
+        case StartTurn():
+            return command.turn_id
+        case _:
+            return None
+
+
+class Inbox:
+    """Thread-safe; `get` and `take_tune` are called by the engine's thread alone."""
+
+    def __init__(self) -> None:
+        self.flag = CancelFlag()
+        self._commands: deque[Command] = deque()
+        self._ready = threading.Condition()
+        self._current: str | None = None
+        self._cancelled: set[str] = set()
+
+    def put(self, command: Command) -> None:
+        """Append a command."""
+        with self._ready:
+            self._commands.append(command)
+            self._ready.notify()
+
+    def get(self, *, wait: bool = True) -> Command | None:
+        """Take the next command and make it the one that `cancel` can reach.
+
+        With `wait` it blocks until there is one; without, None says that the queue is empty.
+        """
+        with self._ready:
+            self._current = None
+            while wait and not self._commands:
+                self._ready.wait()
+            if not self._commands:
+                return None
+            command = self._commands.popleft()
+            self._current = _request_id(command)
+            self.flag.clear()
+            if self._current in self._cancelled:
+                self._cancelled.discard(self._current)
+                self.flag.set()
+            return command
+
+    def take_tune(self, turn_id: str) -> Tune | None:
+        """Take the oldest `Tune` for this turn out of the queue, if there is one."""
+        if not self._commands:  # the common case costs no lock; a put that is missed waits a step
+            return None
+        with self._ready:
+            for command in self._commands:
+                if isinstance(command, Tune) and command.turn_id == turn_id:
+                    self._commands.remove(command)
+                    return command
+        return None
+
+    def cancel(self, request_id: str) -> None:
+        """Stop the turn or load of this id: the running one by the flag, a queued one at its start.
+
+        An id that is neither running nor queued is ignored.
+        """
+        with self._ready:
+            if request_id == self._current:
+                self.flag.set()
+            elif any(_request_id(command) == request_id for command in self._commands):
+                self._cancelled.add(request_id)
+
+    def cancel_current(self) -> None:
+        """Stop whatever runs now; used on the way out."""
+        with self._ready:
+            if self._current is not None:
+                self.flag.set()
+            for command in self._commands:
+                request_id = _request_id(command)
+                if request_id is not None:
+                    self._cancelled.add(request_id)

@@ -1,0 +1,70 @@
+"""The engine on the caller's own thread: command line, benchmarks, tests and scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paceline.engine.backend import Backend
+from paceline.engine.service import EngineService
+from paceline.hosting.client import Listener
+from paceline.hosting.inbox import Inbox
+from paceline.messages import Command, Event, Shutdown
+
+
+class InlineClient:
+    """An `EngineClient` whose `submit` returns when the command is done.
+
+    A listener may submit commands from within an event (a `Tune` reaches the running turn at its
+    next step, anything else runs afterwards); another thread or a signal handler may `cancel`.
+    """
+
+    def __init__(self, backend: Callable[[], Backend] | None = None) -> None:
+        self._inbox = Inbox()
+        self._listener: Listener | None = None
+        self._service = EngineService(
+            self._emit,
+            take_tune=self._inbox.take_tune,
+            cancel=self._inbox.flag,
+            backend=backend,
+        )
+        self._busy = False
+        self._alive = True
+
+    def submit(self, command: Command) -> None:
+        """Carry the command out, and whatever was submitted meanwhile."""
+        if not self._alive:
+            return
+        self._inbox.put(command)
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            while (queued := self._inbox.get(wait=False)) is not None:
+                self._service.handle(queued)
+                if isinstance(queued, Shutdown):
+                    self._alive = False
+        finally:
+            self._busy = False
+
+    def cancel(self, request_id: str) -> None:
+        """Stop the turn or load of this id."""
+        self._inbox.cancel(request_id)
+
+    def set_listener(self, listener: Listener | None) -> None:
+        """Deliver events to `listener`, on the thread that submits."""
+        self._listener = listener
+
+    def close(self) -> bool:
+        """Free the models."""
+        self._inbox.cancel_current()
+        self.submit(Shutdown())
+        return not self._alive
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether commands are still taken."""
+        return self._alive
+
+    def _emit(self, event: Event) -> None:
+        if self._listener is not None:
+            self._listener(event)
