@@ -1,0 +1,165 @@
+"""The pair of models: load it, tell how it stands, and go back to the last good one.
+
+Loading frees what was loaded before. So when a load fails or is stopped, the pair that worked
+last is loaded again, and the session stays usable. Owned by `chat.session`, which passes on the
+engine's events; no Qt.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from paceline.messages import (
+    EngineDied,
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    ModelInfo,
+    ModelParams,
+    PairLoaded,
+    Unloaded,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paceline.hosting.client import EngineClient
+
+PairStatus = Literal["empty", "loading", "ready", "failed", "dead"]
+PairEvent = LoadProgressed | PairLoaded | LoadFailed | Unloaded | EngineDied
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A target and, for strategies that need one, a draft model."""
+
+    target: ModelParams
+    draft: ModelParams | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairState:
+    """How the pair stands.
+
+    Attributes:
+        status: "failed": nothing is loaded; "dead": the engine is gone and a load revives it.
+        pair: What is loaded, being loaded, or was to be loaded when it failed.
+        target: The loaded target.
+        draft: The loaded draft model.
+        stage: Which model is being loaded.
+        fraction: How much of it, 0..1.
+        notes: Sentences for the user about the loaded pair.
+        problem: Why the status is "failed" or "dead".
+    """
+
+    status: PairStatus = "empty"
+    pair: Pair | None = None
+    target: ModelInfo | None = None
+    draft: ModelInfo | None = None
+    stage: Literal["target", "draft"] = "target"
+    fraction: float = 0.0
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class PairListener(Protocol):
+    """Who shows the pair."""
+
+    def pair_changed(self, state: PairState) -> None:
+        """Something about the pair is different."""
+
+    def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
+        """A load failed; with `falls_back` the pair that worked last is being loaded again."""
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
+class PairLoader:
+    """Loads pairs one at a time; a newer wish replaces an older one that is still loading."""
+
+    def __init__(
+        self,
+        client: EngineClient,
+        *,
+        cache_dir: str = "",
+        new_id: Callable[[], str] = _new_id,
+    ) -> None:
+        self._client = client
+        self._cache_dir = cache_dir
+        self._new_id = new_id
+        self._listener: PairListener | None = None
+        self._request_id: str | None = None
+        self._good: Pair | None = None
+        self._state = PairState()
+
+    @property
+    def state(self) -> PairState:
+        """How the pair stands now."""
+        return self._state
+
+    def set_listener(self, listener: PairListener | None) -> None:
+        """Tell `listener` from now on."""
+        self._listener = listener
+
+    def load(self, pair: Pair) -> None:
+        """Load this pair in place of what is loaded or being loaded."""
+        if self._request_id is not None:
+            self._client.cancel(self._request_id)
+        self._request_id = self._new_id()
+        self._set(PairState("loading", pair))
+        self._client.submit(
+            LoadPair(self._request_id, pair.target, pair.draft, cache_dir=self._cache_dir)
+        )
+
+    def reload(self) -> bool:
+        """Load the pair again that worked last, else the one that was wanted; False: none."""
+        pair = self._good or self._state.pair
+        if pair is None:
+            return False
+        self.load(pair)
+        return True
+
+    def cancel(self) -> None:
+        """Stop the load that is under way; the pair that worked last comes back."""
+        if self._request_id is not None:
+            self._client.cancel(self._request_id)
+
+    def on_event(self, event: PairEvent) -> None:
+        """Take an event about loading; those of an older request are dropped."""
+        if isinstance(event, EngineDied):
+            self._request_id = None
+            self._set(PairState("dead", self._good or self._state.pair, problem=event.reason))
+        elif isinstance(event, Unloaded):
+            if self._request_id is None:
+                self._set(PairState("empty", self._state.pair))
+        elif event.request_id == self._request_id:
+            self._on_own_event(event)
+
+    def _on_own_event(self, event: LoadProgressed | PairLoaded | LoadFailed) -> None:
+        if isinstance(event, LoadProgressed):
+            self._set(replace(self._state, stage=event.stage, fraction=event.fraction))
+            return
+        self._request_id = None
+        wanted = self._state.pair
+        if isinstance(event, PairLoaded):
+            self._good = wanted
+            self._set(PairState("ready", wanted, event.target, event.draft, notes=event.notes))
+            return
+        fallback = self._good if self._good != wanted else None
+        self._good = fallback  # a pair that fails is no longer good
+        was_cancelled = event.code == "cancelled"
+        if self._listener is not None and not was_cancelled:
+            self._listener.load_failed(event, falls_back=fallback is not None)
+        if fallback is not None:
+            self.load(fallback)
+        else:
+            self._set(PairState("failed", wanted, problem=event.message))
+
+    def _set(self, state: PairState) -> None:
+        self._state = state
+        if self._listener is not None:
+            self._listener.pair_changed(state)

@@ -1,0 +1,94 @@
+"""What is known of one reply: what was asked for, what came, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from paceline.messages import SamplingParams
+
+if TYPE_CHECKING:
+    from paceline.messages import FinishReason, StepCommitted, TokenTrace, TurnStats
+
+ReplyStatus = Literal["waiting", "prefill", "decoding", "finished", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOptions:
+    """What a turn is generated with, captured when it is sent.
+
+    Attributes:
+        strategy: ``ID[:key=value]…``.
+        sampling: How tokens are drawn.
+        max_tokens: Tokens of the reply at most.
+        seed: None draws a new one.
+        system_prompt: Put before the conversation; empty: none.
+    """
+
+    strategy: str = "draft"
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    max_tokens: int = 1024
+    seed: int | None = None
+    system_prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyError:
+    """Why a reply failed, and what to do about it."""
+
+    code: str
+    message: str
+    hint: str
+
+
+@dataclass(slots=True)
+class Reply:
+    """One reply while it grows and after it ended; `chat.session` alone changes it.
+
+    Attributes:
+        turn_id: Id of the engine's turn.
+        message_id: The message of the conversation that gets the text.
+        conversation_id: That conversation.
+        options: What was asked for.
+        status: "waiting" for the models, then "prefill", "decoding", and how it ended.
+        strategy: The strategy in force; a `Tune` changes it.
+        text: The text so far.
+        traces: Where each token came from.
+        steps: One record per decoding step, for the plot and the figures.
+        n_prompt: Tokens of the prompt; 0 until known.
+        n_prefilled: Tokens of the prompt that are in the context.
+        seed: Key of the noise, as reported.
+        submitted_s: When the turn was handed to the engine, on the session's clock.
+        first_token_s: Seconds from then to the first token.
+        reason: Why the reply ended.
+        stats: The figures of the finished reply.
+        plain_tokens_per_s: Speed without speculation: measured in this reply, else as last
+            measured with this pair of models; None when nobody knows.
+        error: Why it failed.
+        stopping: Whether the user asked it to stop.
+    """
+
+    turn_id: str
+    message_id: str
+    conversation_id: str
+    options: TurnOptions
+    status: ReplyStatus = "waiting"
+    strategy: str = ""
+    text: str = ""
+    traces: list[TokenTrace] = field(default_factory=list)
+    steps: list[StepCommitted] = field(default_factory=list)
+    n_prompt: int = 0
+    n_prefilled: int = 0
+    seed: int | None = None
+    submitted_s: float | None = None
+    first_token_s: float | None = None
+    reason: FinishReason | None = None
+    stats: TurnStats | None = None
+    plain_tokens_per_s: float | None = None
+    error: ReplyError | None = None
+    stopping: bool = False
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self.status in ("finished", "failed")

@@ -1,0 +1,132 @@
+"""`paceline chat`: load a pair, generate one reply, print it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from paceline.cli.chat_options import LOAD_ID, TURN_ID, ChatRequest, read_request
+from paceline.cli.interrupts import EXIT_CODE, Interrupts
+from paceline.cli.output import Results, remark
+from paceline.cli.printer import JsonPrinter, Printer, TextPrinter
+from paceline.errors import UserError
+from paceline.messages import (
+    EngineDescribed,
+    EngineDied,
+    Event,
+    LoadFailed,
+    LoadProgressed,
+    PairLoaded,
+    PrefillProgressed,
+    StepCommitted,
+    TuneApplied,
+    TuneRejected,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    Unloaded,
+)
+from paceline.paths import Paths
+
+if TYPE_CHECKING:
+    import argparse
+
+    from paceline.hosting.client import EngineClient
+
+USAGE_CODES = frozenset({"bad-strategy", "value-out-of-range"})
+"""Codes of events that stand for a wrong value (exit code 2) rather than a failure."""
+
+
+class TurnError(UserError):
+    """The engine reported that load or turn failed."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(code, message, hint)
+        if code in USAGE_CODES:
+            self.exit_code = 2
+        elif code == "cancelled":
+            self.exit_code = EXIT_CODE
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the command; returns the exit code.
+
+    Raises:
+        UserError: It cannot be done; says why.
+    """
+    request = read_request(args, Paths.from_environment())
+    from paceline.hosting.inline import InlineClient  # brings the native library with it
+
+    return ChatRun(InlineClient(), request, as_json=args.json).run()
+
+
+class ChatRun:
+    """One load and one turn, seen by the listener of an inline client."""
+
+    def __init__(self, client: EngineClient, request: ChatRequest, *, as_json: bool) -> None:
+        self._client = client
+        self._request = request
+        self._results = Results(on_lost=self._cancel)
+        self._printer: Printer = (JsonPrinter if as_json else TextPrinter)(self._results)
+        self._interrupts = Interrupts(self._cancel)
+        self._is_loaded = False
+        self._finished: TurnFinished | None = None
+        self._error: TurnError | None = None
+
+    def run(self) -> int:
+        """Load, generate, close; returns the exit code."""
+        for note in self._request.notes:
+            remark(note)
+        self._client.set_listener(self._on_event)
+        with self._interrupts:
+            try:
+                self._client.submit(self._request.load)
+                if self._is_loaded and not self._interrupts.hit:
+                    self._client.submit(self._request.turn)
+            finally:
+                self._printer.close()
+                self._client.close()
+        self._results.check()
+        return self._exit_code()
+
+    def _exit_code(self) -> int:
+        if self._error is not None:
+            raise self._error
+        if self._results.error is not None:
+            return 0  # whoever read the results has gone away
+        if self._finished is None:
+            raise TurnError("cancelled", "Stopped before the reply began.")
+        return EXIT_CODE if self._finished.reason == "cancelled" else 0
+
+    def _cancel(self) -> None:
+        self._client.cancel(LOAD_ID)
+        self._client.cancel(TURN_ID)
+
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case LoadProgressed() | PrefillProgressed():
+                self._printer.progress(event)
+            case PairLoaded():
+                self._is_loaded = True
+                self._tell(event.notes)
+            case TurnStarted():
+                if self._interrupts.hit:  # between load and turn there was nothing to cancel
+                    self._cancel()
+                self._tell(event.notes)
+            case StepCommitted():
+                self._printer.step(event)
+            case TurnFinished():
+                self._finished = event
+                self._printer.finished(event)
+            case LoadFailed() | TurnFailed():
+                self._error = TurnError(event.code, event.message, event.hint)
+            case EngineDied():
+                self._error = TurnError("engine-died", event.reason, event.hint)
+            case EngineDescribed() | Unloaded() | TuneApplied() | TuneRejected():
+                pass  # nobody asked
+            case _:
+                assert_never(event)
+
+    @staticmethod
+    def _tell(notes: tuple[str, ...]) -> None:
+        for note in notes:
+            remark(note)

@@ -1,0 +1,68 @@
+"""Ctrl+C while the engine works on the main thread.
+
+Python runs a signal handler only between two of its own instructions, and a native call may take
+seconds. The byte that Python's C handler writes to a wake-up socket comes at once, so a thread
+waits for it and acts: the first Ctrl+C cancels, the second one ends the program on the spot.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
+
+EXIT_CODE = 130
+_STOP = b"\0"
+
+
+class Interrupts:
+    """A context manager for the main thread; within it Ctrl+C calls `cancel` from a helper thread.
+
+    Attributes:
+        hit: Whether Ctrl+C was pressed.
+    """
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self.hit = False
+        self._cancel = cancel
+        self._reader, self._writer = socket.socketpair()
+        self._writer.setblocking(False)  # noqa: FBT003
+        self._thread = threading.Thread(target=self._watch, name="interrupts", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._old_fd = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
+        self._old_handler = signal.signal(signal.SIGINT, _ignore)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        signal.signal(signal.SIGINT, self._old_handler)
+        signal.set_wakeup_fd(self._old_fd)
+        self._writer.send(_STOP)
+        self._thread.join()
+        self._reader.close()
+        self._writer.close()
+
+    def _watch(self) -> None:
+        while (byte := self._reader.recv(1)) not in (_STOP, b""):
+            if byte[0] != signal.SIGINT:
+                continue
+            if self.hit:
+                os._exit(EXIT_CODE)
+            self.hit = True
+            self._cancel()
+
+
+def _ignore(_signal: int, _frame: FrameType | None) -> None:
+    """Stand in for the default handler, which would raise; the thread does the work."""

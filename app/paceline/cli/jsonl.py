@@ -1,0 +1,77 @@
+"""The JSON lines of `paceline chat --json`; outside tools rely on their keys.
+
+``{"event": "step", …}`` for every decoding step, then one ``finished`` or ``failed``. Numbers that
+JSON does not have (NaN, infinity) become null.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paceline.messages import StepCommitted, TurnFinished, TurnStats
+
+
+def line(data: dict[str, Any]) -> str:
+    """Return one line of JSON with its line end."""
+    return json.dumps(_finite(data), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def step(event: StepCommitted) -> dict[str, Any]:
+    """Return the object for a decoding step."""
+    return {
+        "event": "step",
+        "step": event.step,
+        "tokens": [trace.token for trace in event.tokens],
+        "text": event.text,
+        "sources": [trace.source for trace in event.tokens],
+        "n_committed": len(event.tokens),
+        "drafted": [
+            {
+                "drafter": count.drafter,
+                "n_drafted": count.n_drafted,
+                "n_accepted": count.n_accepted,
+            }
+            for count in event.drafted
+        ],
+        "draft_s": event.draft_s,
+        "verify_s": event.verify_s,
+        "sample_s": event.sample_s,
+    }
+
+
+def finished(event: TurnFinished) -> dict[str, Any]:
+    """Return the object that ends a reply."""
+    return {
+        "event": "finished",
+        "text": event.text,
+        "tokens": list(event.tokens),
+        "reason": event.reason,
+        "seed": event.seed,
+        "strategy": event.strategy,
+        "stats": _stats(event.stats),
+    }
+
+
+def failed(code: str, message: str, hint: str) -> dict[str, Any]:
+    """Return the object that takes the place of `finished` after an error."""
+    return {"event": "failed", "code": code, "message": message, "hint": hint}
+
+
+def _stats(stats: TurnStats) -> dict[str, Any]:
+    data = dataclasses.asdict(stats)
+    data["by_drafter"] = {entry.pop("drafter"): entry for entry in data["by_drafter"]}
+    return data
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value

@@ -1,0 +1,164 @@
+"""What is known to go wrong on some machines, told apart from facts alone; used by the doctor."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_PYSIDE = "PySide6-Essentials"
+_LIBRARY = "llama-cpp-python"
+_REBUILD = (
+    "Build it again without it: "
+    'CMAKE_ARGS="-DGGML_NATIVE=OFF" pip install --force-reinstall --no-cache-dir '
+    "--no-binary=llama-cpp-python llama-cpp-python=={version}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the doctor found, as far as a problem can hang on it.
+
+    Attributes:
+        python: Version of the interpreter, e.g. (3, 11, 7).
+        installed: Versions by distribution; None for what is not there.
+        required_library: The version of llama-cpp-python that this program is made for; empty when
+            the program was not installed as a package.
+        library_error: Why the native library cannot be loaded; empty when it can.
+        system_info: The library's build flags in words.
+        machine: The processor's architecture, e.g. "x86_64".
+        supports_gpu: Whether the library can use a GPU.
+        has_nvidia: Whether an NVIDIA driver is present.
+        locked_folders: Folders that cannot be written to.
+        missing_models: Files of the demo pair that are not there.
+    """
+
+    python: tuple[int, ...]
+    installed: dict[str, str | None]
+    required_library: str = ""
+    library_error: str = ""
+    system_info: str = ""
+    machine: str = ""
+    supports_gpu: bool = False
+    has_nvidia: bool = False
+    locked_folders: tuple[str, ...] = ()
+    missing_models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One known problem and what to do about it."""
+
+    code: str
+    text: str
+    remedy: str
+
+
+def find(facts: Facts) -> list[Problem]:
+    """Return the problems of this machine, the worst first."""
+    return [*_library(facts), *_window(facts), *_files(facts), *_speed(facts)]
+
+
+def _library(facts: Facts) -> list[Problem]:
+    problems = []
+    installed = facts.installed.get(_LIBRARY)
+    if facts.library_error:
+        problems.append(
+            Problem(
+                "library-not-loaded",
+                f"The native library cannot be loaded: {facts.library_error}",
+                f"Install it again: pip install --force-reinstall {_LIBRARY}"
+                f"{'==' + facts.required_library if facts.required_library else ''}",
+            )
+        )
+    if installed and facts.required_library and installed != facts.required_library:
+        problems.append(
+            Problem(
+                "library-version",
+                f"{_LIBRARY} {installed} is installed, but Paceline is made for "
+                f"{facts.required_library}; its low-level interface changes between releases.",
+                f"pip install {_LIBRARY}=={facts.required_library}",
+            )
+        )
+    if _flag(facts.system_info, "AMX_INT8"):
+        problems.append(
+            Problem(
+                "amx",
+                "The native library was built with AMX. Built by GCC 12 or older it can crash in "
+                "the first decode of more than one token (ggml-org/llama.cpp issue 20824).",
+                _REBUILD.format(version=installed or facts.required_library),
+            )
+        )
+    return problems
+
+
+def _window(facts: Facts) -> list[Problem]:
+    version = facts.installed.get(_PYSIDE)
+    if version is None:
+        return [
+            Problem(
+                "no-pyside",
+                "PySide6 is not installed, so the window cannot be opened.",
+                f"pip install {_PYSIDE}; `paceline chat` works without it.",
+            )
+        ]
+    if _numbers(version)[:2] == (6, 12) and facts.python < (3, 12):
+        return [
+            Problem(
+                "pyside-references",
+                f"PySide6 {version} loses references to None and True on Python before 3.12; "
+                "the window ends after some thousand calls.",
+                f'pip install "{_PYSIDE}<6.12", or use Python 3.12.',
+            )
+        ]
+    return []
+
+
+def _files(facts: Facts) -> list[Problem]:
+    problems = [
+        Problem(
+            "folder-not-writable",
+            f"The folder {folder} cannot be written to.",
+            "Set PACELINE_HOME to a folder that you can write to.",
+        )
+        for folder in facts.locked_folders
+    ]
+    problems += [
+        Problem(
+            "demo-pair-missing", f"The demo model {name} is missing.", "Install Paceline again."
+        )
+        for name in facts.missing_models
+    ]
+    return problems
+
+
+def _speed(facts: Facts) -> list[Problem]:
+    problems = []
+    is_x86 = facts.machine.lower() in ("x86_64", "amd64")
+    if is_x86 and facts.system_info and not _flag(facts.system_info, "AVX2"):
+        problems.append(
+            Problem(
+                "no-avx2",
+                "The native library was built without AVX2 and is several times slower for it, "
+                "if this processor has AVX2.",
+                'CMAKE_ARGS="-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON" pip install '
+                "--force-reinstall --no-cache-dir --no-binary=llama-cpp-python llama-cpp-python",
+            )
+        )
+    if facts.has_nvidia and not facts.library_error and not facts.supports_gpu:
+        problems.append(
+            Problem(
+                "gpu-unused",
+                "There is an NVIDIA GPU, but the native library was built for the processor only.",
+                'CMAKE_ARGS="-DGGML_CUDA=on" pip install --force-reinstall --no-cache-dir '
+                "--no-binary=llama-cpp-python llama-cpp-python",
+            )
+        )
+    return problems
+
+
+def _flag(system_info: str, name: str) -> bool:
+    return re.search(rf"\b{name} = 1\b", system_info) is not None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))

@@ -1,0 +1,145 @@
+"""The tree of commands, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paceline import __version__
+from paceline.cli.usage import Parser, not_built_yet
+from paceline.errors import UserError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+INTERRUPTED = 130
+
+_LATER = {
+    "bench": "Run `paceline chat --json` with each strategy and compare the stats.",
+    "calibrate": "Run `paceline chat --json` and look at verify_s of each step.",
+    "pairs": "Give both files to `paceline chat`; it says whether they go together.",
+    "models": "Give files by --target and --draft.",
+    "hub": "Download GGUF files with `hf download OWNER/REPO FILE`.",
+    "cache": "Use the strategy prompt-lookup, which needs no stored files.",
+}
+
+_EPILOG = """\
+Without arguments the window opens. Every file the program writes is under the
+folder that PACELINE_HOME names, if it is set.
+
+exit codes: 0 done, 1 failed, 2 wrong usage or value, 130 interrupted
+"""
+
+
+def build_parser() -> Parser:
+    """Return the parser for everything that comes after `paceline`."""
+    parser = Parser(
+        prog="paceline",
+        description="Chat with local language models, made fast by speculative decoding.",
+        epilog=_EPILOG,
+    )
+    parser.add_argument("--version", action="version", version=f"paceline {__version__}")
+    parser.add_argument(
+        "--smoke-test",
+        metavar="OUT.png",
+        type=Path,
+        help="open the window, let the demo pair reply, save a picture and leave",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _add_chat(commands)
+    _add_doctor(commands)
+    return parser
+
+
+def _add_chat(commands: argparse._SubParsersAction[Parser]) -> None:
+    from paceline.cli import chat_options
+
+    parser = commands.add_parser(
+        "chat",
+        help="generate one reply and print it",
+        description="Generate one reply and print it as it grows.",
+        epilog='Example: paceline chat --prompt "What is a list?" --strategy draft:n_max=4',
+    )
+    chat_options.add_options(parser)
+
+
+def _add_doctor(commands: argparse._SubParsersAction[Parser]) -> None:
+    parser = commands.add_parser(
+        "doctor",
+        help="show versions, devices, folders and known problems",
+        description="Show versions, devices, threads, folders and known problems with remedies.",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the parsed command line.
+
+    Raises:
+        UsageError: It cannot be understood, or names what is not built yet.
+        SystemExit: Help or version were printed.
+    """
+    if arguments and arguments[0] in _LATER:
+        raise not_built_yet(f"`paceline {arguments[0]}`", _LATER[arguments[0]])
+    parser = build_parser()
+    args = parser.parse_args(arguments)
+    if args.command and args.smoke_test:
+        parser.error("--smoke-test stands alone")
+    return args
+
+
+def run(
+    arguments: Sequence[str],
+    open_window: Callable[[], int],
+    smoke_test: Callable[[Path], int],
+) -> int:
+    """Carry out a command line; returns the exit code.
+
+    The window is handed in, because the command line knows no Qt.
+    """
+    from paceline.cli import output
+
+    output.use_utf8()
+    try:
+        args = parse(arguments)
+        if args.smoke_test:
+            return smoke_test(args.smoke_test)
+        if args.command is None:
+            return open_window()
+        return _run_command(args)
+    except UserError as error:
+        if arguments[:1] == ["chat"] and "--json" in arguments:
+            _print_failure(error)
+        output.remark(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        output.discard_stdout()
+        return 0
+
+
+def _run_command(args: argparse.Namespace) -> int:
+    from paceline import logs
+    from paceline.paths import Paths
+
+    logs.set_up(Paths.from_environment().log_dir)
+    try:
+        if args.command == "doctor":
+            from paceline.cli import doctor
+
+            return doctor.run(args)
+        from paceline.cli import chat
+
+        return chat.run(args)
+    finally:
+        logs.tear_down()
+
+
+def _print_failure(error: UserError) -> None:
+    from paceline.cli import jsonl
+
+    sys.stdout.write(jsonl.line(jsonl.failed(error.code, error.message, error.hint)))
+    sys.stdout.flush()

@@ -1,0 +1,171 @@
+"""The options that choose and place the two models, and the `ModelParams` made from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paceline import paths
+from paceline.cli.usage import NotBuiltYet, Parser, UsageError, layers, not_built_yet, whole_number
+from paceline.messages import ModelParams
+
+if TYPE_CHECKING:
+    import argparse
+
+_KV_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+_MOST_THREADS = 512  # GGML_MAX_N_THREADS
+_FIELDS = {
+    "n_ctx": "ctx{}",
+    "n_threads": "threads{}",
+    "n_threads_batch": "threads_batch{}",
+    "n_gpu_layers": "gpu_layers{}",
+    "device": "device{}",
+    "kv_type_k": "kv_type{}_k",
+    "kv_type_v": "kv_type{}_v",
+}
+"""Fields of `ModelParams` and the options behind them; the braces take nothing or "_draft"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The models to load; `notes` are sentences about options without an effect."""
+
+    target: ModelParams
+    draft: ModelParams | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def default_strategy(self) -> str:
+        """Speculate if there is a draft model."""
+        return "draft" if self.draft else "off"
+
+
+def add_options(parser: Parser) -> None:
+    """Add the groups "models" and "hardware"."""
+    models = parser.add_argument_group("models")
+    models.add_argument(
+        "--target",
+        metavar="FILE",
+        help="GGUF file of the model that decides the text (default: the built-in demo pair)",
+    )
+    models.add_argument(
+        "--draft",
+        metavar="FILE",
+        help="GGUF file of the small model that drafts; when only --target is given there is no "
+        "draft model and the strategy is off",
+    )
+    _add_hardware(parser.add_argument_group("hardware"))
+    _add_later(parser)
+
+
+def _add_hardware(group: argparse._ArgumentGroup) -> None:
+    threads = whole_number(1, _MOST_THREADS)
+    for suffix, whose in (("", "target"), ("-draft", "draft model")):
+        group.add_argument(
+            f"--ctx{suffix}",
+            metavar="N",
+            type=whole_number(1),
+            help=f"context of the {whose} in tokens (default: 4096, or the model's own if smaller)",
+        )
+        group.add_argument(
+            f"--threads{suffix}",
+            metavar="N",
+            type=threads,
+            help=f"threads of the {whose} for single tokens (default: physical cores - 1)",
+        )
+        group.add_argument(
+            f"--threads-batch{suffix}",
+            metavar="N",
+            type=threads,
+            help=f"threads of the {whose} for several tokens at once (default: --threads{suffix})",
+        )
+        group.add_argument(
+            f"--gpu-layers{suffix}",
+            metavar="N|auto",
+            type=layers,
+            help=f"layers of the {whose} kept on the GPU (default: auto, as many as there are)",
+        )
+        group.add_argument(
+            f"--device{suffix}",
+            metavar="NAME",
+            help=f"device for the {whose}, as `paceline doctor` names it",
+        )
+    group.add_argument(
+        "--flash-attn", choices=("on", "off", "auto"), default="auto", help="default: auto"
+    )
+    for suffix, whose in (("", "target"), ("-draft", "draft model")):
+        for cache in "kv":
+            group.add_argument(
+                f"--kv-type{suffix}-{cache}",
+                choices=_KV_TYPES,
+                metavar="TYPE",
+                help=f"type of the {whose}'s {cache.upper()} cache: {', '.join(_KV_TYPES)} "
+                "(default: f16)",
+            )
+
+
+def _add_later(parser: Parser) -> None:
+    layers_instead = "Use --gpu-layers N to keep fewer layers on the GPU."
+    one_device = "Use --device NAME to choose one device."
+    for option, n_args, instead in (
+        ("--cpu-moe", 0, layers_instead),
+        ("--cpu-moe-draft", 0, layers_instead.replace("layers ", "layers-draft ", 1)),
+        ("--n-cpu-moe", None, layers_instead),
+        ("--n-cpu-moe-draft", None, layers_instead.replace("layers ", "layers-draft ", 1)),
+        ("--split-mode", None, one_device),
+        ("--tensor-split", None, one_device),
+        ("--main-gpu", None, one_device),
+    ):
+        parser.add_argument(option, action=NotBuiltYet, nargs=n_args, instead=instead)
+
+
+def read_pair(args: argparse.Namespace) -> Pair:
+    """Return what the options ask for.
+
+    Raises:
+        UsageError: A name that cannot be a file.
+        UserError: The demo pair is not there.
+    """
+    for option, name in (("--target", args.target), ("--draft", args.draft)):
+        _check_name(option, name)
+    target, draft = args.target, args.draft
+    if target is None:
+        demo_target, demo_draft = paths.demo_pair()
+        target = str(demo_target)
+        draft = str(demo_draft) if draft is None else draft
+    notes = () if draft is not None else tuple(_notes_without_draft(args))
+    return Pair(
+        target=_params(target, args, ""),
+        draft=None if draft is None else _params(draft, args, "_draft"),
+        notes=notes,
+    )
+
+
+def _check_name(option: str, name: str | None) -> None:
+    if name is None:
+        return
+    if name.startswith("hf:"):
+        raise not_built_yet(
+            f"{option} hf:OWNER/REPO:FILE", "Download the file and give its path instead."
+        )
+    if not name.strip():
+        raise UsageError("usage", f"{option} is empty.", "Give the path of a GGUF file.")
+
+
+def _params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams:
+    given = {
+        field: value
+        for field, option in _FIELDS.items()
+        if (value := getattr(args, option.format(suffix))) is not None
+    }
+    return ModelParams(path=str(Path(path).absolute()), flash_attn=args.flash_attn, **given)
+
+
+def _notes_without_draft(args: argparse.Namespace) -> list[str]:
+    options = [option.format("_draft") for option in _FIELDS.values()]
+    return [
+        f"--{option.replace('_', '-')} has no effect without a draft model."
+        for option in options
+        if getattr(args, option) is not None
+    ]

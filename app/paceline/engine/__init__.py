@@ -1,0 +1,1 @@
+"""The engine: loads a pair, speculates, and tells what it did. No Qt, no network, no chats."""

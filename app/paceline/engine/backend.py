@@ -1,0 +1,116 @@
+"""What the engine needs from a library that runs models, as protocols.
+
+`engine/llama.py` implements them on llama.cpp, `engine/fake.py` with scripted numbers. Everything
+here is called by the engine's thread alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paceline.engine.cancel import CancelFlag
+from paceline.messages import EngineDescribed, ModelInfo, ModelParams
+
+Row = NDArray[np.float32]
+"""Logits of one position, float32 [n_vocab]; a view into native memory."""
+Rows = NDArray[np.float32]
+"""Logits of several positions, float32 [n_rows, n_vocab]; valid until the next decode."""
+
+
+class Vocabulary(Protocol):
+    """A model's tokens. `eog` holds the ids that end a generation."""
+
+    kind: int
+    n_tokens: int
+    bos: int
+    eos: int
+    add_bos: bool
+    add_eos: bool
+    eog: frozenset[int]
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """Return token ids, without BOS; with `special`, ``<|im_end|>`` becomes one token."""
+
+    def piece(self, token: int) -> bytes:
+        """Return the token's bytes as a reply shows them: nothing for a control token."""
+
+    def text(self, token: int) -> bytes:
+        """Return the token's entry in the vocabulary, control tokens included."""
+
+
+class LanguageModel(Protocol):
+    """A loaded model with one context that holds one sequence.
+
+    Attributes:
+        info: Facts for people.
+        vocab: Its tokens.
+        template: Jinja source of the chat template; empty when the file has none.
+        n_ctx: Tokens that fit into the context.
+        n_batch: Tokens that one decode may take.
+        max_rows: Positions whose logits one decode may output.
+        can_rollback: Whether the context's tail can be removed.
+        native_s: Seconds spent in native calls since the model was loaded.
+        facts_key: Identifies model, build and settings for measured facts.
+    """
+
+    info: ModelInfo
+    vocab: Vocabulary
+    template: str
+    n_ctx: int
+    n_batch: int
+    max_rows: int
+    can_rollback: bool
+    native_s: float
+    facts_key: str
+
+    @property
+    def n_past(self) -> int:
+        """Tokens in the context."""
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        """Append tokens to the context and return the logits of the last `n_rows` of them.
+
+        At most `n_batch` tokens and `max_rows` rows. Can be cancelled while it runs.
+
+        Returns:
+            float32 [n_rows, n_vocab], valid until the next decode; may be written to.
+
+        Raises:
+            CancelledError: The flag was set; the context holds a part of the tokens.
+            ContextFullError: The tokens do not fit; nothing was appended.
+            EngineError: The library failed; the context may hold a part of the tokens.
+        """
+
+    def rollback(self, n_past: int) -> bool:
+        """Shorten the context to `n_past` tokens; False when the model cannot, unchanged then."""
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+    def close(self) -> None:
+        """Free model and context; the object is dead afterwards."""
+
+
+Progress = Callable[[float], None]
+
+
+class Backend(Protocol):
+    """Loads models."""
+
+    def describe(self) -> EngineDescribed:
+        """Return versions and devices."""
+
+    def load(
+        self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
+    ) -> LanguageModel:
+        """Load a model whose decodes may output `n_rows` rows.
+
+        Raises:
+            ModelError: The file cannot be used, or does not fit; says why and what to do.
+            ValueOutOfRangeError: A parameter that the model or the build cannot serve.
+            CancelledError: The flag was set.
+        """

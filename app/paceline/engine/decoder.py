@@ -1,0 +1,310 @@
+"""The decoding loop: draft, verify in one target decode, commit, roll back. Everything is this loop.
+
+Plain decoding is the same loop with no drafted tokens. The decoder is a generator: one `Step` per
+verify decode, the first one for the token from the prefill's logits. Closing it at any point, or
+an exception, leaves both contexts with nothing but a prefix of the committed tokens.
+
+Structure after `common/speculative.cpp` of llama.cpp and `speculative_generate_step` of mlx-lm.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from paceline.engine.drafters.base import NO_DRAFT, Draft, Drafter, Workbench
+from paceline.engine.drafters.registry import Strategy
+from paceline.engine.prefix import CachedContext, common_prefix
+from paceline.engine.sampling import Sampler
+from paceline.engine.stats import PlainSpeed, TurnMeter
+from paceline.engine.text import TextAssembler
+from paceline.engine.verify import Verdict, verify
+from paceline.errors import EngineError
+from paceline.messages import SOURCE_TARGET, DraftCount, FinishReason, TokenTrace
+
+_clock = time.perf_counter
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one step committed; the fields are those of `messages.StepCommitted`."""
+
+    tokens: tuple[TokenTrace, ...]
+    text: str
+    drafted: tuple[DraftCount, ...]
+    draft_s: float
+    verify_s: float
+    sample_s: float
+    total_s: float
+    plain: bool
+
+
+class Decoder:
+    """Generates one reply.
+
+    Attributes:
+        history: Prompt and committed tokens.
+        finish_reason: Why the reply ended; None while it runs.
+        meter: The reply's figures.
+        broken_draft: Why the drafter was given up in mid-reply, if it was.
+    """
+
+    def __init__(
+        self,
+        target: CachedContext,
+        bench: Workbench,
+        strategy: Strategy,
+        sampler: Sampler,
+        text: TextAssembler,
+        *,
+        max_tokens: int,
+        eog: frozenset[int],
+        plain_speed: PlainSpeed,
+    ) -> None:
+        self._target = target
+        self._bench = bench
+        self._sampler = sampler
+        self._text = text
+        self._max_tokens = max_tokens
+        self._eog = eog
+        self._plain_speed = plain_speed
+        self._strategy = strategy
+        self._drafter = strategy.make(bench)
+        self._drafter_began = False
+        self._n_prompt = 0
+        self._last_width = 0
+        self._time_ended = 0.0
+        self._decode_began = 0.0
+        self._native_at_start = 0.0
+        self.history: list[int] = []
+        self.finish_reason: FinishReason | None = None
+        self.meter = TurnMeter()
+        self.broken_draft: EngineError | None = None
+
+    @property
+    def generated(self) -> list[int]:
+        """The committed tokens of the reply."""
+        return self.history[self._n_prompt :]
+
+    @property
+    def reply(self) -> str:
+        """The reply's text so far."""
+        return self._text.text
+
+    def switch(self, strategy: Strategy) -> None:
+        """Draft by another strategy from the next step on.
+
+        Raises:
+            UserError: The strategy cannot work here; the present one stays.
+        """
+        drafter = strategy.make(self._bench)
+        self._drafter.close()
+        self._drafter, self._strategy, self._drafter_began = drafter, strategy, False
+
+    def run(self, prompt: Sequence[int], on_prefill: Callable[[int], None]) -> Iterator[Step]:
+        """Prefill, then yield steps until the reply ends; see `finish_reason` then.
+
+        Args:
+            prompt: Token ids, at least one, fewer than the context holds.
+            on_prefill: Called with the number of prompt tokens done.
+
+        Raises:
+            CancelledError: The user stopped; what was committed stands.
+            EngineError: The target failed; what was committed stands.
+        """
+        self.history = list(prompt)
+        self._n_prompt = self.meter.n_prompt = len(prompt)
+        try:
+            yield self._prefill(on_prefill)
+            while self.finish_reason is None:
+                yield self._step()
+        finally:
+            self._drafter.close()
+            self._target.rollback(common_prefix(self._target.tokens, self.history))
+            self._count_time()
+
+    # ------------------------------------------------------------------------------- prefill
+
+    def _prefill(self, on_prefill: Callable[[int], None]) -> Step:
+        began = _clock()
+        target = self._target
+        self.meter.n_reused = target.reuse(self.history)
+        row = target.prefill(self.history, self._bench.chunk, on_prefill)[0]
+        self._decode_began = self._time_ended = _clock()
+        self.meter.prefill_s = self._decode_began - began
+        self._native_at_start = self._native_s()
+        token = self._sampler.sample(row, 0)
+        ended = self._commit(token)
+        self._close_step(1, ended=ended)
+        now = _clock()
+        trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
+        step = Step(
+            (trace,), self._text.take(), (), 0.0, 0.0, now - self._time_ended,
+            now - self._time_ended, plain=False,
+        )  # fmt: skip
+        self._time_ended = now
+        return step
+
+    # ---------------------------------------------------------------------------------- step
+
+    def _step(self) -> Step:
+        target, history, meter = self._target, self.history, self.meter
+        began = self._time_ended
+        n_max = self._room()
+        draft, draft_s = self._propose(n_max) if n_max > 0 else (NO_DRAFT, 0.0)
+        n_draft = len(draft.tokens)
+        n_held = len(target.tokens)
+
+        verify_began = _clock()
+        rows = target.feed([history[-1], *draft.tokens], n_draft + 1)
+        sample_began = _clock()
+        ends: list[int] = []
+
+        def commit(token: int) -> bool:
+            ended = self._commit(token)
+            ends.append(self._text.text_end)
+            return ended
+
+        position = len(history) - self._n_prompt
+        verdict = verify(rows, draft.tokens, position, self._sampler.sample, commit)
+        sample_ended = _clock()
+
+        target.rollback(n_held + 1 + verdict.n_accepted)
+        self._observe(verdict, n_draft)
+        meter.n_steps += 1
+        meter.n_discarded += verdict.n_discarded
+        self._close_step(len(verdict.tokens), ended=verdict.ended)
+
+        ended = _clock()
+        plain = n_draft == 0 and self._last_width == 1
+        self._last_width = n_draft + 1
+        if plain:
+            seconds = ended - began - draft_s
+            meter.plain.add(seconds)
+            self._plain_speed.add(seconds)
+        self._time_ended = ended
+        return Step(
+            self._traces(verdict, draft, ends),
+            self._text.take(),
+            (DraftCount(self._strategy.info.id, n_draft, verdict.n_accepted, verdict.n_discarded),)
+            if n_draft
+            else (),
+            draft_s,
+            sample_began - verify_began,
+            sample_ended - sample_began,
+            ended - began,
+            plain,
+        )
+
+    def _room(self) -> int:
+        """Return how many tokens the next step may draft."""
+        if self._plain_speed.n_needed and self._strategy.info.family != "off":
+            return 0  # a load's first steps are plain, so that there is something to compare with
+        model = self._target.model
+        return min(
+            self._max_tokens - (len(self.history) - self._n_prompt) - 1,
+            model.n_ctx - len(self.history),
+            model.max_rows - 1,
+        )
+
+    def _propose(self, n_max: int) -> tuple[Draft, float]:
+        meter = self.meter.drafter(self._strategy.info.id)
+        began = _clock()
+        try:
+            if not self._drafter_began:
+                self._drafter.begin(self.history, self._n_prompt)
+                self._drafter_began = True
+                meter.n_begin += 1
+                now = _clock()
+                meter.begin_s += now - began
+            draft_began = _clock()
+            draft = self._drafter.propose(n_max)
+        except EngineError as error:  # a dead draft never costs a reply
+            self.broken_draft = error
+            self._drafter = _Nothing()
+            return NO_DRAFT, _clock() - began
+        now = _clock()
+        meter.n_draft += 1
+        meter.draft_s += now - draft_began
+        if draft.tokens:
+            draft = self._sound(draft, n_max)
+        return draft, now - began
+
+    def _sound(self, draft: Draft, n_max: int) -> Draft:
+        """Cut a draft to its length and to tokens that exist: drafters may be anybody's."""
+        n_vocab, tokens = self._bench.vocab.n_tokens, draft.tokens
+        n = min(len(tokens), n_max)
+        n = next((i for i in range(n) if not 0 <= tokens[i] < n_vocab), n)
+        return draft if n == len(tokens) else Draft(tokens[:n], draft.confidences[:n])
+
+    def _observe(self, verdict: Verdict, n_draft: int) -> None:
+        if not self._drafter_began:
+            return
+        meter = self.meter.drafter(self._strategy.info.id)
+        began = _clock()
+        self._drafter.observe(verdict.n_accepted if n_draft else None)
+        if n_draft:
+            meter.count_draft(n_draft, verdict.n_accepted)
+            meter.n_accept += 1
+            meter.accept_s += _clock() - began
+
+    # -------------------------------------------------------------------------------- commit
+
+    def _commit(self, token: int) -> bool:
+        """Append a token to the reply; True when it ends it."""
+        self.history.append(token)
+        if token in self._eog:
+            self.finish_reason = "eog"
+        elif self._text.push(token):
+            self.finish_reason = "stop"
+        return self.finish_reason is not None
+
+    def _close_step(self, n_committed: int, *, ended: bool) -> None:
+        self.meter.n_generated += n_committed
+        if ended:
+            return
+        if self.meter.n_generated >= self._max_tokens:
+            self.finish_reason = "length"
+        elif len(self.history) > self._target.model.n_ctx:
+            self.finish_reason = "context"
+
+    def _traces(
+        self, verdict: Verdict, draft: Draft, ends: Sequence[int]
+    ) -> tuple[TokenTrace, ...]:
+        source, sure = self._strategy.info.id, draft.confidences
+        return tuple(
+            TokenTrace(token, source, i, sure[i] if i < len(sure) else None, end)
+            if i < verdict.n_accepted
+            else TokenTrace(token, SOURCE_TARGET, -1, None, end)
+            for i, (token, end) in enumerate(zip(verdict.tokens, ends, strict=True))
+        )
+
+    def _native_s(self) -> float:
+        draft = self._bench.draft
+        return self._target.model.native_s + (draft.model.native_s if draft else 0.0)
+
+    def _count_time(self) -> None:
+        if self._decode_began:
+            self.meter.decode_s = self._time_ended - self._decode_began
+            self.meter.native_s = self._native_s() - self._native_at_start
+
+
+class _Nothing:
+    """Takes the place of a drafter that broke."""
+
+    def begin(self, history: Sequence[int], n_prompt: int) -> None:
+        pass
+
+    def propose(self, n_max: int) -> Draft:
+        del n_max
+        return NO_DRAFT
+
+    def observe(self, n_accepted: int | None) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+_: type[Drafter] = _Nothing  # the protocol holds

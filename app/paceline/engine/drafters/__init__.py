@@ -1,0 +1,1 @@
+"""Drafters: one small module per idea, all behind `base.Drafter`, named in `registry`."""

@@ -1,0 +1,120 @@
+"""What a drafter is: something that proposes tokens and sees what became of them.
+
+To add one, write a class with these methods, describe it by a `DrafterInfo`, and name both in
+`registry.py`, or publish the class through the entry-point group ``paceline.drafters``. The
+decoder never asks which drafter it holds, and a drafter can never change the text: the target
+judges every token. It can only be slow, or useless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from paceline.engine.backend import Row, Vocabulary
+from paceline.engine.prefix import CachedContext
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A proposal. `confidences`, 0..1, is empty or as long as `tokens`."""
+
+    tokens: Sequence[int]
+    confidences: Sequence[float] = ()
+
+
+NO_DRAFT = Draft(())
+
+
+class Drafter(Protocol):
+    """Proposes the tokens that the target is likely to commit next.
+
+    All calls come from the engine's thread, in the order begin, (propose, observe)*, close.
+    """
+
+    def begin(self, history: Sequence[int], n_prompt: int) -> None:
+        """Start working behind a prefill, or in the middle of a reply when the user switches.
+
+        Args:
+            history: Prompt and committed tokens. It is live and read-only: it grows before every
+                `observe`, and its last token is the one that the target has not decoded yet.
+            n_prompt: How many of them are the prompt's; the next token's position within the
+                reply is ``len(history) - n_prompt``.
+        """
+
+    def propose(self, n_max: int) -> Draft:
+        """Return up to `n_max` tokens (at least 1 is asked for) that may follow the history.
+
+        Raises:
+            CancelledError: The user stopped the turn; leave everything as it was.
+        """
+
+    def observe(self, n_accepted: int | None) -> None:
+        """See what a step committed; the history holds it now.
+
+        Args:
+            n_accepted: How many tokens of this drafter's last proposal were accepted; None when
+                the step verified no proposal of this drafter.
+        """
+
+    def close(self) -> None:
+        """The turn is over, or another drafter takes its place. `begin` may follow again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """What a drafter may use; passed to its factory once per turn or change of strategy.
+
+    Attributes:
+        vocab: The target's tokens.
+        sample: The target's sampler: ``sample(row, position)`` with the noise of that position.
+        draft: The draft model's context; None when no draft model is loaded.
+        eog: Ids that end a generation in this turn; empty when they are suppressed.
+        remember: Whether the drafter may keep what it learns beyond the turn.
+        chunk: Tokens per native call when a long text has to be decoded.
+    """
+
+    vocab: Vocabulary
+    sample: Callable[[Row, int], int]
+    draft: CachedContext | None
+    eog: frozenset[int]
+    remember: bool
+    chunk: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One setting of a drafter: an int or a float between `low` and `high`."""
+
+    name: str
+    kind: Literal["int", "float"]
+    default: float
+    low: float
+    high: float
+    title: str
+    help: str
+
+
+Settings = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class DrafterInfo:
+    """A drafter for people, and how to make it.
+
+    Attributes:
+        id: The name used everywhere: settings, command line, window, events.
+        title: Two or three words.
+        summary: One sentence: what it is good for.
+        family: "off", "model" (a draft model), or "lookup" (needs no model).
+        parameters: Its settings.
+        make: Builds one from the workbench and a complete set of settings.
+    """
+
+    id: str
+    title: str
+    summary: str
+    family: Literal["off", "model", "lookup"]
+    parameters: tuple[Parameter, ...]
+    make: Callable[[Workbench, Settings], Drafter]

@@ -1,0 +1,140 @@
+"""A second, smaller model drafts, token by token.
+
+It draws with the noise of the very position that it predicts, so that at chat temperatures it
+agrees with the target far more often than an argmax draft would (see `noise.py`). Its context
+keeps every row that it has computed: only the rejected tail is dropped, and what the target
+committed without it is caught up in one batch before the next draft. llama.cpp's server decodes
+the whole verify batch once more on the draft instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paceline.engine.drafters.base import (
+    NO_DRAFT,
+    Draft,
+    DrafterInfo,
+    Parameter,
+    Settings,
+    Workbench,
+)
+from paceline.engine.prefix import common_prefix
+from paceline.engine.sampling import confidence
+from paceline.errors import UserError
+
+
+class DraftModel:
+    """Drafts up to `n_max` tokens, stops below `p_min`, gives up drafts shorter than `n_min`."""
+
+    def __init__(self, bench: Workbench, settings: Settings) -> None:
+        if bench.draft is None:
+            raise UserError(
+                "no-draft-model",
+                "The strategy “draft” needs a draft model, and none is loaded.",
+                "Choose a draft model, or a strategy that needs none, such as prompt-lookup.",
+            )
+        if not bench.draft.model.can_rollback:
+            raise UserError(
+                "draft-cannot-rollback",
+                "This draft model cannot take back drafted tokens, so it cannot draft.",
+                "Choose a draft model with plain attention, or prompt-lookup.",
+            )
+        self._context = bench.draft
+        self._bench = bench
+        self._n_vocab = bench.vocab.n_tokens
+        self._n_max = int(settings["n_max"])
+        self._n_min = int(settings["n_min"])
+        self._p_min = settings["p_min"]
+        self._history: Sequence[int] = ()
+        self._n_prompt = 0
+        self._n_agreed = 0
+
+    def begin(self, history: Sequence[int], n_prompt: int) -> None:
+        """Keep what the context shares with the history; the rest is decoded when needed."""
+        self._history = history
+        self._n_prompt = n_prompt
+        context = self._context
+        context.rollback(common_prefix(context.tokens, list(history)))
+        self._n_agreed = len(context.tokens)
+
+    def propose(self, n_max: int) -> Draft:
+        """Catch up with the history, then decode one token after the other."""
+        history, context, model = self._history, self._context, self._context.model
+        n_max = min(n_max, self._n_max, model.n_ctx - len(history))
+        if n_max < 1 or n_max < self._n_min:
+            return NO_DRAFT
+        sample, eog, n_vocab = self._bench.sample, self._bench.eog, self._n_vocab
+        position = len(history) - self._n_prompt
+        pending = self._catch_up()
+        tokens: list[int] = []
+        confidences: list[float] = []
+        while True:
+            row = context.feed(pending, 1)[0]
+            if len(row) > n_vocab:  # vocabularies may differ by some tokens at their ends
+                row = row[:n_vocab]
+            token = sample(row, position + len(tokens))
+            sure = confidence(row)
+            if sure < self._p_min:
+                break
+            tokens.append(token)
+            confidences.append(sure)
+            if len(tokens) >= n_max or token in eog:
+                break
+            pending = [token]
+        if len(tokens) < self._n_min:
+            return NO_DRAFT
+        return Draft(tokens, confidences)
+
+    def observe(self, n_accepted: int | None) -> None:
+        """Drop the drafted tokens that were not committed."""
+        del n_accepted
+        context, history = self._context, self._history
+        held, n = context.tokens, self._n_agreed
+        end = min(len(held), len(history))
+        while n < end and held[n] == history[n]:
+            n += 1
+        context.rollback(n)
+        self._n_agreed = len(context.tokens)
+
+    def close(self) -> None:
+        """Leave the context with a prefix of the history."""
+        if self._history:
+            self.observe(None)
+        self._history = ()
+
+    def _catch_up(self) -> Sequence[int]:
+        """Decode all but the last stretch of what the context lacks; return that stretch."""
+        context, history, chunk = self._context, self._history, self._bench.chunk
+        if len(context.tokens) >= len(history):  # only after a failed step: the last row is needed
+            context.rollback(len(history) - 1)
+        self._n_agreed = len(context.tokens)
+        while len(history) - len(context.tokens) > chunk:
+            done = len(context.tokens)
+            context.feed(history[done : done + chunk], 0)
+        self._n_agreed = len(context.tokens)
+        return history[len(context.tokens) :]
+
+
+INFO = DrafterInfo(
+    id="draft",
+    title="Draft model",
+    summary="A smaller model of the same family writes ahead; the target checks it in one go.",
+    family="model",
+    parameters=(
+        Parameter(
+            "n_max", "int", 16, 1, 10_000, "Tokens ahead",
+            "Tokens drafted per step at most. Longer drafts pay when most are accepted; what the "
+            "batch cannot take is cut.",
+        ),
+        Parameter(
+            "n_min", "int", 0, 0, 10_000, "Shortest draft",
+            "Drafts shorter than this are thrown away and the step is a plain one.",
+        ),
+        Parameter(
+            "p_min", "float", 0.75, 0, 1, "Min. confidence",
+            "Drafting stops where the draft model's favourite token is less likely than this.",
+        ),
+    ),
+    make=DraftModel,
+)  # fmt: skip

@@ -1,0 +1,51 @@
+"""Measured facts about machine and models, kept in one small JSON file.
+
+A fact is named by a key that holds everything it depends on (model, build, threads, settings), so
+that a change of any of them simply finds nothing. Losing the file costs a measurement, so every
+failure to read or write it is ignored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+
+Fact = bool | int | float | str
+
+
+class Facts:
+    """Read once, written at every change. An empty folder name keeps the facts in memory only."""
+
+    def __init__(self, cache_dir: str) -> None:
+        self._path = Path(cache_dir) / "facts.json" if cache_dir else None
+        self._facts: dict[str, Fact] = {}
+        if self._path is not None:
+            with contextlib.suppress(OSError, ValueError):
+                data = json.loads(self._path.read_text("utf-8"))
+                if isinstance(data, dict):
+                    self._facts = {
+                        str(k): v for k, v in data.items() if isinstance(v, (bool, int, float, str))
+                    }
+
+    def get(self, key: str) -> Fact | None:
+        """Return a fact; None when it was never measured."""
+        return self._facts.get(key)
+
+    def put(self, key: str, fact: Fact) -> None:
+        """Keep a fact."""
+        self._facts[key] = fact
+        if self._path is None:
+            return
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle, name = tempfile.mkstemp(dir=self._path.parent, prefix="facts-")
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    json.dump(self._facts, file, indent=1, sort_keys=True)
+                Path(name).replace(self._path)
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+                raise

@@ -1,0 +1,492 @@
+"""llama.cpp behind the engine's protocols, by llama-cpp-python's low-level API.
+
+The only module that imports `llama_cpp`; it owns every native pointer and turns native codes into
+errors. All of it runs on the engine's thread, one context per model, one sequence per context.
+
+What must hold, since llama.cpp aborts the process otherwise: a decode gets at most `n_batch`
+tokens and outputs at most `n_outputs_max` rows; rows are read before the next decode; the progress
+and abort callbacks live as long as what they were given to.
+
+Long: because pointers have one owner, all that touches them stays in one file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import llama_cpp
+import numpy as np
+import psutil
+from llama_cpp._ggml import libggml
+
+from paceline.engine.backend import Progress, Rows
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.model_file import check_model_file, file_id
+from paceline.engine.threads import default_threads
+from paceline.errors import (
+    CancelledError,
+    ContextFullError,
+    EngineError,
+    ModelError,
+    ValueOutOfRangeError,
+)
+from paceline.messages import DeviceInfo, EngineDescribed, ModelInfo, ModelParams
+
+N_BATCH = 512
+DEFAULT_CTX = 4096
+_FLASH_ATTN = {"auto": -1, "off": 0, "on": 1}
+_KV_TYPES = {  # ggml type, bytes per element
+    "f32": (0, 4.0), "f16": (1, 2.0), "bf16": (30, 2.0), "q8_0": (8, 34 / 32),
+    "q5_1": (7, 24 / 32), "q5_0": (6, 22 / 32), "q4_1": (3, 20 / 32), "q4_0": (2, 18 / 32),
+    "iq4_nl": (20, 18 / 32),
+}  # fmt: skip
+_DEVICE_KINDS: dict[int, Literal["cpu", "gpu", "igpu", "accel"]] = {0: "cpu", 1: "gpu", 2: "igpu"}
+
+
+class _NativeLog:
+    """Keeps llama.cpp's last complaints, so that a failed load can say why."""
+
+    def __init__(self) -> None:
+        self.lines: deque[str] = deque(maxlen=20)
+        self._callback = llama_cpp.llama_log_callback(self._on_line)
+        llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
+
+    def _on_line(self, level: int, text: bytes, _data: object) -> None:
+        if level in (2, 3):  # warning, error
+            line = text.decode("utf-8", "replace").strip()
+            if level == 3 and line:
+                self.lines.append(line)
+
+    def why(self) -> str:
+        """Return the first complaint since the last call, without function names."""
+        lines, self.lines = self.lines, deque(maxlen=20)
+        for line in lines:
+            reason = line.split(": ", 1)[-1].removeprefix("error loading model: ")
+            if reason:
+                return reason.rstrip(".")
+        return "llama.cpp does not say why"
+
+
+@functools.cache
+def _start() -> _NativeLog:
+    """Initialise the library once; the log's callback then lives as long as the process."""
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # an abort must not start a debugger
+    llama_cpp.llama_backend_init()
+    return _NativeLog()
+
+
+@functools.cache
+def _ggml() -> Any:
+    """Declare the device functions of ggml, which llama-cpp-python does not bind."""
+    for name, restype, argtypes in (
+        ("ggml_backend_dev_count", ctypes.c_size_t, ()),
+        ("ggml_backend_dev_get", ctypes.c_void_p, (ctypes.c_size_t,)),
+        ("ggml_backend_dev_name", ctypes.c_char_p, (ctypes.c_void_p,)),
+        ("ggml_backend_dev_description", ctypes.c_char_p, (ctypes.c_void_p,)),
+        ("ggml_backend_dev_type", ctypes.c_int, (ctypes.c_void_p,)),
+        (
+            "ggml_backend_dev_memory",
+            None,
+            (ctypes.c_void_p, *(ctypes.POINTER(ctypes.c_size_t),) * 2),
+        ),
+    ):
+        function = getattr(libggml, name)
+        function.restype, function.argtypes = restype, argtypes
+    return libggml
+
+
+def _devices() -> list[tuple[int, DeviceInfo]]:
+    ggml, devices = _ggml(), []
+    for i in range(ggml.ggml_backend_dev_count()):
+        device = ggml.ggml_backend_dev_get(i)
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        ggml.ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
+        info = DeviceInfo(
+            ggml.ggml_backend_dev_name(device).decode(),
+            ggml.ggml_backend_dev_description(device).decode("utf-8", "replace").strip(),
+            _DEVICE_KINDS.get(ggml.ggml_backend_dev_type(device), "accel"),
+            total.value,
+            free.value,
+        )
+        devices.append((device, info))
+    return devices
+
+
+class LlamaVocabulary:
+    """Implements `backend.Vocabulary`; valid as long as its model."""
+
+    def __init__(self, pointer: Any) -> None:
+        self._pointer = pointer
+        self.kind: int = llama_cpp.llama_vocab_type(pointer)
+        self.n_tokens: int = llama_cpp.llama_vocab_n_tokens(pointer)
+        self.bos: int = llama_cpp.llama_vocab_bos(pointer)
+        self.eos: int = llama_cpp.llama_vocab_eos(pointer)
+        self.add_bos: bool = llama_cpp.llama_vocab_get_add_bos(pointer)
+        self.add_eos: bool = llama_cpp.llama_vocab_get_add_eos(pointer)
+        is_eog = llama_cpp.llama_vocab_is_eog
+        self.eog = frozenset(t for t in range(self.n_tokens) if is_eog(pointer, t))
+        self._buffer = ctypes.create_string_buffer(256)
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """Return token ids without BOS; with `special`, control tokens' texts become them."""
+        data = text.encode("utf-8", "replace")
+        size = len(data) + 16  # a tokenizer may add a leading space
+        for _ in range(2):
+            out = (llama_cpp.llama_token * size)()
+            n = llama_cpp.llama_tokenize(
+                self._pointer, data, len(data), out, size, False, special  # noqa: FBT003
+            )
+            if n >= 0:
+                return out[:n]
+            size = -n
+        raise EngineError("tokenize-failed", "The text cannot be tokenized.")
+
+    def piece(self, token: int) -> bytes:
+        """Return the token's bytes; nothing for control tokens."""
+        n = llama_cpp.llama_token_to_piece(
+            self._pointer, token, self._buffer, len(self._buffer), 0, False  # noqa: FBT003
+        )
+        if n < 0:
+            self._buffer = ctypes.create_string_buffer(-n)
+            return self.piece(token)
+        return self._buffer.raw[:n]
+
+    def text(self, token: int) -> bytes:
+        """Return the token's entry in the vocabulary."""
+        return llama_cpp.llama_vocab_get_text(self._pointer, token) or b""
+
+
+class LlamaModel:
+    """Implements `backend.LanguageModel`: a native model and its one context."""
+
+    def __init__(
+        self, model: Any, params: ModelParams, path: Path, n_rows: int, cancel: CancelFlag
+    ) -> None:
+        self._model: Any = model
+        self._cancel = cancel
+        self._context: Any = None
+        self._batch: Any = None
+        try:
+            self._open(params, path, n_rows)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
+        model = self._model
+        self.vocab = LlamaVocabulary(llama_cpp.llama_model_get_vocab(model))
+        template = llama_cpp.llama_model_chat_template(model, None)
+        self.template = template.decode("utf-8", "replace") if template else ""
+        self.native_s = 0.0
+        self.n_batch = N_BATCH
+        self.max_rows = min(n_rows, N_BATCH)
+        self.n_ctx = _choose_ctx(model, params)
+        _check_memory(model, params, self.n_ctx)
+        n_threads = params.n_threads or default_threads()
+        n_threads_batch = params.n_threads_batch or n_threads
+        self._context = self._new_context(params, n_threads, n_threads_batch)
+        self._memory = llama_cpp.llama_get_memory(self._context)
+        self._make_batch()
+        self.can_rollback = self._probe_rollback()
+        self.info = ModelInfo(
+            path=str(path),
+            name=_meta(model, "general.name") or path.stem,
+            architecture=_meta(model, "general.architecture"),
+            description=_text(llama_cpp.llama_model_desc, model),
+            n_params=llama_cpp.llama_model_n_params(model),
+            size_bytes=llama_cpp.llama_model_size(model),
+            n_ctx=self.n_ctx,
+            n_ctx_train=llama_cpp.llama_model_n_ctx_train(model),
+            n_vocab=self.vocab.n_tokens,
+            n_layers=llama_cpp.llama_model_n_layer(model),
+            n_threads=n_threads,
+            n_threads_batch=n_threads_batch,
+            n_gpu_layers=_gpu_layers(params) if llama_cpp.llama_supports_gpu_offload() else 0,
+            can_rollback=self.can_rollback,
+            has_template=bool(self.template),
+        )
+        self.facts_key = "|".join(
+            (
+                file_id(path), llama_cpp.__version__, f"t{n_threads}-{n_threads_batch}",
+                params.kv_type_k, params.kv_type_v, f"fa-{params.flash_attn}",
+                f"gpu{self.info.n_gpu_layers}", params.device,
+            )
+        )  # fmt: skip
+
+    def _new_context(self, params: ModelParams, n_threads: int, n_threads_batch: int) -> Any:
+        p = llama_cpp.llama_context_default_params()
+        p.n_ctx = self.n_ctx
+        p.n_batch = p.n_ubatch = N_BATCH
+        p.n_seq_max = 1
+        p.n_outputs_max = self.max_rows
+        p.n_threads, p.n_threads_batch = n_threads, n_threads_batch
+        p.flash_attn_type = _FLASH_ATTN[params.flash_attn]
+        p.type_k, p.type_v = _KV_TYPES[params.kv_type_k][0], _KV_TYPES[params.kv_type_v][0]
+        p.no_perf = True
+        # `strlen` on the flag's buffer: no GIL is taken at llama.cpp's many polls.
+        libc = ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)
+        self._abort = ctypes.cast(libc.strlen, llama_cpp.ggml_abort_callback)
+        p.abort_callback = self._abort
+        p.abort_callback_data = self._cancel.address
+        context = llama_cpp.llama_init_from_model(self._model, p)
+        if not context:
+            raise ModelError(
+                "does-not-fit",
+                f"There is no room for a context of {self.n_ctx} tokens: {_start().why()}.",
+                "Choose a shorter context, a smaller model, or a quantised cache.",
+            )
+        return context
+
+    def _make_batch(self) -> None:
+        self._batch = batch = llama_cpp.llama_batch_init(N_BATCH, 0, 1)
+        as_array = np.ctypeslib.as_array
+        self._tokens = as_array(batch.token, (N_BATCH,))
+        self._positions = as_array(batch.pos, (N_BATCH,))
+        self._wanted = as_array(batch.logits, (N_BATCH,))
+        as_array(batch.n_seq_id, (N_BATCH,))[:] = 1
+        for i in range(N_BATCH):
+            batch.seq_id[i][0] = 0
+        self._count = np.arange(self.n_ctx + 1, dtype=np.int32)
+        self._n_past = 0
+        # An own prototype with a plain address as its result: llama-cpp-python's would build a
+        # ctypes pointer object for every call.
+        prototype = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+        self._get_logits = prototype(("llama_get_logits", llama_cpp.llama_cpp._lib))  # noqa: SLF001
+        self._row_types = [
+            ctypes.c_float * (n * self.vocab.n_tokens) for n in range(self.max_rows + 1)
+        ]
+
+    def _probe_rollback(self) -> bool:
+        """Decode two tokens and take one back, as `common_context_can_seq_rm` of llama.cpp does.
+
+        Also the self-test: where a build cannot run this model, it shows here and not in a reply.
+        """
+        if self.n_ctx < 2:
+            return False
+        self.decode([0, 0], 1)
+        can = self.rollback(1)
+        self.clear()
+        self.native_s = 0.0
+        return can
+
+    # ---------------------------------------------------------------------------- decoding
+
+    @property
+    def n_past(self) -> int:
+        """Tokens in the context."""
+        return self._n_past
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        """Append tokens, return the logits of the last `n_rows`; see `backend.LanguageModel`."""
+        n, past = len(tokens), self._n_past
+        if past + n > self.n_ctx:
+            raise ContextFullError(
+                "context-full", f"The context of {self.n_ctx} tokens is full.",
+                "Start a new chat, or load the model with a longer context.",
+            )  # fmt: skip
+        if not (0 < n <= N_BATCH and n_rows <= self.max_rows):  # llama.cpp would abort
+            raise EngineError("batch-too-large", f"{n} tokens with {n_rows} rows are too many.")
+        if self._cancel.is_set():
+            raise CancelledError
+        batch = self._batch
+        batch.n_tokens = n
+        self._tokens[:n] = tokens
+        self._positions[:n] = self._count[past : past + n]
+        self._wanted[:n] = 0
+        if n_rows:
+            self._wanted[n - n_rows : n] = 1
+        began = time.perf_counter()
+        code = llama_cpp.llama_decode(self._context, batch)
+        # On a GPU the decode is still running: asking for the logits waits for it.
+        address = self._get_logits(self._context) if code == 0 and n_rows else None
+        self.native_s += time.perf_counter() - began
+        if code != 0:
+            self._fail(code)
+        self._n_past = past + n
+        if address is None:
+            return np.empty((0, self.vocab.n_tokens), np.float32)
+        flat = np.frombuffer(self._row_types[n_rows].from_address(address), np.float32)
+        return flat.reshape(n_rows, self.vocab.n_tokens)
+
+    def _fail(self, code: int) -> None:
+        """Turn a return code of `llama_decode` (include/llama.h) into an error."""
+        self._n_past = llama_cpp.llama_memory_seq_pos_max(self._memory, 0) + 1
+        if code == 2 and self._cancel.is_set():
+            raise CancelledError
+        if code == 1:
+            raise ContextFullError(
+                "context-full", "The context has no room left.",
+                "Start a new chat, or load the model with a longer context.",
+            )  # fmt: skip
+        raise EngineError(
+            "decode-failed",
+            f"llama.cpp could not compute (code {code}): {_start().why()}.",
+            "Try again; if it happens again, choose a shorter context or a smaller model.",
+        )
+
+    def rollback(self, n_past: int) -> bool:
+        """Shorten the context; False when this kind of model cannot."""
+        began = time.perf_counter()
+        done: bool = llama_cpp.llama_memory_seq_rm(self._memory, 0, n_past, -1)
+        self.native_s += time.perf_counter() - began
+        if done:
+            self._n_past = min(self._n_past, n_past)
+        return done
+
+    def clear(self) -> None:
+        """Forget everything."""
+        llama_cpp.llama_memory_clear(self._memory, True)  # noqa: FBT003
+        self._n_past = 0
+
+    def close(self) -> None:
+        """Free batch, context and model, in this order."""
+        if self._batch is not None:
+            llama_cpp.llama_batch_free(self._batch)
+            self._batch = None
+        if self._context:
+            llama_cpp.llama_free(self._context)
+            self._context = None
+        if self._model:
+            llama_cpp.llama_model_free(self._model)
+            self._model = None
+
+
+class LlamaBackend:
+    """Implements `backend.Backend`."""
+
+    def describe(self) -> EngineDescribed:
+        """Return versions and devices."""
+        _start()
+        return EngineDescribed(
+            library_version=llama_cpp.__version__,
+            system_info=llama_cpp.llama_print_system_info().decode("utf-8", "replace").strip(),
+            supports_gpu=bool(llama_cpp.llama_supports_gpu_offload()),
+            devices=tuple(info for _, info in _devices()),
+        )
+
+    def load(
+        self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
+    ) -> LlamaModel:
+        """Load a model; see `backend.Backend.load`."""
+        log = _start()
+        _check_params(params)
+        path = check_model_file(params.path)
+        p = llama_cpp.llama_model_default_params()
+        p.n_gpu_layers = _gpu_layers(params)
+        devices = _device_list(params.device)  # referenced until the model is loaded
+        if devices is not None:
+            p.devices = ctypes.cast(devices, ctypes.c_void_p)
+
+        def on_progress(fraction: float, _data: object) -> bool:
+            progress(fraction)
+            return not cancel.is_set()
+
+        callback = llama_cpp.llama_progress_callback(on_progress)
+        p.progress_callback = callback
+        log.lines.clear()
+        model = llama_cpp.llama_model_load_from_file(os.fsencode(path), p)
+        if not model:
+            if cancel.is_set():
+                raise CancelledError
+            raise ModelError(
+                "cannot-load",
+                f"“{path.name}” cannot be loaded: {log.why()}.",
+                "The file may be incomplete or of an unknown kind: download it again, or choose "
+                "another.",
+            )
+        return LlamaModel(model, params, path, n_rows, cancel)
+
+
+def _check_params(params: ModelParams) -> None:
+    def refuse(message: str, hint: str) -> None:
+        raise ValueOutOfRangeError("value-out-of-range", message, hint)
+
+    for name, value, known in (
+        ("Flash attention", params.flash_attn, _FLASH_ATTN),
+        ("The K cache's type", params.kv_type_k, _KV_TYPES),
+        ("The V cache's type", params.kv_type_v, _KV_TYPES),
+    ):
+        if value not in known:
+            refuse(f"{name} cannot be “{value}”.", f"Choose one of {', '.join(known)}.")
+    if params.flash_attn == "off" and _KV_TYPES[params.kv_type_v][1] < 2:
+        refuse("A quantised V cache needs flash attention.", "Switch it on, or use f16 for V.")
+    if not (0 <= params.n_threads <= 512 and 0 <= params.n_threads_batch <= 512):
+        refuse("The number of threads is out of range.", "Give one from 1 to 512.")
+    if params.n_ctx < 0:
+        refuse(f"A context of {params.n_ctx} tokens makes no sense.", "Give at least 1.")
+    if params.n_gpu_layers > 0 and not llama_cpp.llama_supports_gpu_offload():
+        refuse(
+            "This build of llama.cpp has no GPU support, so no layers can go to a GPU.",
+            "Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.",
+        )
+
+
+def _gpu_layers(params: ModelParams) -> int:
+    return params.n_gpu_layers if params.n_gpu_layers >= 0 else 999
+
+
+def _device_list(name: str) -> Any:
+    """Return a NULL-terminated array with the device of this name; None for llama.cpp's choice."""
+    if not name:
+        return None
+    devices = _devices()
+    for pointer, info in devices:
+        if info.name.lower() == name.lower():
+            if info.kind == "cpu":  # an empty list: no device but the CPU
+                return (ctypes.c_void_p * 1)(None)
+            return (ctypes.c_void_p * 2)(pointer, None)
+    known = ", ".join(info.name for _, info in devices)
+    raise ValueOutOfRangeError(
+        "no-such-device", f"There is no device “{name}”.", f"Choose one of {known}."
+    )
+
+
+def _choose_ctx(model: Any, params: ModelParams) -> int:
+    trained: int = llama_cpp.llama_model_n_ctx_train(model)
+    if params.n_ctx > trained > 0:
+        raise ValueOutOfRangeError(
+            "context-too-long",
+            f"A context of {params.n_ctx} tokens is longer than the {trained} that the model was "
+            "trained for.",
+            f"Choose {trained} or less.",
+        )
+    return params.n_ctx or min(DEFAULT_CTX, trained or DEFAULT_CTX)
+
+
+def _check_memory(model: Any, params: ModelParams, n_ctx: int) -> None:
+    """Refuse a KV cache beyond the free memory: Linux would promise it and kill us later."""
+    if llama_cpp.llama_supports_gpu_offload():
+        return  # it may lie on the GPU, whose allocator refuses by itself
+    arch = _meta(model, "general.architecture")
+    n_head = max(llama_cpp.llama_model_n_head(model), 1)
+    head = llama_cpp.llama_model_n_embd(model) // n_head
+    head_k = int(_meta(model, f"{arch}.attention.key_length") or head)
+    head_v = int(_meta(model, f"{arch}.attention.value_length") or head)
+    per_head = head_k * _KV_TYPES[params.kv_type_k][1] + head_v * _KV_TYPES[params.kv_type_v][1]
+    n_kv = llama_cpp.llama_model_n_head_kv(model) * llama_cpp.llama_model_n_layer(model)
+    need, free = n_ctx * n_kv * per_head, psutil.virtual_memory().available
+    if need > free:
+        raise ModelError(
+            "does-not-fit",
+            f"A context of {n_ctx} tokens needs {need / 2**30:.1f} GiB of memory; "
+            f"{free / 2**30:.1f} GiB are free.",
+            f"Choose at most {int(n_ctx * free / need * 0.8)} tokens, or a quantised cache.",
+        )
+
+
+def _meta(model: Any, key: str) -> str:
+    return _text(llama_cpp.llama_model_meta_val_str, model, key.encode())
+
+
+def _text(function: Any, *args: Any) -> str:
+    """Call a function that writes text into a buffer given by its last two arguments."""
+    buffer = ctypes.create_string_buffer(1024)
+    n: int = function(*args, buffer, len(buffer))
+    return buffer.value.decode("utf-8", "replace") if n >= 0 else ""

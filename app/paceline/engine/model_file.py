@@ -1,0 +1,52 @@
+"""First look at a model file, before native code sees it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from paceline.errors import ModelError
+
+_HEAD_BYTES = 1 << 20
+
+
+def check_model_file(text: str) -> Path:
+    """Return the path when it names a readable GGUF file.
+
+    Raises:
+        ModelError: Says what it is instead and what to do.
+    """
+    path = Path(text).expanduser()
+    try:
+        if path.is_dir():
+            raise ModelError(
+                "is-a-directory",
+                f"“{path}” is a folder, not a model file.",
+                "Choose a .gguf file in it.",
+            )
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except FileNotFoundError:
+        raise ModelError(
+            "file-not-found", f"There is no file “{path}”.", "Check the path, or choose another."
+        ) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelError(
+            "cannot-read", f"“{path}” cannot be read: {reason}.", "Check its permissions."
+        ) from None
+    if magic != b"GGUF":
+        raise ModelError(
+            "not-a-gguf",
+            f"“{path.name}” is not a GGUF file.",
+            "Choose a model in GGUF format; other formats must be converted first.",
+        )
+    return path
+
+
+def file_id(path: Path) -> str:
+    """Return a short id of the content: the hash of size and first MiB (the header lies there)."""
+    digest = hashlib.sha256(str(path.stat().st_size).encode())
+    with path.open("rb") as file:
+        digest.update(file.read(_HEAD_BYTES))
+    return digest.hexdigest()[:16]

@@ -1,0 +1,74 @@
+"""A model's context together with the tokens it holds, and what of it the next prompt can reuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from paceline.engine.backend import LanguageModel, Rows
+from paceline.errors import CancelledError, EngineError
+
+
+def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    """Return how many leading tokens are equal."""
+    n = min(len(a), len(b))
+    if a[:n] == b[:n]:  # the usual case, at the speed of C
+        return n
+    return next(i for i in range(n) if a[i] != b[i])
+
+
+class CachedContext:
+    """Keeps the book of what a model's context holds.
+
+    Invariant after every method, also after an exception: ``len(tokens) == model.n_past``.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self.tokens: list[int] = []
+
+    def feed(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        """Decode tokens behind what the context holds; see `LanguageModel.decode`."""
+        try:
+            rows = self.model.decode(tokens, n_rows)
+        except (CancelledError, EngineError):
+            self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])
+            if self.model.n_past != len(self.tokens):  # it lost what it had held
+                self.clear()
+            raise
+        self.tokens.extend(tokens)
+        return rows
+
+    def prefill(
+        self, prompt: Sequence[int], chunk: int, on_progress: Callable[[int], None]
+    ) -> Rows:
+        """Bring the context to exactly `prompt` and return the last token's row, [1, n_vocab]."""
+        self.reuse(prompt)
+        rows: Rows | None = None
+        while len(self.tokens) < len(prompt):
+            done = len(self.tokens)
+            piece = prompt[done : done + chunk]
+            is_last = done + len(piece) == len(prompt)
+            rows = self.feed(piece, 1 if is_last else 0)
+            on_progress(len(self.tokens))
+        assert rows is not None  # `reuse` leaves at least one token to decode
+        return rows
+
+    def reuse(self, prompt: Sequence[int]) -> int:
+        """Keep the longest common prefix with `prompt`, at most all but its last token."""
+        keep = min(common_prefix(self.tokens, prompt), len(prompt) - 1)
+        self.rollback(keep)
+        return len(self.tokens)
+
+    def rollback(self, n_tokens: int) -> None:
+        """Shorten the context to `n_tokens`; a model that cannot forgets everything."""
+        if n_tokens >= len(self.tokens):
+            return
+        if n_tokens > 0 and self.model.rollback(n_tokens):
+            del self.tokens[n_tokens:]
+        else:
+            self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.model.clear()
+        self.tokens.clear()

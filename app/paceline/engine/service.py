@@ -1,0 +1,215 @@
+"""Commands in, events out: the engine as one object, whoever hosts it.
+
+`handle` carries a command out and returns when it is done; it runs on one thread, which owns both
+models. Between two steps of a reply it looks for a `Tune`; cancelling is a flag. Whatever goes
+wrong becomes an event: this is the engine's only catch-all.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from paceline.engine.backend import Backend, LanguageModel
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.facts import Facts
+from paceline.engine.pair import LoadedPair
+from paceline.engine.turn import Turn
+from paceline.engine.vocab import vocabulary_mismatch
+from paceline.errors import CancelledError, ModelError, UserError
+from paceline.messages import (
+    CancelTurn,
+    Command,
+    DescribeEngine,
+    Event,
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    ModelParams,
+    PairLoaded,
+    Shutdown,
+    StartTurn,
+    Tune,
+    TuneRejected,
+    TurnFailed,
+    Unload,
+    Unloaded,
+)
+
+_log = logging.getLogger(__name__)
+
+MAX_DRAFT = 64
+"""The longest draft that one decode verifies; every row costs n_vocab floats of memory."""
+
+
+class EngineService:
+    """Holds at most one pair and runs at most one turn.
+
+    Args:
+        emit: Takes every event, on the thread that calls `handle`.
+        take_tune: Returns a waiting `Tune` for the turn, if there is one; called between steps.
+        cancel: Polled by everything that may take long.
+        backend: Makes the backend at first use; None takes llama.cpp.
+    """
+
+    def __init__(
+        self,
+        emit: Callable[[Event], None],
+        *,
+        take_tune: Callable[[str], Tune | None],
+        cancel: CancelFlag,
+        backend: Callable[[], Backend] | None = None,
+    ) -> None:
+        self._emit = emit
+        self._take_tune = take_tune
+        self._cancel = cancel
+        self._make_backend = backend or _llama_backend
+        self._backend: Backend | None = None
+        self._pair: LoadedPair | None = None
+
+    def handle(self, command: Command) -> None:
+        """Carry out one command; every failure becomes an event."""
+        match command:
+            case LoadPair():
+                self._load(command)
+            case StartTurn():
+                self._start_turn(command)
+            case Tune():
+                self._emit(
+                    TuneRejected(
+                        command.turn_id, command.strategy, "not-running",
+                        "This reply is not running any more.",
+                        "The setting counts from the next reply on.",
+                    )
+                )  # fmt: skip
+            case DescribeEngine():
+                self._emit(self._get_backend().describe())
+            case Unload():
+                self._unload()
+                self._emit(Unloaded())
+            case Shutdown():
+                self._unload()
+            case CancelTurn():
+                pass  # the host has set the flag already
+
+    # ---------------------------------------------------------------------------------- load
+
+    def _get_backend(self) -> Backend:
+        if self._backend is None:
+            self._backend = self._make_backend()
+        return self._backend
+
+    def _unload(self) -> None:
+        if self._pair:
+            self._pair.close()
+            self._pair = None
+
+    def _load(self, command: LoadPair) -> None:
+        self._unload()
+        began = time.perf_counter()
+        try:
+            self._pair = self._open(command)
+        except Exception as error:
+            code, message, hint = describe_failure(error)
+            self._emit(LoadFailed(command.request_id, code, message, hint))
+            return
+        target, draft = self._pair.target.model, self._pair.draft
+        self._emit(
+            PairLoaded(
+                command.request_id,
+                target.info,
+                draft.model.info if draft else None,
+                time.perf_counter() - began,
+                _load_notes(target, draft.model if draft else None),
+            )
+        )
+
+    def _open(self, command: LoadPair) -> LoadedPair:
+        target = self._load_model(command, command.target, "target")
+        draft: LanguageModel | None = None
+        try:
+            if command.draft:
+                draft = self._load_model(command, command.draft, "draft")
+                mismatch = vocabulary_mismatch(target.vocab, draft.vocab)
+                if mismatch:
+                    raise ModelError(
+                        "vocabulary-mismatch",
+                        f"“{draft.info.name}” cannot draft for “{target.info.name}”: {mismatch}.",
+                        "Take a smaller model of the target's own family, or prompt-lookup, which "
+                        "needs none.",
+                    )
+            return LoadedPair(target, draft, Facts(command.cache_dir))
+        except BaseException:
+            if draft:
+                draft.close()
+            target.close()
+            raise
+
+    def _load_model(
+        self, command: LoadPair, params: ModelParams, stage: Literal["target", "draft"]
+    ) -> LanguageModel:
+        last = -1.0
+
+        def progress(fraction: float) -> None:
+            nonlocal last
+            if fraction - last >= 0.01 or fraction >= 1:
+                last = fraction
+                self._emit(LoadProgressed(command.request_id, stage, fraction))
+
+        n_rows = 1 if stage == "draft" else MAX_DRAFT + 1
+        return self._get_backend().load(
+            params, n_rows=n_rows, cancel=self._cancel, progress=progress
+        )
+
+    # ---------------------------------------------------------------------------------- turn
+
+    def _start_turn(self, command: StartTurn) -> None:
+        try:
+            if self._pair is None:
+                raise UserError(
+                    "no-model", "No model is loaded.", "Choose one first, or load the demo pair."
+                )
+            seed = secrets.randbits(32) if command.seed is None else command.seed
+            Turn(self._pair, command, seed, self._emit, self._take_tune, self._cancel).run()
+        except Exception as error:
+            self._emit(TurnFailed(command.turn_id, *describe_failure(error)))
+
+
+def _load_notes(target: LanguageModel, draft: LanguageModel | None) -> tuple[str, ...]:
+    notes = []
+    if not target.info.has_template:
+        notes.append("The file has no chat template; ChatML is used, which most models know.")
+    if not target.can_rollback:
+        notes.append("This model cannot take tokens back, so it runs without speculation.")
+    if draft and draft.n_ctx < target.n_ctx:
+        notes.append(
+            f"The draft model's context ends at {draft.n_ctx} tokens; longer chats go on plainly."
+        )
+    return tuple(notes)
+
+
+def describe_failure(error: Exception) -> tuple[str, str, str]:
+    """Return code, message and hint for any exception; bugs are logged with their traceback."""
+    match error:
+        case CancelledError():
+            return "cancelled", "Stopped.", ""
+        case UserError():
+            return error.code, error.message, error.hint
+        case MemoryError():
+            return "out-of-memory", "There is not enough memory.", "Choose a smaller model."
+        case _:
+            _log.exception("unexpected failure in the engine")
+            return (
+                "bug",
+                f"Something unexpected went wrong in the engine: {type(error).__name__}: {error}.",
+                "This is a fault of Paceline; the log file tells more.",
+            )
+
+
+def _llama_backend() -> Backend:
+    from paceline.engine.llama import LlamaBackend  # noqa: PLC0415  loads the native library
+
+    return LlamaBackend()

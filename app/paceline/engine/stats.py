@@ -1,0 +1,127 @@
+"""The figures of a reply, counted while it grows, and the plain speed beside it."""
+
+from __future__ import annotations
+
+import statistics
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from paceline.messages import DrafterStats, TurnStats
+
+MIN_PLAIN_STEPS = 4
+"""Fewer plain steps than this give no estimate."""
+
+
+class PlainSpeed:
+    """The time of a plain step, from true plain steps only.
+
+    A true plain step decodes one row, drafts nothing, and follows another step of one row: after
+    a change of width llama.cpp rebuilds its graph, and that first step is not counted. The median
+    of the last 32 follows the growing context and ignores hiccups.
+    """
+
+    def __init__(self) -> None:
+        self._seconds: deque[float] = deque(maxlen=32)
+
+    def add(self, seconds: float) -> None:
+        """Count one true plain step."""
+        self._seconds.append(seconds)
+
+    @property
+    def n_needed(self) -> int:
+        """Plain steps still missing for an estimate."""
+        return max(MIN_PLAIN_STEPS - len(self._seconds), 0)
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        """The estimate; None below `MIN_PLAIN_STEPS`."""
+        if self.n_needed:
+            return None
+        return 1.0 / max(statistics.median(self._seconds), 1e-9)
+
+
+@dataclass(slots=True)
+class DrafterMeter:
+    """Counts for one drafter; see `DrafterStats` for what each means."""
+
+    n_begin: int = 0
+    n_draft: int = 0
+    n_accept: int = 0
+    begin_s: float = 0.0
+    draft_s: float = 0.0
+    accept_s: float = 0.0
+    drafts: int = 0
+    drafts_accepted: int = 0
+    tokens: int = 0
+    tokens_accepted: int = 0
+    per_position: list[int] = field(default_factory=list)
+
+    def count_draft(self, n_drafted: int, n_accepted: int) -> None:
+        """Count one verified proposal."""
+        self.drafts += 1
+        self.drafts_accepted += n_accepted > 0
+        self.tokens += n_drafted
+        self.tokens_accepted += n_accepted
+        missing = n_drafted - len(self.per_position)
+        if missing > 0:
+            self.per_position += [0] * missing
+        for i in range(n_accepted):
+            self.per_position[i] += 1
+
+    def freeze(self, drafter: str) -> DrafterStats:
+        """Return the counts as a message."""
+        return DrafterStats(
+            drafter, self.n_begin, self.n_draft, self.n_accept,
+            self.begin_s, self.draft_s, self.accept_s,
+            self.drafts, self.drafts_accepted, self.tokens, self.tokens_accepted,
+            tuple(self.per_position),
+        )  # fmt: skip
+
+
+class TurnMeter:
+    """Counts for one reply."""
+
+    def __init__(self) -> None:
+        self.n_prompt = 0
+        self.n_reused = 0
+        self.n_generated = 0
+        self.n_steps = 0
+        self.n_discarded = 0
+        self.prefill_s = 0.0
+        self.decode_s = 0.0
+        self.native_s = 0.0
+        self.plain = PlainSpeed()
+        self.drafters: dict[str, DrafterMeter] = {}
+
+    def drafter(self, name: str) -> DrafterMeter:
+        """Return the counts of a drafter, made at its first use."""
+        return self.drafters.setdefault(name, DrafterMeter())
+
+    def freeze(self, *, batch_invariant: bool | None) -> TurnStats:
+        """Return the figures as a message."""
+        meters: Sequence[DrafterMeter] = tuple(self.drafters.values())
+        n_drafted = sum(m.tokens for m in meters)
+        n_accepted = sum(m.tokens_accepted for m in meters)
+        n_judged = n_drafted - self.n_discarded
+        return TurnStats(
+            batch_invariant=batch_invariant,
+            n_prompt=self.n_prompt,
+            n_reused=self.n_reused,
+            n_generated=self.n_generated,
+            prefill_s=self.prefill_s,
+            decode_s=self.decode_s,
+            total_s=self.prefill_s + self.decode_s,
+            tokens_per_s=self.n_generated / max(self.decode_s, 1e-9),
+            plain_tokens_per_s=self.plain.tokens_per_s,
+            n_steps=self.n_steps,
+            n_drafted=n_drafted,
+            n_accepted=n_accepted,
+            n_discarded=self.n_discarded,
+            acceptance_rate=n_accepted / n_judged if n_judged > 0 else None,
+            mean_committed_per_step=(
+                (self.n_generated - 1) / self.n_steps if self.n_steps else None
+            ),
+            overhead_s=max(self.decode_s - self.native_s, 0.0),
+            by_drafter=tuple(m.freeze(name) for name, m in self.drafters.items()),
+        )

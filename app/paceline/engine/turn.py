@@ -1,0 +1,220 @@
+"""One reply, from a `StartTurn` to its last event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paceline.engine import probe
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.decoder import Decoder, Step
+from paceline.engine.drafters.base import Workbench
+from paceline.engine.drafters.registry import Strategy, parse_strategy
+from paceline.engine.pair import LoadedPair
+from paceline.engine.sampling import Sampler
+from paceline.engine.text import TextAssembler
+from paceline.errors import CancelledError, ContextFullError, UserError, ValueOutOfRangeError
+from paceline.messages import (
+    Event,
+    FinishReason,
+    PrefillProgressed,
+    StartTurn,
+    StepCommitted,
+    Tune,
+    TuneApplied,
+    TuneRejected,
+    TurnFinished,
+    TurnStarted,
+)
+
+Emit = Callable[[Event], None]
+
+
+class Turn:
+    """Checks a `StartTurn`, runs the decoder and emits its events.
+
+    Raises:
+        UserError: The command asks for something that cannot be; nothing was emitted yet.
+    """
+
+    def __init__(
+        self,
+        pair: LoadedPair,
+        command: StartTurn,
+        seed: int,
+        emit: Emit,
+        take_tune: Callable[[str], Tune | None],
+        cancel: CancelFlag,
+    ) -> None:
+        self._pair = pair
+        self._command = command
+        self._seed = seed
+        self._emit = emit
+        self._take_tune = take_tune
+        self._cancel = cancel
+        self._strategy_text = command.strategy
+        _check_limits(command, seed)
+        self._prompt, self._notes = _encode_prompt(pair, command)
+        model = pair.target.model
+        if len(self._prompt) >= model.n_ctx:
+            raise ContextFullError(
+                "prompt-too-long",
+                f"The prompt has {len(self._prompt)} tokens, but the context holds {model.n_ctx}.",
+                "Shorten it, start a new chat, or load the model with a longer context.",
+            )
+        vocab = model.vocab
+        sampler = Sampler(command.sampling, seed, vocab.eog if command.ignore_eog else ())
+        eog = frozenset() if command.ignore_eog else vocab.eog
+        draft = pair.draft
+        bench = Workbench(
+            vocab=vocab,
+            sample=sampler.sample,
+            draft=draft,
+            eog=eog,
+            remember=command.remember,
+            chunk=min(model.n_batch, draft.model.n_batch if draft else model.n_batch),
+        )
+        self._text = TextAssembler(vocab, command.stop)
+        self._decoder = Decoder(
+            pair.target, bench, self._fitting(parse_strategy(command.strategy)), sampler,
+            self._text, max_tokens=command.max_tokens, eog=eog, plain_speed=pair.plain_speed,
+        )  # fmt: skip
+        self._batch_invariant = self._known_invariance()
+
+    def run(self) -> None:
+        """Generate the reply; every step becomes an event.
+
+        Raises:
+            EngineError: The target failed in mid-reply.
+        """
+        command, decoder = self._command, self._decoder
+        n_reused = self._pair.target.reuse(self._prompt)
+        self._emit(
+            TurnStarted(command.turn_id, len(self._prompt), n_reused, self._seed, self._notes)
+        )
+        reason: FinishReason = "cancelled"
+        steps = decoder.run(self._prompt, self._on_prefill)
+        try:
+            for index, step in enumerate(steps):
+                self._emit(self._committed(index, step))
+                if decoder.finish_reason is not None:
+                    reason = decoder.finish_reason
+                elif self._cancel.is_set():
+                    break
+                else:
+                    self._between_steps()
+        except CancelledError:
+            pass
+        finally:
+            steps.close()
+        self._text.finish()
+        self._emit(
+            TurnFinished(
+                command.turn_id,
+                reason,
+                decoder.reply,
+                tuple(decoder.generated),
+                self._seed,
+                self._strategy_text,
+                decoder.meter.freeze(batch_invariant=self._batch_invariant),
+            )
+        )
+
+    # ----------------------------------------------------------------------------- between steps
+
+    def _between_steps(self) -> None:
+        tune = self._take_tune(self._command.turn_id)
+        if tune is not None:
+            self._tune(tune)
+        if self._decoder.broken_draft is not None and self._strategy_text != "off":
+            error = self._decoder.broken_draft
+            self._emit(
+                TuneRejected(
+                    self._command.turn_id, self._strategy_text, error.code,
+                    f"The drafter failed, so the reply goes on plainly: {error.message}",
+                    error.hint,
+                )
+            )  # fmt: skip
+            self._strategy_text = "off"
+        if self._batch_invariant is None and probe.can_probe(self._pair.target):
+            self._batch_invariant = probe.is_batch_invariant(self._pair.target)
+            self._pair.facts.put(self._fact_name(), self._batch_invariant)
+
+    def _tune(self, tune: Tune) -> None:
+        try:
+            self._decoder.switch(self._fitting(parse_strategy(tune.strategy)))
+        except UserError as error:
+            self._emit(
+                TuneRejected(tune.turn_id, tune.strategy, error.code, error.message, error.hint)
+            )
+        else:
+            self._strategy_text = tune.strategy
+            self._emit(TuneApplied(tune.turn_id, tune.strategy))
+
+    def _fitting(self, strategy: Strategy) -> Strategy:
+        """Refuse to speculate on a model that cannot take tokens back."""
+        if strategy.info.family != "off" and not self._pair.target.model.can_rollback:
+            raise UserError(
+                "cannot-rollback",
+                "This target cannot take back rejected tokens, so nothing can be drafted for it.",
+                "Use the strategy “off” with it.",
+            )
+        return strategy
+
+    # ------------------------------------------------------------------------------------ events
+
+    def _on_prefill(self, n_done: int) -> None:
+        self._emit(PrefillProgressed(self._command.turn_id, n_done, len(self._prompt)))
+
+    def _committed(self, index: int, step: Step) -> StepCommitted:
+        return StepCommitted(
+            self._command.turn_id, index, step.tokens, step.text, step.drafted,
+            step.draft_s, step.verify_s, step.sample_s, step.total_s, step.plain,
+        )  # fmt: skip
+
+    def _fact_name(self) -> str:
+        return f"batch_invariant|{self._pair.target.model.facts_key}"
+
+    def _known_invariance(self) -> bool | None:
+        known = self._pair.facts.get(self._fact_name())
+        return known if isinstance(known, bool) else None
+
+
+def _check_limits(command: StartTurn, seed: int) -> None:
+    if command.max_tokens < 1:
+        raise ValueOutOfRangeError(
+            "value-out-of-range", f"Max tokens is {command.max_tokens}, but must be at least 1."
+        )
+    if not 0 <= seed < 1 << 63:
+        raise ValueOutOfRangeError(
+            "value-out-of-range", f"The seed is {seed}, but must be from 0 to 2^63 - 1."
+        )
+
+
+def _encode_prompt(pair: LoadedPair, command: StartTurn) -> tuple[list[int], tuple[str, ...]]:
+    """Return the prompt's token ids, at least one, and notes for the user."""
+    vocab = pair.target.model.vocab
+    notes: tuple[str, ...] = ()
+    if command.prompt_tokens is not None:
+        tokens = list(command.prompt_tokens)
+        bad = [t for t in tokens if not 0 <= t < vocab.n_tokens]
+        if bad:
+            raise ValueOutOfRangeError(
+                "no-such-token",
+                f"Token {bad[0]} does not exist: the vocabulary has {vocab.n_tokens} tokens.",
+                f"Give ids from 0 to {vocab.n_tokens - 1}.",
+            )
+    elif command.prompt is not None:
+        tokens = vocab.tokenize(command.prompt, special=False)
+        if tokens and vocab.add_bos and vocab.bos >= 0:
+            tokens.insert(0, vocab.bos)
+    else:
+        if not any(m.content.strip() for m in command.messages):
+            raise _empty()
+        tokens, notes = pair.template.encode(command.messages)
+    if not tokens:
+        raise _empty()
+    return tokens, notes
+
+
+def _empty() -> UserError:
+    return ValueOutOfRangeError("empty-prompt", "The prompt is empty.", "Write something first.")

@@ -1,0 +1,95 @@
+"""Small jobs off the main thread: a function runs in a pool, its result comes back by a signal.
+
+For work that may block for a while, such as touching a file on a sleeping disk. Make one
+`Background` in the composition root and close it at the end.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, Slot
+
+from paceline.errors import UserError
+
+CLOSE_TIMEOUT_MS = 2000
+
+_logger = logging.getLogger(__name__)
+
+Done = Callable[[object], None]
+Failed = Callable[[UserError], None]
+
+
+class Job(QObject):
+    """One running function; lives on the thread that started it and answers there."""
+
+    _returned = Signal(object)
+    _raised = Signal(object)
+    ended = Signal(object)
+
+    def __init__(self, done: Done, failed: Failed, parent: QObject) -> None:
+        super().__init__(parent)
+        self._done = done
+        self._failed = failed
+        self._returned.connect(self._on_returned)
+        self._raised.connect(self._on_raised)
+
+    def carry_out(self, function: Callable[[], object]) -> None:
+        """Call the function; runs in the pool's thread."""
+        try:
+            result = function()
+        except UserError as error:
+            self._raised.emit(error)
+        except Exception as error:
+            _logger.exception("a job in the background failed")
+            self._raised.emit(UserError("internal", f"Unexpected error: {error}", "See the log."))
+        else:
+            self._returned.emit(result)
+
+    @Slot(object)
+    def _on_returned(self, result: object) -> None:
+        self._done(result)
+        self.ended.emit(self)
+
+    @Slot(object)
+    def _on_raised(self, error: UserError) -> None:
+        self._failed(error)
+        self.ended.emit(self)
+
+
+class _Runnable(QRunnable):
+    def __init__(self, job: Job, function: Callable[[], object]) -> None:
+        super().__init__()
+        self._job = job
+        self._function = function
+
+    def run(self) -> None:
+        self._job.carry_out(self._function)
+
+
+class Background(QObject):
+    """Runs functions in two threads of its own and calls back on the thread that owns it."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(2)
+        self._jobs: set[Job] = set()
+
+    def start(self, function: Callable[[], object], done: Done, failed: Failed) -> None:
+        """Call `function` in the pool, then `done` with its result or `failed` with its error."""
+        job = Job(done, failed, self)
+        job.ended.connect(self._forget)
+        self._jobs.add(job)
+        self._pool.start(_Runnable(job, function))
+
+    def close(self) -> bool:
+        """Drop what has not begun and wait for the rest; False: something hangs."""
+        self._pool.clear()
+        return self._pool.waitForDone(CLOSE_TIMEOUT_MS)
+
+    @Slot(object)
+    def _forget(self, job: Job) -> None:
+        self._jobs.discard(job)
+        job.deleteLater()

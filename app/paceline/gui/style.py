@@ -1,0 +1,254 @@
+"""The application's style sheet; what its properties mean stands in `paceline.gui.theme`.
+
+The text is a `string.Template` over the fields of a `Theme`, so that braces stay braces. Sizes are
+device-independent pixels on an 8 px grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from string import Template
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paceline.gui.theme import Theme
+
+_GROUNDS = """
+QMainWindow, QDialog, QStackedWidget > QWidget[kind="page"] { background: $window; }
+QToolTip {
+    background: $tooltip; color: $tooltip_text; border: 0; padding: 6px 8px; font-size: 12px;
+}
+QFrame[kind="card"] { background: $surface; border: 1px solid $line; border-radius: 10px; }
+QFrame[kind="segments"] { background: $surface; border: 1px solid $line; border-radius: 9px; }
+QFrame[kind="bubble"] { background: $bubble; border: 0; border-radius: 12px; }
+QFrame[kind="notice"] { background: $hover; border: 1px solid $line; border-radius: 8px; }
+QFrame[kind="notice"][tone="danger"] { background: $danger_soft; border-color: $danger; }
+QFrame[kind="notice"][tone="lookup"] { background: $lookup_soft; border-color: $lookup; }
+QFrame[kind="separator"] { background: $line; border: 0; }
+QWidget[kind="topbar"] { background: $surface; border: 0; border-bottom: 1px solid $line; }
+QWidget[kind="sidebar"] { background: $surface; border: 0; border-right: 1px solid $line; }
+QWidget[kind="panel"] { background: $surface; border: 0; border-left: 1px solid $line; }
+QScrollArea, QScrollArea > QWidget > QWidget[kind="page"] { background: transparent; border: 0; }
+QSplitter::handle { background: $line; }
+QSplitter::handle:horizontal { width: 1px; }
+QSplitter::handle:vertical { height: 1px; }
+QSplitter::handle:hover { background: $accent; }
+QStatusBar {
+    background: $surface; color: $muted; border-top: 1px solid $line; font-size: 12px;
+}
+QStatusBar::item { border: 0; }
+QStatusBar QLabel { color: $muted; font-size: 12px; }
+"""
+
+_LABELS = """
+QLabel { background: transparent; }
+QLabel[role="title"] { font-weight: 600; }
+QLabel[role="heading"] { font-size: 20px; font-weight: 600; }
+QLabel[role="muted"] { color: $muted; }
+QLabel[role="small"] { color: $muted; font-size: 12px; }
+QLabel[role="section"] { color: $muted; font-size: 12px; letter-spacing: 0.4px; }
+QLabel[role="big"] { font-size: 28px; font-weight: 700; }
+QLabel[role="ratio"] { color: $accent; font-size: 20px; font-weight: 700; }
+QLabel[role="accent"] { color: $accent; font-weight: 600; }
+QLabel[role="danger"] { color: $danger; }
+QLabel[role="value"] { color: $text; }
+QLabel[role="pill"] {
+    background: $hover; color: $muted; border-radius: 8px; padding: 2px 8px;
+    min-height: 14px; font-size: 11px; font-weight: 600;
+}
+QLabel[role="pill"][tone="accent"] { background: $accent_soft; color: $accent; }
+QLabel[role="pill"][tone="lookup"] { background: $lookup_soft; color: $lookup; }
+QLabel[role="pill"][tone="danger"] { background: $danger_soft; color: $danger; }
+"""
+
+_BUTTONS = """
+QPushButton, QToolButton[kind] {
+    background: $surface; color: $text; border: 1px solid $line_strong; border-radius: 8px;
+    padding: 6px 14px; min-height: 18px;
+}
+QPushButton:hover, QToolButton[kind]:hover { background: $hover; border-color: $faint; }
+QPushButton:pressed, QToolButton[kind]:pressed { background: $pressed; }
+QPushButton:focus, QToolButton[kind]:focus { border: 1px solid $accent; }
+QPushButton:disabled, QToolButton[kind]:disabled { color: $faint; border-color: $line; }
+QPushButton[kind="primary"], QToolButton[kind="primary"] {
+    background: $accent; color: $accent_text; border: 1px solid $accent; font-weight: 600;
+}
+QPushButton[kind="primary"]:hover, QToolButton[kind="primary"]:hover {
+    background: $accent_hover; border-color: $accent_hover;
+}
+QPushButton[kind="primary"]:focus, QToolButton[kind="primary"]:focus {
+    border: 2px solid $text; padding: 5px 13px;
+}
+QPushButton[kind="primary"]:disabled, QToolButton[kind="primary"]:disabled {
+    background: $hover; color: $faint; border-color: $line;
+}
+QPushButton[kind="danger"] { color: $danger; }
+QPushButton[kind="danger"]:hover { background: $danger_soft; border-color: $danger; }
+QPushButton[kind="quiet"], QToolButton[kind="quiet"] {
+    background: transparent; color: $muted; border: 1px solid transparent; padding: 5px 8px;
+}
+QPushButton[kind="quiet"]:hover, QToolButton[kind="quiet"]:hover {
+    background: $hover; color: $text; border-color: transparent;
+}
+QPushButton[kind="quiet"]:checked, QToolButton[kind="quiet"]:checked {
+    background: $accent_soft; color: $accent;
+}
+QPushButton[kind="quiet"]:focus, QToolButton[kind="quiet"]:focus { border-color: $accent; }
+QPushButton[kind="quiet"]:disabled, QToolButton[kind="quiet"]:disabled { color: $faint; }
+QPushButton[kind="link"], QToolButton[kind="link"] {
+    background: transparent; color: $muted; border: 1px solid transparent; padding: 1px 4px;
+    border-radius: 4px; min-height: 0;
+}
+QPushButton[kind="link"]:hover, QToolButton[kind="link"]:hover { color: $accent; }
+QPushButton[kind="link"]:focus, QToolButton[kind="link"]:focus { border-color: $accent; }
+QPushButton[kind="segment"], QToolButton[kind="segment"] {
+    background: transparent; color: $muted; border: 1px solid transparent; border-radius: 7px;
+    padding: 4px 8px; font-weight: 500;
+}
+QPushButton[kind="segment"]:hover, QToolButton[kind="segment"]:hover {
+    background: $hover; color: $text;
+}
+QPushButton[kind="segment"]:checked, QToolButton[kind="segment"]:checked {
+    background: $accent_soft; color: $accent; font-weight: 600;
+}
+QPushButton[kind="segment"]:focus, QToolButton[kind="segment"]:focus { border-color: $accent; }
+QPushButton[kind="segment"]:disabled, QToolButton[kind="segment"]:disabled { color: $faint; }
+QPushButton[kind="chip"], QToolButton[kind="chip"] {
+    border-color: $line; border-radius: 10px; padding: 6px 12px;
+}
+QPushButton[kind="chip"]:hover, QToolButton[kind="chip"]:hover { border-color: $line_strong; }
+QPushButton[kind="chip"]:focus, QToolButton[kind="chip"]:focus { border-color: $accent; }
+QPushButton::menu-indicator, QToolButton::menu-indicator { image: none; width: 0; }
+"""
+
+_FIELDS = """
+QLineEdit, QAbstractSpinBox, QComboBox {
+    background: $surface; color: $text; border: 1px solid $line_strong; border-radius: 8px;
+    padding: 5px 10px; min-height: 20px;
+    selection-background-color: $selection; selection-color: $selection_text;
+}
+QLineEdit:hover, QAbstractSpinBox:hover, QComboBox:hover { border-color: $faint; }
+QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus {
+    border: 1px solid $accent;
+}
+QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled {
+    background: $window; color: $faint; border-color: $line;
+}
+QLineEdit[kind="search"] { border-color: $line; }
+QLineEdit[kind="search"]:focus { border-color: $accent; }
+QComboBox::drop-down { border: 0; width: 24px; }
+QComboBox::down-arrow {
+    width: 0; height: 0; border-left: 4px solid $surface; border-right: 4px solid $surface;
+    border-top: 5px solid $muted;
+}
+QComboBox QAbstractItemView {
+    background: $surface; color: $text; border: 1px solid $line; padding: 4px; outline: 0;
+    selection-background-color: $accent_soft; selection-color: $text;
+}
+QAbstractSpinBox { padding: 5px 20px 5px 8px; }
+QAbstractSpinBox QLineEdit {
+    background: transparent; border: 0; border-radius: 0; padding: 0; min-height: 0;
+}
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {
+    subcontrol-origin: border; width: 18px; border: 0; background: transparent; margin: 2px;
+}
+QAbstractSpinBox::up-button { subcontrol-position: top right; }
+QAbstractSpinBox::down-button { subcontrol-position: bottom right; }
+QAbstractSpinBox::up-arrow {
+    width: 0; height: 0; border-left: 4px solid $surface; border-right: 4px solid $surface;
+    border-bottom: 4px solid $muted;
+}
+QAbstractSpinBox::down-arrow {
+    width: 0; height: 0; border-left: 4px solid $surface; border-right: 4px solid $surface;
+    border-top: 4px solid $muted;
+}
+QPlainTextEdit, QTextEdit {
+    background: $surface; color: $text; border: 1px solid $line; border-radius: 8px;
+    selection-background-color: $selection; selection-color: $selection_text;
+}
+QPlainTextEdit:focus, QTextEdit:focus { border-color: $accent; }
+QSlider { min-height: 20px; background: transparent; }
+QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line_strong; }
+QSlider::sub-page:horizontal { height: 4px; border-radius: 2px; background: $accent; }
+QSlider::handle:horizontal {
+    background: $surface; border: 2px solid $accent; width: 10px; height: 10px;
+    margin: -5px 0; border-radius: 7px;
+}
+QSlider::handle:horizontal:hover { background: $accent_soft; }
+QSlider::handle:horizontal:focus { background: $accent; border-color: $text; }
+QSlider::sub-page:horizontal:disabled { background: $line_strong; }
+QSlider::handle:horizontal:disabled { border-color: $line_strong; }
+QProgressBar {
+    background: $line; border: 0; border-radius: 3px; max-height: 6px; text-align: center;
+    color: transparent;
+}
+QProgressBar::chunk { background: $accent; border-radius: 3px; }
+"""
+
+_LISTS = """
+QAbstractItemView { background: $surface; border: 1px solid $line; outline: 0; }
+QListView::item, QTreeView::item { padding: 4px 8px; border-radius: 6px; color: $text; }
+QListView::item:hover, QTreeView::item:hover { background: $hover; }
+QListView::item:selected, QTreeView::item:selected { background: $accent_soft; color: $text; }
+QListView[kind="chats"] { background: transparent; border: 0; }
+QListView[kind="chats"]::item { padding: 8px 10px; margin: 1px 0; border-radius: 8px; }
+QListView:focus, QTreeView:focus, QTableView:focus { border-color: $accent; }
+QListView[kind="chats"]:focus { border: 0; }
+QListView[kind="chats"]::item:selected:focus { border: 1px solid $accent; }
+QHeaderView::section {
+    background: $surface; color: $muted; border: 0; border-bottom: 1px solid $line;
+    padding: 6px 8px; font-size: 12px;
+}
+QTableView { gridline-color: $line; }
+QTabWidget::pane { border: 0; border-top: 1px solid $line; }
+QTabBar::tab {
+    background: transparent; color: $muted; padding: 8px 12px; border: 0;
+    border-bottom: 2px solid transparent;
+}
+QTabBar::tab:hover { color: $text; }
+QTabBar::tab:selected { color: $accent; border-bottom-color: $accent; }
+QTabBar::tab:focus { background: $hover; }
+"""
+
+_MENUS = """
+QMenuBar { background: transparent; color: $muted; border: 0; padding: 0; }
+QMenuBar::item { background: transparent; padding: 6px 8px; border-radius: 6px; }
+QMenuBar::item:selected { background: $hover; color: $text; }
+QMenu { background: $surface; color: $text; border: 1px solid $line_strong; padding: 4px; }
+QMenu::item { padding: 6px 24px 6px 12px; border-radius: 6px; }
+QMenu::item:selected { background: $accent_soft; color: $text; }
+QMenu::item:disabled { color: $faint; }
+QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
+"""
+
+_SCROLLING = """
+QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 12px; margin: 0; }
+QScrollBar::handle { background: $line_strong; border-radius: 3px; margin: 3px; }
+QScrollBar::handle:vertical { min-height: 32px; }
+QScrollBar::handle:horizontal { min-width: 32px; }
+QScrollBar::handle:hover { background: $faint; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; border: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QAbstractScrollArea::corner { background: transparent; border: 0; }
+"""
+
+_CHAT = """
+QWidget#chat_view, QWidget#chat_page { background: $window; }
+QTextBrowser[kind="message"] {
+    background: transparent; border: 0; border-radius: 0; padding: 0; color: $text;
+}
+QTextBrowser[kind="message"]:focus { border: 0; }
+QFrame#composer { background: $surface; border: 1px solid $line; border-radius: 12px; }
+QFrame#composer[active="true"] { border-color: $accent; }
+QFrame#composer QPlainTextEdit { background: transparent; border: 0; padding: 0; }
+"""
+
+_TEMPLATE = Template(
+    "".join((_GROUNDS, _LABELS, _BUTTONS, _FIELDS, _LISTS, _MENUS, _SCROLLING, _CHAT))
+)
+
+
+def stylesheet(theme: Theme) -> str:
+    """The style sheet of the whole application in the colours of a theme."""
+    return _TEMPLATE.substitute(asdict(theme))

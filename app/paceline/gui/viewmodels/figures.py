@@ -1,0 +1,171 @@
+"""Figures in words: the line below a reply, the headline of the panel, subtitles. Pure functions.
+
+A speed without speculation is only ever an estimate, from plain steps in between; where there is
+none, nothing is said about it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+if TYPE_CHECKING:
+    from paceline.chat.reply import Reply
+    from paceline.gui.viewmodels.metrics import StepMetrics
+    from paceline.messages import TurnStats
+
+PAYS_FROM, COSTS_BELOW = 1.05, 0.95
+"""Ratios between these are called even: single runs scatter by about that much."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Figures", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The large figures of the panel; empty texts where nothing is known."""
+
+    speed: str = ""
+    ratio: str = ""
+    sentence: str = ""
+
+
+def speed_text(tokens_per_s: float) -> str:
+    """A speed with three significant digits or so."""
+    return f"{tokens_per_s:.0f}" if tokens_per_s >= 100 else f"{tokens_per_s:.1f}"
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio of two speeds."""
+    return f"{ratio:.2f}×"
+
+
+def percent_text(rate: float) -> str:
+    """A rate of 0..1 in percent, with a thin space that does not break."""
+    return f"{rate * 100:.0f}\u202f%"
+
+
+def stats_line(reply: Reply) -> str:
+    """The one line below a finished reply; empty before it is finished."""
+    stats = reply.stats
+    if stats is None:
+        return ""
+    parts = [_tr("{} t/s").format(speed_text(stats.tokens_per_s))]
+    plain = reply.plain_tokens_per_s
+    if plain:
+        parts.append(_tr("plain ≈ {}").format(speed_text(plain)))
+        if stats.n_drafted:
+            parts.append(ratio_text(stats.tokens_per_s / plain))
+    if stats.acceptance_rate is not None:
+        parts.append(
+            _tr("{} of {} drafted accepted").format(
+                percent_text(stats.acceptance_rate), stats.n_drafted - stats.n_discarded
+            )
+        )
+    if reply.first_token_s is not None:
+        parts.append(_tr("first token {:.1f} s").format(reply.first_token_s))
+    end = {
+        "cancelled": _tr("stopped"),
+        "length": _tr("token limit reached"),
+        "context": _tr("context full"),
+    }.get(reply.reason or "")
+    return " · ".join([*parts, end] if end else parts)
+
+
+def stats_details(reply: Reply) -> str:
+    """Everything behind the line, one figure per row."""
+    stats = reply.stats
+    if stats is None:
+        return ""
+    rows = [
+        _tr("strategy {}, seed {}").format(reply.strategy, reply.seed),
+        _tr("{} tokens in {:.2f} s, {} steps").format(
+            stats.n_generated, stats.decode_s, stats.n_steps
+        ),
+        _tr("prompt: {} tokens ({} reused), {:.2f} s").format(
+            stats.n_prompt, stats.n_reused, stats.prefill_s
+        ),
+    ]
+    if stats.mean_committed_per_step is not None:
+        rows.append(_tr("{:.2f} tokens per step").format(stats.mean_committed_per_step))
+    rows.extend(_drafter_rows(stats))
+    if stats.n_discarded:
+        rows.append(
+            _tr("{} drafted behind the end of the reply, never judged").format(stats.n_discarded)
+        )
+    return "\n".join(rows)
+
+
+def _drafter_rows(stats: TurnStats) -> list[str]:
+    return [
+        _tr("{}: {} of {} tokens accepted, {:.2f} s spent on drafting").format(
+            drafter.drafter, drafter.tokens_accepted, drafter.tokens, drafter.draft_s
+        )
+        for drafter in stats.by_drafter
+        if drafter.tokens
+    ]
+
+
+def subtitle(reply: Reply | None, *, is_active: bool) -> str:
+    """What the list of conversations says below a title."""
+    if is_active:
+        return _tr("writing…")
+    if reply is None:
+        return ""
+    if reply.error is not None:
+        return _tr("stopped by an error")
+    stats = reply.stats
+    if stats is None:
+        return _tr("stopped")
+    parts = []
+    if stats.n_drafted and reply.plain_tokens_per_s:
+        parts.append(ratio_text(stats.tokens_per_s / reply.plain_tokens_per_s))
+    else:
+        parts.append(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))
+    if stats.acceptance_rate is not None:
+        parts.append(_tr("{} accepted").format(percent_text(stats.acceptance_rate)))
+    else:
+        parts.append(_tr("nothing drafted"))
+    return " · ".join(parts)
+
+
+def headline(
+    metrics: StepMetrics, title: str, plain: float | None, stats: TurnStats | None
+) -> Headline:
+    """The large figures: of the finished reply if there are `stats`, else of this moment.
+
+    Args:
+        metrics: The reply's steps.
+        title: What the drafter in force is called.
+        plain: Speed without speculation, if anybody knows it.
+        stats: The figures of the finished reply.
+    """
+    speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
+    if speed is None:
+        return Headline()
+    rate = metrics.acceptance_rate
+    ratio = speed / plain if plain and metrics.n_drafted else None
+    return Headline(
+        speed_text(speed),
+        ratio_text(ratio) if ratio is not None else "",
+        _sentence(metrics, title, ratio, rate),
+    )
+
+
+def _sentence(metrics: StepMetrics, title: str, ratio: float | None, rate: float | None) -> str:
+    if rate is None:
+        return _tr("Plain decoding: one token per step, nothing was drafted.")
+    per_step = metrics.n_tokens / max(metrics.n_steps, 1)
+    facts = _tr("{:.1f} tokens per step, {} accepted.").format(per_step, percent_text(rate))
+    if ratio is None:
+        return f"{title}: {facts}"
+    if ratio >= PAYS_FROM:
+        verdict = _tr("{} pays here:").format(title)
+    elif ratio >= COSTS_BELOW:
+        verdict = _tr("{} breaks even here:").format(title)
+    else:
+        verdict = _tr("{} costs more than it gives here:").format(title)
+    return f"{verdict} {facts}"

@@ -1,0 +1,63 @@
+"""The pair of models for the widgets: how it stands, in names and sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from paceline.chat.pair import PairState
+
+if TYPE_CHECKING:
+    from paceline.messages import LoadFailed, ModelInfo, ModelParams
+
+
+class PairModel(QObject):
+    """A `PairListener` that keeps the last state and tells of every change."""
+
+    changed = Signal(object)
+    """PairState"""
+    failed = Signal(object, bool)
+    """LoadFailed, and whether the pair that worked last is being loaded again"""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state = PairState()
+
+    @property
+    def state(self) -> PairState:
+        """How the pair stands now."""
+        return self._state
+
+    def pair_changed(self, state: PairState) -> None:
+        """Keep and pass on."""
+        self._state = state
+        self.changed.emit(state)
+
+    def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
+        """Pass on."""
+        self.failed.emit(failure, falls_back)
+
+    @property
+    def target_name(self) -> str:
+        """A name for the target, loaded or not; empty when there is none."""
+        pair = self._state.pair
+        return self._name(self._state.target, pair.target if pair else None)
+
+    @property
+    def draft_name(self) -> str:
+        """A name for the draft model; empty when there is none."""
+        pair = self._state.pair
+        return self._name(self._state.draft, pair.draft if pair else None)
+
+    @staticmethod
+    def _name(info: ModelInfo | None, params: ModelParams | None) -> str:
+        if info is not None and info.name:
+            return info.name
+        return file_name(params.path) if params is not None else ""
+
+
+def file_name(path: str) -> str:
+    """A model's name from its file: without folder and ending."""
+    return Path(path).stem

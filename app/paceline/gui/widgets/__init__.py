@@ -1,0 +1,1 @@
+"""Widgets that show state and report what the user does; they decide nothing."""

@@ -1,0 +1,169 @@
+"""Fields for numbers, made for a narrow scrolling panel.
+
+The wheel scrolls the panel and never changes a value by accident; keyboard and typing do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QSlider,
+    QSpinBox,
+    QWidget,
+)
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QWheelEvent
+
+_SLIDER_STEPS = 100
+
+
+class Slider(QSlider):
+    """A horizontal slider that leaves the wheel to the panel around it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to the panel."""
+        event.ignore()
+
+
+class WholeNumber(QSpinBox):
+    """A field for a whole number without buttons."""
+
+    def __init__(self, low: int, high: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        _make_quiet(self)
+        self.setRange(low, high)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to the panel."""
+        event.ignore()
+
+
+class Number(QDoubleSpinBox):
+    """A field for a number with two decimals, without buttons."""
+
+    def __init__(self, low: float, high: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        _make_quiet(self)
+        self.setRange(low, high)
+        self.setDecimals(2)
+        self.setSingleStep(0.05)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to the panel."""
+        event.ignore()
+
+
+class Choice(QComboBox):
+    """A drop-down list that leaves the wheel to the panel around it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(5)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to the panel."""
+        event.ignore()
+
+
+def _make_quiet(field: QAbstractSpinBox) -> None:
+    field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    field.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+    field.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    field.setKeyboardTracking(False)
+    field.setProperty("kind", "value")
+
+
+class SliderField(QWidget):
+    """A name, a slider for the usual values, and a field that takes all of them."""
+
+    value_changed = Signal(float)
+
+    def __init__(
+        self,
+        title: str,
+        explanation: str,
+        low: float,
+        high: float,
+        *,
+        whole: bool,
+        slider_high: float | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._low = low
+        self._span = (high if slider_high is None else slider_high) - low
+        self._whole = whole
+        self.label = QLabel(title)
+        self.label.setProperty("role", "muted")
+        self.label.setMinimumWidth(104)
+        self.slider = Slider()
+        self.slider.setRange(0, int(self._span) if whole else _SLIDER_STEPS)
+        self.slider.setPageStep(1 if whole and self._span <= 16 else 4)
+        self.field: WholeNumber | Number = (
+            WholeNumber(int(low), int(high)) if whole else Number(low, high)
+        )
+        self.field.setFixedWidth(64)
+        self.label.setBuddy(self.field)
+        for widget in (self, self.label, self.slider, self.field):
+            widget.setToolTip(explanation)
+        self.slider.setAccessibleName(title)
+        self.field.setAccessibleName(title)
+        self.slider.setAccessibleDescription(explanation)
+        self.field.setAccessibleDescription(explanation)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.label)
+        row.addWidget(self.slider, 1)
+        row.addWidget(self.field)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.slider.valueChanged.connect(self._on_slider_moved)
+        self.field.valueChanged.connect(self._on_field_changed)
+        self._show_on_slider(low)
+
+    @property
+    def value(self) -> float:
+        """The value that is shown."""
+        return float(self.field.value())
+
+    def set_value(self, value: float) -> None:
+        """Show a value without telling anybody."""
+        with QSignalBlocker(self.field):
+            if isinstance(self.field, WholeNumber):
+                self.field.setValue(round(value))
+            else:
+                self.field.setValue(value)
+        self._show_on_slider(value)
+
+    @Slot(int)
+    def _on_slider_moved(self, position: int) -> None:
+        if isinstance(self.field, WholeNumber):
+            self.field.setValue(round(self._low) + position)
+        else:
+            self.field.setValue(self._low + self._span * position / _SLIDER_STEPS)
+
+    @Slot()
+    def _on_field_changed(self) -> None:
+        self._show_on_slider(self.value)
+        self.value_changed.emit(self.value)
+
+    def _show_on_slider(self, value: float) -> None:
+        offset = value - self._low
+        position = round(offset if self._whole else offset / self._span * _SLIDER_STEPS)
+        with QSignalBlocker(self.slider):
+            self.slider.setValue(min(position, self.slider.maximum()))

@@ -1,0 +1,75 @@
+"""The log: one rotating file, and warnings on stderr. Set up by entry points only.
+
+What goes into the log is numbers, names and error codes. Prompts, replies and file contents never
+do, on any level: a log is something that people attach to a bug report.
+"""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from paceline.errors import UserError
+from paceline.paths import ensure
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
+
+FILE_NAME = "paceline.log"
+_LOGGER = "paceline"
+_FORMAT = "%(asctime)s %(levelname)s %(name)s %(threadName)s: %(message)s"
+
+
+def set_up(log_dir: Path, *, file_level: int = logging.INFO) -> None:
+    """Send this program's records to `log_dir` and its warnings to stderr; again: replaces both.
+
+    Folder and file come into being with the first record. A folder that cannot be written to costs
+    the file, not the program.
+    """
+    tear_down()
+    console = _Console()
+    console.setLevel(logging.WARNING)
+    console.setFormatter(logging.Formatter("paceline: %(message)s"))
+    file = _LogFile(log_dir / FILE_NAME)
+    file.setLevel(file_level)
+    file.setFormatter(logging.Formatter(_FORMAT))
+    logger = logging.getLogger(_LOGGER)
+    logger.setLevel(min(file_level, logging.WARNING))
+    logger.addHandler(console)
+    logger.addHandler(file)
+
+
+def tear_down() -> None:
+    """Close and remove what `set_up` installed."""
+    logger = logging.getLogger(_LOGGER)
+    for handler in logger.handlers[:]:
+        if isinstance(handler, (_Console, _LogFile)):
+            logger.removeHandler(handler)
+            handler.close()
+
+
+class _Console(logging.StreamHandler[TextIO]):
+    """Stderr."""
+
+
+class _LogFile(logging.handlers.RotatingFileHandler):
+    """At most four files of one megabyte; gives up with one warning when it cannot be written."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, maxBytes=1_000_000, backupCount=3, encoding="utf-8", delay=True)
+
+    def _open(self) -> TextIOWrapper:
+        ensure(Path(self.baseFilename).parent)
+        return super()._open()
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        error = sys.exc_info()[1]
+        if not isinstance(error, (OSError, UserError)):
+            super().handleError(record)  # a bug in a call of the logger
+            return
+        logger = logging.getLogger(_LOGGER)
+        logger.removeHandler(self)
+        logger.warning("the log file is not written: %s", error)

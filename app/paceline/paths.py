@@ -1,0 +1,113 @@
+"""Where the program keeps its files, and where the files it ships are.
+
+Nothing here touches the disk when it is imported or when `Paths` is made: a folder comes into being
+when `ensure` is called by whoever is about to write into it. The engine knows no paths of its own;
+what it needs arrives in its commands.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from paceline.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_APP = "paceline"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The folders of one user.
+
+    Attributes:
+        config_dir: Settings.
+        data_dir: Conversations, run records, downloaded models: what a backup should keep.
+        cache_dir: Measured facts about machine and models; may be deleted at any time.
+        log_dir: Log files.
+    """
+
+    config_dir: Path
+    data_dir: Path
+    cache_dir: Path
+    log_dir: Path
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] | None = None) -> Paths:
+        """Take the folders below PACELINE_HOME if it is set, else those of the operating system."""
+        home = (os.environ if environ is None else environ).get("PACELINE_HOME", "").strip()
+        if home:
+            return cls.below(Path(home))
+        return cls(
+            config_dir=platformdirs.user_config_path(_APP, appauthor=False),
+            data_dir=platformdirs.user_data_path(_APP, appauthor=False),
+            cache_dir=platformdirs.user_cache_path(_APP, appauthor=False),
+            log_dir=platformdirs.user_log_path(_APP, appauthor=False),
+        )
+
+    @classmethod
+    def below(cls, home: Path) -> Paths:
+        """Keep everything under one folder."""
+        home = home.expanduser().absolute()
+        return cls(home / "config", home / "data", home / "cache", home / "log")
+
+
+def ensure(folder: Path) -> Path:
+    """Create a folder that only its owner can read, with its parents, and return it.
+
+    A folder that is there already is left as it is.
+
+    Raises:
+        UserError: The folder cannot be created.
+    """
+    try:
+        for missing in reversed([p for p in (folder, *folder.parents) if not p.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)
+        if not folder.is_dir():
+            raise NotADirectoryError(f"{folder} is not a folder")
+    except OSError as error:
+        raise UserError(
+            "folder-not-writable",
+            f"The folder {folder} cannot be created ({error.strerror or error}).",
+            "Set PACELINE_HOME to a folder that you can write to.",
+        ) from error
+    return folder
+
+
+def resources() -> Path:
+    """Return the folder of the files shipped with the program.
+
+    A wheel carries them inside the package, a frozen program beside its modules, and a checkout
+    has them at its top.
+
+    Raises:
+        UserError: None of these places has them.
+    """
+    package = Path(__file__).resolve().parent
+    frozen = getattr(sys, "_MEIPASS", None)
+    places = [
+        package / "_resources",
+        *([Path(frozen) / "resources"] if frozen else []),
+        package.parents[1] / "resources",
+    ]
+    for place in places:
+        if place.is_dir():
+            return place
+    raise UserError(
+        "resources-missing",
+        "The files that belong to Paceline are missing.",
+        "Install it again.",
+    )
+
+
+def demo_pair() -> tuple[Path, Path]:
+    """Return target and draft model of the built-in demo pair."""
+    models = resources() / "models"
+    return models / "paceline-demo-target-q8_0.gguf", models / "paceline-demo-draft-q8_0.gguf"

@@ -1,0 +1,171 @@
+"""What the program remembers between two starts: one frozen value, one JSON file.
+
+Nothing here is global: the composition root loads the value, passes it on and saves the next one.
+A file that cannot be understood is never overwritten: it is put aside under another name, and the
+defaults are used. Any thread; no Qt.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import typing
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from paceline.messages import SamplingParams
+
+if typing.TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMA_VERSION = 1
+MAX_SEED = 2**32 - 1
+ThemeMode = Literal["system", "light", "dark"]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSettings:
+    """How the window was left; sizes in device-independent pixels.
+
+    Attributes:
+        geometry: What `QWidget.saveGeometry` gave, in base64; empty: the default size.
+        sidebar_visible: Whether the list of conversations is shown.
+        panel_visible: Whether the speculation panel is shown.
+        sidebar_width: Width of the list.
+        panel_width: Width of the panel.
+        open_sections: Names of the foldable sections that are open.
+    """
+
+    geometry: str = ""
+    sidebar_visible: bool = True
+    panel_visible: bool = True
+    sidebar_width: int = 248
+    panel_width: int = 340
+    open_sections: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that is remembered.
+
+    Attributes:
+        theme: "system" follows the desktop.
+        token_colours: Whether replies show where each token came from.
+        sampling: How tokens are drawn.
+        max_tokens: Tokens of one reply at most.
+        seed: A fixed seed; None draws a new one for every reply.
+        system_prompt: Put before every conversation; empty: none.
+        strategies: Strategy texts, ``ID[:key=value]…``: first the chosen one, then the settings
+            of the others, as they were last used.
+        window: How the window was left.
+    """
+
+    theme: ThemeMode = "system"
+    token_colours: bool = True
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    max_tokens: int = 1024
+    seed: int | None = None
+    system_prompt: str = ""
+    strategies: tuple[str, ...] = ("draft",)
+    window: WindowSettings = field(default_factory=WindowSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The value, and where a file that could not be used was put (None: all was well)."""
+
+    settings: Settings
+    put_aside: Path | None = None
+
+
+class _UnusableError(ValueError):
+    """The file's content does not describe settings of this version."""
+
+
+def load_settings(path: Path) -> LoadedSettings:
+    """Read the file; a missing one gives the defaults, an unusable one is put aside."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return LoadedSettings(Settings())
+    except (OSError, UnicodeDecodeError):
+        return LoadedSettings(Settings(), _put_aside(path))
+    try:
+        return LoadedSettings(_decode(json.loads(text)))
+    except (ValueError, RecursionError):
+        return LoadedSettings(Settings(), _put_aside(path))
+
+
+def save_settings(path: Path, settings: Settings) -> None:
+    """Write the file so that a crash leaves either the old or the new one.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    data = {"version": SCHEMA_VERSION, **dataclasses.asdict(settings)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".new")
+    temporary.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    os.replace(temporary, path)  # noqa: PTH105 - atomic on every platform, and says so
+
+
+def _put_aside(path: Path) -> Path | None:
+    """Rename to the first free name; None when even that is not possible."""
+    for number in range(1, 100):
+        aside = path.with_name(f"{path.stem}.unusable-{number}{path.suffix}")
+        if not aside.exists():
+            try:
+                path.rename(aside)
+            except OSError:
+                return None
+            return aside
+    return None
+
+
+def _decode(data: object) -> Settings:
+    if not isinstance(data, dict) or data.get("version") != SCHEMA_VERSION:
+        raise _UnusableError("not settings of this version")
+    fields = {key: value for key, value in data.items() if key != "version"}
+    settings = typing.cast("Settings", _decode_dataclass(Settings, fields))
+    _check_ranges(settings)
+    return settings
+
+
+def _check_ranges(settings: Settings) -> None:
+    sampling = settings.sampling
+    in_range = (
+        0 <= sampling.temperature <= 5
+        and 0 <= sampling.top_k <= 100_000
+        and 0 <= sampling.top_p <= 1
+        and 0 <= sampling.min_p <= 1
+        and 1 <= settings.max_tokens <= 1_000_000
+        and (settings.seed is None or 0 <= settings.seed <= MAX_SEED)
+        and bool(settings.strategies)
+    )
+    if not in_range:
+        raise _UnusableError("a value is out of range")
+
+
+def _decode_dataclass(cls: type, data: dict[str, Any]) -> object:
+    hints = typing.get_type_hints(cls)
+    if data.keys() - hints.keys():
+        raise _UnusableError("an unknown field")
+    return cls(**{key: _decode_value(hints[key], value) for key, value in data.items()})
+
+
+def _decode_value(hint: Any, value: Any) -> Any:
+    origin = typing.get_origin(hint)
+    if dataclasses.is_dataclass(hint) and isinstance(value, dict):
+        return _decode_dataclass(typing.cast("type", hint), value)
+    if origin is tuple and isinstance(value, list):
+        return tuple(_decode_value(typing.get_args(hint)[0], item) for item in value)
+    if origin is Literal and value in typing.get_args(hint):
+        return value
+    if hint == int | None and (value is None or type(value) is int):
+        return value
+    if hint is float and type(value) in (int, float):
+        return float(value)
+    if type(value) is hint:  # exact: True is not an int here
+        return value
+    raise _UnusableError(f"{value!r:.60} does not fit")
