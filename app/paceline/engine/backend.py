@@ -54,6 +54,7 @@ class LanguageModel(Protocol):
         max_rows: Positions whose logits one decode may output.
         can_rollback: Whether the context's tail can be removed.
         native_s: Seconds spent in native calls since the model was loaded.
+        clock: What `native_s` is measured with; benchmarks put a CPU clock here.
         facts_key: Identifies model, build and settings for measured facts.
     """
 
@@ -65,6 +66,7 @@ class LanguageModel(Protocol):
     max_rows: int
     can_rollback: bool
     native_s: float
+    clock: Callable[[], float]
     facts_key: str
 
     @property

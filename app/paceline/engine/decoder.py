@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from paceline.engine.drafters.base import NO_DRAFT, Draft, Drafter, Workbench
 from paceline.engine.drafters.registry import Strategy
 from paceline.engine.prefix import CachedContext, common_prefix
-from paceline.engine.sampling import Sampler
 from paceline.engine.stats import PlainSpeed, TurnMeter
 from paceline.engine.text import TextAssembler
 from paceline.engine.verify import Verdict, verify
@@ -55,7 +54,6 @@ class Decoder:
         target: CachedContext,
         bench: Workbench,
         strategy: Strategy,
-        sampler: Sampler,
         text: TextAssembler,
         *,
         max_tokens: int,
@@ -64,7 +62,7 @@ class Decoder:
     ) -> None:
         self._target = target
         self._bench = bench
-        self._sampler = sampler
+        self._sampler = bench.sampler
         self._text = text
         self._max_tokens = max_tokens
         self._eog = eog

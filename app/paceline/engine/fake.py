@@ -6,6 +6,7 @@ of the tokens before; `scripted` makes one that writes given texts.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -65,8 +66,6 @@ def scripted(reply: str, start: int) -> Logits:
 class FakeModel:
     """Implements `LanguageModel` on a function from tokens to logits."""
 
-    native_s = 0.0
-
     def __init__(
         self,
         logits: Logits,
@@ -82,6 +81,8 @@ class FakeModel:
         )
         self.n_ctx = n_ctx
         self.n_batch = 512
+        self.native_s = 0.0
+        self.clock = time.perf_counter
         self.max_rows = max_rows
         self.can_rollback = can_rollback
         self.facts_key = "fake"

@@ -185,6 +185,7 @@ class LlamaModel:
         template = llama_cpp.llama_model_chat_template(model, None)
         self.template = template.decode("utf-8", "replace") if template else ""
         self.native_s = 0.0
+        self.clock = time.perf_counter
         self.n_batch = N_BATCH
         self.max_rows = min(n_rows, N_BATCH)
         self.n_ctx = _choose_ctx(model, params)
@@ -297,16 +298,18 @@ class LlamaModel:
             raise CancelledError
         batch = self._batch
         batch.n_tokens = n
-        self._tokens[:n] = tokens
-        self._positions[:n] = self._count[past : past + n]
-        self._wanted[:n] = 0
-        if n_rows:
+        if n == 1:
+            self._tokens[0], self._positions[0], self._wanted[0] = tokens[0], past, n_rows
+        else:
+            self._tokens[:n] = tokens
+            self._positions[:n] = self._count[past : past + n]
+            self._wanted[: n - n_rows] = 0
             self._wanted[n - n_rows : n] = 1
-        began = time.perf_counter()
+        began = self.clock()
         code = llama_cpp.llama_decode(self._context, batch)
         # On a GPU the decode is still running: asking for the logits waits for it.
         address = self._get_logits(self._context) if code == 0 and n_rows else None
-        self.native_s += time.perf_counter() - began
+        self.native_s += self.clock() - began
         if code != 0:
             self._fail(code)
         self._n_past = past + n
@@ -333,9 +336,9 @@ class LlamaModel:
 
     def rollback(self, n_past: int) -> bool:
         """Shorten the context; False when this kind of model cannot."""
-        began = time.perf_counter()
+        began = self.clock()
         done: bool = llama_cpp.llama_memory_seq_rm(self._memory, 0, n_past, -1)
-        self.native_s += time.perf_counter() - began
+        self.native_s += self.clock() - began
         if done:
             self._n_past = min(self._n_past, n_past)
         return done

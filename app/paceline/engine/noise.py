@@ -10,6 +10,8 @@ The mixing function is the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSL
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +37,12 @@ def _mix(z: int) -> int:
 def position_key(seed: int, position: int) -> int:
     """Return the 64-bit key of one generated position."""
     return _mix((_mix((seed + _GOLDEN) & _MASK) + (position + 1) * _STREAM) & _MASK)
+
+
+def gumbel_of(key: int, token: int) -> float:
+    """Return the noise of one token; a few of them are cheaper this way than as an array."""
+    z = _mix((token * _GOLDEN + key) & _MASK)
+    return -math.log(-math.log(((z >> 32) + 0.5) * 2.0**-32))
 
 
 def gumbel(key: int, tokens: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ class LoadedPair:
         self.target = CachedContext(target)
         self.draft = CachedContext(draft) if draft else None
         self.template = ChatTemplate(target.template, target.vocab)
-        self.plain_speed = PlainSpeed()
+        self.plain_speed = PlainSpeed(n_last=32)
         self.facts = facts
 
     def close(self) -> None:

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paceline.engine.backend import Row
-from paceline.engine.noise import GUMBEL_MAX, gumbel, position_key
+from paceline.engine.noise import GUMBEL_MAX, gumbel, gumbel_of, position_key
 from paceline.errors import EngineError, ValueOutOfRangeError
 from paceline.messages import SamplingParams
 
 _TOP_OF_CONFIDENCE = 10
-_NEGLIGIBLE = 16.0  # e**-16 of the largest probability cannot be seen in a confidence
+_FEW = 12  # up to here Python's own arithmetic is faster than numpy's calls
 
 
 def check_sampling(params: SamplingParams) -> None:
@@ -49,15 +49,57 @@ def check_sampling(params: SamplingParams) -> None:
         refuse("Min-p", params.min_p, "between 0 (off) and 1")
 
 
+class _Largest:
+    """Finds the k largest logits of a row, the lower id first among equals.
+
+    Most numpy calls here run with cold caches right behind a decode, so their number counts more
+    than their work.
+    """
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self._gap = 8.0
+
+    def __call__(self, row: Row, top: float) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return ids, int64 [k], and logits, float32 [k], sorted downwards.
+
+        Args:
+            row: float32 [n_vocab], n_vocab > k.
+            top: The row's maximum.
+        """
+        k = self.k
+        tokens = (row > top - self._gap).nonzero()[0]
+        n = len(tokens)
+        if not k <= n <= 16 * k:
+            kth = float(np.partition(row, len(row) - k)[len(row) - k])
+            tokens = (row >= kth).nonzero()[0]
+            if math.isfinite(kth):
+                # Aim at more than k next time: rows differ, and a miss is dearer than a long sort.
+                self._gap = max(1.5 * (top - kth), 1e-3)
+        elif n > 8 * k:
+            self._gap *= 0.95
+        logits = row[tokens]
+        order = (-logits).argsort(kind="stable")[:k]
+        return tokens[order], logits[order]
+
+
 class Sampler:
-    """Draws tokens for one reply. Not thread-safe; holds no state that changes a result."""
+    """Draws tokens for one reply from one model's rows; a draft model gets one of its own.
+
+    Not thread-safe. It learns thresholds from the rows it sees, which saves time and never changes
+    a result.
+    """
 
     def __init__(self, params: SamplingParams, seed: int, suppress: Iterable[int] = ()) -> None:
         check_sampling(params)
         self.params = params
         self.seed = seed
         self._suppress = sorted(suppress)
-        self._gap = 8.0
+        self._top_k = _Largest(params.top_k) if params.top_k else None
+
+    def twin(self) -> Sampler:
+        """Return a sampler that draws the same, for another model's rows."""
+        return Sampler(self.params, self.seed, self._suppress)
 
     def sample(self, row: Row, position: int) -> int:
         """Return the token for the generated position, 0 for a reply's first token.
@@ -69,6 +111,27 @@ class Sampler:
         Raises:
             EngineError: The row holds NaN or +inf, or nothing but -inf.
         """
+        best, top = self._best(row)
+        if self.params.temperature <= 0:
+            return best
+        return self._draw(row, top, position)[0]
+
+    def draft(self, row: Row, position: int) -> tuple[int, float]:
+        """Return the token that `sample` gives, and the row's confidence, 0..1.
+
+        The confidence is the probability of the most likely token, whatever token the noise picks:
+        softmax over the ten largest logits at temperature 1, which llama.cpp compares with p_min
+        (`common/speculative.cpp`).
+        """
+        best, top = self._best(row)
+        if self.params.temperature <= 0:
+            return best, _confidence(row, top)
+        token, weights = self._draw(row, top, position)
+        if weights is not None and len(weights) >= _TOP_OF_CONFIDENCE:
+            return token, 1.0 / float(weights[:_TOP_OF_CONFIDENCE].sum())
+        return token, _confidence(row, top)
+
+    def _best(self, row: Row) -> tuple[int, float]:
         if self._suppress:
             row[self._suppress] = -np.inf
         best = int(row.argmax())  # the lowest id among equals; the first NaN if there is one
@@ -79,45 +142,49 @@ class Sampler:
                 "The model produced invalid numbers instead of logits.",
                 "The file may be damaged: verify or download it again, or try another one.",
             )
-        temperature = self.params.temperature
-        if temperature <= 0:
-            return best
-        tokens, logits = self._truncate(row, top)
-        if len(tokens) == 1:
+        return best, top
+
+    def _draw(
+        self, row: Row, top: float, position: int
+    ) -> tuple[int, NDArray[np.float64] | None]:
+        """Return the token, and exp(logit - top) of the largest logits where they were sorted."""
+        p = self.params
+        if self._top_k and p.top_k < len(row):
+            tokens, logits = self._top_k(row, top)
+            weights = np.exp(logits - np.float64(top))
+            total = float(weights.sum())
+        elif p.top_p < 1:
+            total = float(np.exp(row - np.float64(top)).sum())
+            tokens, logits = _nucleus(row, top, p.top_p * total)
+            weights = np.exp(logits - np.float64(top))
+        else:
+            tokens = (row >= self._floor(top)).nonzero()[0]
+            return self._argmax(tokens, row[tokens], len(tokens), position), None
+        n = _survivors(weights, p.top_p * total, p.min_p)
+        return self._argmax(tokens, logits, n, position), weights
+
+    def _argmax(
+        self, tokens: NDArray[np.int64], logits: NDArray[np.float32], n: int, position: int
+    ) -> int:
+        """Return which of the first `n` tokens has the largest logit / temperature + noise."""
+        if n == 1:
             return int(tokens[0])
-        scores = logits / temperature
-        scores += gumbel(position_key(self.seed, position), tokens)
-        return int(tokens[scores.argmax()])
+        key = position_key(self.seed, position)
+        if n > _FEW:
+            scores = logits[:n] / np.float64(self.params.temperature)
+            scores += gumbel(key, tokens[:n])
+            return int(tokens[scores.argmax()])
+        temperature = self.params.temperature
+        best, best_score = -1, -math.inf
+        for token, logit in zip(tokens[:n].tolist(), logits[:n].tolist(), strict=True):
+            score = logit / temperature + gumbel_of(key, token)
+            if score > best_score:
+                best, best_score = token, score
+        return best
 
     # ------------------------------------------------------------------------- truncation
 
-    def _truncate(self, row: Row, top: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the ids that may be drawn, int64 [n], and their logits, float64 [n]."""
-        p = self.params
-        if 0 < p.top_k < len(row):
-            tokens, logits = self._top_k(row, top, p.top_k)
-            total = None
-        elif p.top_p < 1:
-            total = float(np.exp(row.astype(np.float64) - top).sum())
-            tokens, logits = self._nucleus(row, top, p.top_p * total)
-        else:
-            return self._above(row, self._floor(row, top))
-        if p.top_p < 1 and len(tokens) > 1:
-            mass = np.exp(logits - logits[0]).cumsum()
-            target = p.top_p * (float(mass[-1]) if total is None else total)
-            n = int(mass.searchsorted(target)) + 1
-            tokens, logits = tokens[:n], logits[:n]
-        if p.min_p > 0 and len(tokens) > 1:
-            n = int((logits >= logits[0] + math.log(p.min_p)).sum())
-            tokens, logits = tokens[:n], logits[:n]
-        return tokens, logits
-
-    @staticmethod
-    def _above(row: Row, floor: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        tokens = np.flatnonzero(row >= floor)
-        return tokens, row[tokens].astype(np.float64)
-
-    def _floor(self, row: Row, top: float) -> float:
+    def _floor(self, top: float) -> float:
         """Return a logit below which no token can be drawn when top-k and top-p are off."""
         if self.params.min_p > 0:
             return top + math.log(self.params.min_p)
@@ -125,44 +192,40 @@ class Sampler:
         # (-3.2), and nobody gets more than GUMBEL_MAX.
         return top - (GUMBEL_MAX + 3.2) * self.params.temperature
 
-    def _top_k(
-        self, row: Row, top: float, k: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the k largest logits, sorted downwards, the lower id first among equals."""
-        tokens = np.flatnonzero(row > top - self._gap)
-        if not k <= len(tokens) <= 8 * k:
-            kth = np.partition(row, len(row) - k)[len(row) - k]
-            tokens = np.flatnonzero(row >= kth)
-            if math.isfinite(kth):
-                # Aim at about twice k next time: wide enough to hit, narrow enough to be cheap.
-                self._gap = max(1.25 * (top - float(kth)), 1e-3)
-        logits = row[tokens].astype(np.float64)
-        order = (-logits).argsort(kind="stable")[:k]
-        return tokens[order], logits[order]
 
-    @staticmethod
-    def _nucleus(
-        row: Row, top: float, target: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the largest logits, sorted downwards, whose exp(logit - top) sum to `target`."""
-        gap = 4.0
-        while True:
-            tokens = np.flatnonzero(row >= top - gap)
-            logits = row[tokens].astype(np.float64)
-            if len(tokens) == len(row) or float(np.exp(logits - top).sum()) >= target:
-                order = (-logits).argsort(kind="stable")
-                return tokens[order], logits[order]
-            gap *= 2
+def _survivors(weights: NDArray[np.float64], enough: float, least: float) -> int:
+    """Return how many of the sorted weights top-p (sum >= `enough`) and min-p leave, at least 1."""
+    total, n = 0.0, 0
+    for weight in weights.tolist():
+        if weight < least:
+            break
+        n += 1
+        total += weight
+        if total >= enough:
+            break
+    return max(n, 1)
 
 
-def confidence(row: Row, token: int | None = None) -> float:
-    """Return the probability of the most likely token among the ten largest logits.
+def _confidence(row: Row, top: float) -> float:
+    few = row
+    if len(row) > _TOP_OF_CONFIDENCE:
+        if len(row) > 1 << 15:  # where partitioning the whole row is dear
+            few = row[row > top - 12]
+        if len(few) > _TOP_OF_CONFIDENCE:
+            n = len(few) - _TOP_OF_CONFIDENCE
+            few = np.partition(few, n)[n:]
+    return 1.0 / float(np.exp(few - np.float64(top)).sum())
 
-    Softmax at temperature 1, whatever token the noise picks: what llama.cpp compares with p_min
-    (`common/speculative.cpp`). `token` may name the most likely one if it is known.
-    """
-    top = row[int(row.argmax()) if token is None else token]
-    near = row[row > top - _NEGLIGIBLE]
-    if len(near) > _TOP_OF_CONFIDENCE:
-        near = np.partition(near, len(near) - _TOP_OF_CONFIDENCE)[-_TOP_OF_CONFIDENCE:]
-    return float(1.0 / np.exp(near.astype(np.float64) - top).sum())
+
+def _nucleus(
+    row: Row, top: float, target: float
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return the largest logits, sorted downwards, whose exp(logit - top) sum to `target`."""
+    gap = 4.0
+    while True:
+        tokens = (row >= top - gap).nonzero()[0]
+        logits = row[tokens]
+        if len(tokens) == len(row) or float(np.exp(logits - np.float64(top)).sum()) >= target:
+            order = (-logits).argsort(kind="stable")
+            return tokens[order], logits[order]
+        gap *= 2

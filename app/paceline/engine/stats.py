@@ -18,11 +18,11 @@ class PlainSpeed:
 
     A true plain step decodes one row, drafts nothing, and follows another step of one row: after
     a change of width llama.cpp rebuilds its graph, and that first step is not counted. The median
-    of the last 32 follows the growing context and ignores hiccups.
+    ignores hiccups; a limit to the last `n_last` steps lets it follow a growing context.
     """
 
-    def __init__(self) -> None:
-        self._seconds: deque[float] = deque(maxlen=32)
+    def __init__(self, n_last: int | None = None) -> None:
+        self._seconds: deque[float] = deque(maxlen=n_last)
 
     def add(self, seconds: float) -> None:
         """Count one true plain step."""

@@ -67,7 +67,7 @@ class Turn:
         draft = pair.draft
         bench = Workbench(
             vocab=vocab,
-            sample=sampler.sample,
+            sampler=sampler,
             draft=draft,
             eog=eog,
             remember=command.remember,
@@ -75,7 +75,7 @@ class Turn:
         )
         self._text = TextAssembler(vocab, command.stop)
         self._decoder = Decoder(
-            pair.target, bench, self._fitting(parse_strategy(command.strategy)), sampler,
+            pair.target, bench, self._fitting(parse_strategy(command.strategy)),
             self._text, max_tokens=command.max_tokens, eog=eog, plain_speed=pair.plain_speed,
         )  # fmt: skip
         self._batch_invariant = self._known_invariance()

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from paceline.engine.backend import Row, Vocabulary
+from paceline.engine.backend import Vocabulary
 from paceline.engine.prefix import CachedContext
+from paceline.engine.sampling import Sampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Workbench:
 
     Attributes:
         vocab: The target's tokens.
-        sample: The target's sampler: ``sample(row, position)`` with the noise of that position.
+        sampler: The target's sampler; a drafter with rows of its own takes a `twin`.
         draft: The draft model's context; None when no draft model is loaded.
         eog: Ids that end a generation in this turn; empty when they are suppressed.
         remember: Whether the drafter may keep what it learns beyond the turn.
@@ -76,7 +77,7 @@ class Workbench:
     """
 
     vocab: Vocabulary
-    sample: Callable[[Row, int], int]
+    sampler: Sampler
     draft: CachedContext | None
     eog: frozenset[int]
     remember: bool

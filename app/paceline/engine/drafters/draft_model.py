@@ -20,7 +20,6 @@ from paceline.engine.drafters.base import (
     Workbench,
 )
 from paceline.engine.prefix import common_prefix
-from paceline.engine.sampling import confidence
 from paceline.errors import UserError
 
 
@@ -42,6 +41,7 @@ class DraftModel:
             )
         self._context = bench.draft
         self._bench = bench
+        self._sampler = bench.sampler.twin()
         self._n_vocab = bench.vocab.n_tokens
         self._n_max = int(settings["n_max"])
         self._n_min = int(settings["n_min"])
@@ -64,7 +64,7 @@ class DraftModel:
         n_max = min(n_max, self._n_max, model.n_ctx - len(history))
         if n_max < 1 or n_max < self._n_min:
             return NO_DRAFT
-        sample, eog, n_vocab = self._bench.sample, self._bench.eog, self._n_vocab
+        draw, eog, n_vocab = self._sampler.draft, self._bench.eog, self._n_vocab
         position = len(history) - self._n_prompt
         pending = self._catch_up()
         tokens: list[int] = []
@@ -73,8 +73,7 @@ class DraftModel:
             row = context.feed(pending, 1)[0]
             if len(row) > n_vocab:  # vocabularies may differ by some tokens at their ends
                 row = row[:n_vocab]
-            token = sample(row, position + len(tokens))
-            sure = confidence(row)
+            token, sure = draw(row, position + len(tokens))
             if sure < self._p_min:
                 break
             tokens.append(token)

@@ -1,0 +1,1 @@
+"""Benchmarks that a user can run; see each module."""
