@@ -10,12 +10,14 @@ rows of target and draft counted, on an 8k vocabulary.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
+from paceline.engine.backend import Rows
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.llama import LlamaBackend
@@ -80,12 +82,22 @@ def _steps(
     for model in models:
         model.clock = time.thread_time
     marks: list[tuple[float, float, int]] = []
+    rows = 0  # of the draft model: one per decode, the one that p_min stops included
 
     def on_event(event: Event) -> None:
+        nonlocal rows
         if isinstance(event, StepCommitted):
-            n_drafted = sum(count.n_drafted for count in event.drafted)
-            n_rows = 1 + n_drafted * (2 if strategy.startswith("draft") else 1)
-            marks.append((time.thread_time(), sum(m.native_s for m in models), n_rows))
+            n_verified = 1 + sum(count.n_drafted for count in event.drafted)
+            marks.append((time.thread_time(), sum(m.native_s for m in models), n_verified + rows))
+            rows = 0
+
+    def counted(feed: Callable[..., Rows]) -> Callable[..., Rows]:
+        def feed_and_count(tokens: Sequence[int], n_rows: int) -> Rows:
+            nonlocal rows
+            rows += n_rows
+            return feed(tokens, n_rows)
+
+        return feed_and_count
 
     command = StartTurn(
         "bench",
@@ -95,8 +107,16 @@ def _steps(
         max_tokens=n_tokens,
         ignore_eog=True,
     )
-    Turn(pair, command, seed, on_event, lambda _turn_id: None, CancelFlag()).run()
-    for (cpu_0, native_0, _), (cpu, native, n_rows) in zip(marks[1:], marks[2:], strict=False):
+    if pair.draft:
+        pair.draft.feed = counted(pair.draft.feed)  # type: ignore[method-assign]
+    try:
+        Turn(
+            pair, command, seed, on_event, take_tune=lambda _turn_id: None, cancel=CancelFlag()
+        ).run()
+    finally:
+        if pair.draft:
+            del pair.draft.feed
+    for (cpu_0, native_0, _), (cpu, native, n_rows) in itertools.pairwise(marks[1:]):
         yield ((cpu - cpu_0) - (native - native_0)) * 1e6, n_rows
 
 
@@ -131,7 +151,9 @@ def main(argv: list[str] | None = None) -> int:
     if args.json:
         print(json.dumps([asdict(result) for result in results], indent=1))
     else:
-        print(f"{'strategy':26}{'T':>5}{'steps':>7}{'rows':>7}{'µs/step':>9}{'limit':>8}{'share':>7}")
+        print(
+            f"{'strategy':26}{'T':>5}{'steps':>7}{'rows':>7}{'µs/step':>9}{'limit':>8}{'share':>7}"
+        )
         for r in results:
             print(
                 f"{r.strategy:26}{r.temperature:5g}{r.n_steps:7}{r.rows_per_step:7.1f}"

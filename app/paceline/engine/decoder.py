@@ -1,6 +1,6 @@
-"""The decoding loop: draft, verify in one target decode, commit, roll back. Everything is this loop.
+"""The decoding loop: draft, verify in one target decode, commit, roll back.
 
-Plain decoding is the same loop with no drafted tokens. The decoder is a generator: one `Step` per
+Plain decoding is the same loop with no drafted tokens. The decoder is a generator: one event per
 verify decode, the first one for the token from the prefill's logits. Closing it at any point, or
 an exception, leaves both contexts with nothing but a prefix of the committed tokens.
 
@@ -10,8 +10,7 @@ Structure after `common/speculative.cpp` of llama.cpp and `speculative_generate_
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
 
 from paceline.engine.drafters.base import NO_DRAFT, Draft, Drafter, Workbench
 from paceline.engine.drafters.registry import Strategy
@@ -19,24 +18,10 @@ from paceline.engine.prefix import CachedContext, common_prefix
 from paceline.engine.stats import PlainSpeed, TurnMeter
 from paceline.engine.text import TextAssembler
 from paceline.engine.verify import Verdict, verify
-from paceline.errors import EngineError
-from paceline.messages import SOURCE_TARGET, DraftCount, FinishReason, TokenTrace
+from paceline.errors import CancelledError
+from paceline.messages import SOURCE_TARGET, DraftCount, FinishReason, StepCommitted, TokenTrace
 
 _clock = time.perf_counter
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What one step committed; the fields are those of `messages.StepCommitted`."""
-
-    tokens: tuple[TokenTrace, ...]
-    text: str
-    drafted: tuple[DraftCount, ...]
-    draft_s: float
-    verify_s: float
-    sample_s: float
-    total_s: float
-    plain: bool
 
 
 class Decoder:
@@ -51,15 +36,17 @@ class Decoder:
 
     def __init__(
         self,
+        turn_id: str,
         target: CachedContext,
         bench: Workbench,
         strategy: Strategy,
-        text: TextAssembler,
         *,
+        text: TextAssembler,
         max_tokens: int,
         eog: frozenset[int],
         plain_speed: PlainSpeed,
     ) -> None:
+        self._turn_id = turn_id
         self._target = target
         self._bench = bench
         self._sampler = bench.sampler
@@ -78,7 +65,7 @@ class Decoder:
         self.history: list[int] = []
         self.finish_reason: FinishReason | None = None
         self.meter = TurnMeter()
-        self.broken_draft: EngineError | None = None
+        self.broken_draft: Exception | None = None
 
     @property
     def generated(self) -> list[int]:
@@ -100,7 +87,9 @@ class Decoder:
         self._drafter.close()
         self._drafter, self._strategy, self._drafter_began = drafter, strategy, False
 
-    def run(self, prompt: Sequence[int], on_prefill: Callable[[int], None]) -> Iterator[Step]:
+    def run(
+        self, prompt: Sequence[int], on_prefill: Callable[[int], None]
+    ) -> Generator[StepCommitted, None, None]:
         """Prefill, then yield steps until the reply ends; see `finish_reason` then.
 
         Args:
@@ -124,7 +113,7 @@ class Decoder:
 
     # ------------------------------------------------------------------------------- prefill
 
-    def _prefill(self, on_prefill: Callable[[int], None]) -> Step:
+    def _prefill(self, on_prefill: Callable[[int], None]) -> StepCommitted:
         began = _clock()
         target = self._target
         self.meter.n_reused = target.reuse(self.history)
@@ -137,16 +126,15 @@ class Decoder:
         self._close_step(1, ended=ended)
         now = _clock()
         trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
-        step = Step(
-            (trace,), self._text.take(), (), 0.0, 0.0, now - self._time_ended,
-            now - self._time_ended, plain=False,
-        )  # fmt: skip
+        seconds = now - self._time_ended
         self._time_ended = now
-        return step
+        return StepCommitted(
+            self._turn_id, 0, (trace,), self._text.take(), (), 0.0, 0.0, seconds, seconds
+        )
 
     # ---------------------------------------------------------------------------------- step
 
-    def _step(self) -> Step:
+    def _step(self) -> StepCommitted:
         target, history, meter = self._target, self.history, self.meter
         began = self._time_ended
         n_max = self._room()
@@ -182,7 +170,9 @@ class Decoder:
             meter.plain.add(seconds)
             self._plain_speed.add(seconds)
         self._time_ended = ended
-        return Step(
+        return StepCommitted(
+            self._turn_id,
+            meter.n_steps,
             self._traces(verdict, draft, ends),
             self._text.take(),
             (DraftCount(self._strategy.info.id, n_draft, verdict.n_accepted, verdict.n_discarded),)
@@ -197,8 +187,9 @@ class Decoder:
 
     def _room(self) -> int:
         """Return how many tokens the next step may draft."""
-        if self._plain_speed.n_needed and self._strategy.info.family != "off":
-            return 0  # a load's first steps are plain, so that there is something to compare with
+        # A load's first steps are plain, so that there is something to compare with.
+        if self._strategy.info.family == "off" or self._plain_speed.n_needed:
+            return 0
         model = self._target.model
         return min(
             self._max_tokens - (len(self.history) - self._n_prompt) - 1,
@@ -218,7 +209,9 @@ class Decoder:
                 meter.begin_s += now - began
             draft_began = _clock()
             draft = self._drafter.propose(n_max)
-        except EngineError as error:  # a dead draft never costs a reply
+        except CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001  a dead drafter, anybody's, never costs a reply
             self.broken_draft = error
             self._drafter = _Nothing()
             return NO_DRAFT, _clock() - began
@@ -270,13 +263,14 @@ class Decoder:
     def _traces(
         self, verdict: Verdict, draft: Draft, ends: Sequence[int]
     ) -> tuple[TokenTrace, ...]:
-        source, sure = self._strategy.info.id, draft.confidences
-        return tuple(
-            TokenTrace(token, source, i, sure[i] if i < len(sure) else None, end)
-            if i < verdict.n_accepted
-            else TokenTrace(token, SOURCE_TARGET, -1, None, end)
-            for i, (token, end) in enumerate(zip(verdict.tokens, ends, strict=True))
-        )
+        source, sure, tokens = self._strategy.info.id, draft.confidences, verdict.tokens
+        traces = []
+        for n in range(verdict.n_accepted):
+            confidence = sure[n] if n < len(sure) else None
+            traces.append(TokenTrace(tokens[n], source, n, confidence, ends[n]))
+        if len(tokens) > verdict.n_accepted:
+            traces.append(TokenTrace(tokens[-1], SOURCE_TARGET, -1, None, ends[-1]))
+        return tuple(traces)
 
     def _native_s(self) -> float:
         draft = self._bench.draft

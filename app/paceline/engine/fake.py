@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from paceline.engine.backend import Progress, Rows
+from paceline.engine.backend import LanguageModel, Progress, Rows, Vocabulary
 from paceline.engine.cancel import CancelFlag
 from paceline.errors import CancelledError, ContextFullError, ModelError
 from paceline.messages import DeviceInfo, EngineDescribed, ModelInfo, ModelParams
@@ -75,7 +75,7 @@ class FakeModel:
         can_rollback: bool = True,
         cancel: CancelFlag | None = None,
     ) -> None:
-        self.vocab = ByteVocabulary()
+        self.vocab: Vocabulary = ByteVocabulary()
         self.template = (
             "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}<end>\n{% endfor %}"
         )
@@ -146,7 +146,7 @@ class FakeBackend:
 
     def load(
         self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
-    ) -> FakeModel:
+    ) -> LanguageModel:
         """Return the model of that path.
 
         Raises:

@@ -26,7 +26,7 @@ import numpy as np
 import psutil
 from llama_cpp._ggml import libggml
 
-from paceline.engine.backend import Progress, Rows
+from paceline.engine.backend import LanguageModel, Progress, Rows, Vocabulary
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.model_file import check_model_file, file_id
 from paceline.engine.threads import default_threads
@@ -42,6 +42,7 @@ from paceline.messages import DeviceInfo, EngineDescribed, ModelInfo, ModelParam
 N_BATCH = 512
 DEFAULT_CTX = 4096
 _FLASH_ATTN = {"auto": -1, "off": 0, "on": 1}
+_NO, _YES = False, True  # for C functions, which take no keywords
 _KV_TYPES = {  # ggml type, bytes per element
     "f32": (0, 4.0), "f16": (1, 2.0), "bf16": (30, 2.0), "q8_0": (8, 34 / 32),
     "q5_1": (7, 24 / 32), "q5_0": (6, 22 / 32), "q4_1": (3, 20 / 32), "q4_0": (2, 18 / 32),
@@ -141,17 +142,23 @@ class LlamaVocabulary:
         for _ in range(2):
             out = (llama_cpp.llama_token * size)()
             n = llama_cpp.llama_tokenize(
-                self._pointer, data, len(data), out, size, False, special  # noqa: FBT003
+                self._pointer,
+                data,
+                len(data),
+                out,
+                size,
+                _NO,
+                special,
             )
             if n >= 0:
-                return out[:n]
+                return list(out[:n])
             size = -n
         raise EngineError("tokenize-failed", "The text cannot be tokenized.")
 
     def piece(self, token: int) -> bytes:
         """Return the token's bytes; nothing for control tokens."""
         n = llama_cpp.llama_token_to_piece(
-            self._pointer, token, self._buffer, len(self._buffer), 0, False  # noqa: FBT003
+            self._pointer, token, self._buffer, len(self._buffer), 0, _NO
         )
         if n < 0:
             self._buffer = ctypes.create_string_buffer(-n)
@@ -181,7 +188,7 @@ class LlamaModel:
 
     def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
         model = self._model
-        self.vocab = LlamaVocabulary(llama_cpp.llama_model_get_vocab(model))
+        self.vocab: Vocabulary = LlamaVocabulary(llama_cpp.llama_model_get_vocab(model))
         template = llama_cpp.llama_model_chat_template(model, None)
         self.template = template.decode("utf-8", "replace") if template else ""
         self.native_s = 0.0
@@ -259,10 +266,9 @@ class LlamaModel:
         # An own prototype with a plain address as its result: llama-cpp-python's would build a
         # ctypes pointer object for every call.
         prototype = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
-        self._get_logits = prototype(("llama_get_logits", llama_cpp.llama_cpp._lib))  # noqa: SLF001
-        self._row_types = [
-            ctypes.c_float * (n * self.vocab.n_tokens) for n in range(self.max_rows + 1)
-        ]
+        self._get_logits = prototype(("llama_get_logits", llama_cpp.llama_cpp._lib))
+        self._output = 0
+        self._views: dict[int, Rows] = {}
 
     def _probe_rollback(self) -> bool:
         """Decode two tokens and take one back, as `common_context_can_seq_rm` of llama.cpp does.
@@ -315,8 +321,19 @@ class LlamaModel:
         self._n_past = past + n
         if address is None:
             return np.empty((0, self.vocab.n_tokens), np.float32)
-        flat = np.frombuffer(self._row_types[n_rows].from_address(address), np.float32)
-        return flat.reshape(n_rows, self.vocab.n_tokens)
+        return self._view(address, n_rows)
+
+    def _view(self, address: int, n_rows: int) -> Rows:
+        """Return the output buffer as an array; it only moves when llama.cpp enlarges it."""
+        if address != self._output:
+            self._output = address
+            self._views.clear()
+        view = self._views.get(n_rows)
+        if view is None:
+            shape = n_rows, self.vocab.n_tokens
+            buffer = (ctypes.c_float * (shape[0] * shape[1])).from_address(address)
+            view = self._views[n_rows] = np.frombuffer(buffer, dtype=np.float32).reshape(shape)  # type: ignore[call-overload]
+        return view
 
     def _fail(self, code: int) -> None:
         """Turn a return code of `llama_decode` (include/llama.h) into an error."""
@@ -345,7 +362,7 @@ class LlamaModel:
 
     def clear(self) -> None:
         """Forget everything."""
-        llama_cpp.llama_memory_clear(self._memory, True)  # noqa: FBT003
+        llama_cpp.llama_memory_clear(self._memory, _YES)
         self._n_past = 0
 
     def close(self) -> None:
@@ -376,7 +393,7 @@ class LlamaBackend:
 
     def load(
         self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
-    ) -> LlamaModel:
+    ) -> LanguageModel:
         """Load a model; see `backend.Backend.load`."""
         log = _start()
         _check_params(params)

@@ -121,14 +121,14 @@ class Sampler:
 
         The confidence is the probability of the most likely token, whatever token the noise picks:
         softmax over the ten largest logits at temperature 1, which llama.cpp compares with p_min
-        (`common/speculative.cpp`).
+        (`common/speculative.cpp`). The row is used up: its order may be changed.
         """
         best, top = self._best(row)
         if self.params.temperature <= 0:
-            return best, _confidence(row, top)
+            return best, _confidence(row, top, may_spoil=True)
         token, weights = self._draw(row, top, position)
         if weights is not None and len(weights) >= _TOP_OF_CONFIDENCE:
-            return token, 1.0 / float(weights[:_TOP_OF_CONFIDENCE].sum())
+            return token, 1.0 / sum(weights[:_TOP_OF_CONFIDENCE])
         return token, _confidence(row, top)
 
     def _best(self, row: Row) -> tuple[int, float]:
@@ -144,19 +144,17 @@ class Sampler:
             )
         return best, top
 
-    def _draw(
-        self, row: Row, top: float, position: int
-    ) -> tuple[int, NDArray[np.float64] | None]:
+    def _draw(self, row: Row, top: float, position: int) -> tuple[int, list[float] | None]:
         """Return the token, and exp(logit - top) of the largest logits where they were sorted."""
         p = self.params
         if self._top_k and p.top_k < len(row):
             tokens, logits = self._top_k(row, top)
-            weights = np.exp(logits - np.float64(top))
-            total = float(weights.sum())
+            weights = _weights(logits, top)
+            total = sum(weights)
         elif p.top_p < 1:
             total = float(np.exp(row - np.float64(top)).sum())
             tokens, logits = _nucleus(row, top, p.top_p * total)
-            weights = np.exp(logits - np.float64(top))
+            weights = _weights(logits, top)
         else:
             tokens = (row >= self._floor(top)).nonzero()[0]
             return self._argmax(tokens, row[tokens], len(tokens), position), None
@@ -193,10 +191,19 @@ class Sampler:
         return top - (GUMBEL_MAX + 3.2) * self.params.temperature
 
 
-def _survivors(weights: NDArray[np.float64], enough: float, least: float) -> int:
+def _weights(logits: NDArray[np.float32], top: float) -> list[float]:
+    """Return exp(logit - top)."""
+    if len(logits) <= 5 * _FEW:
+        exp = math.exp
+        return [exp(logit - top) for logit in logits.tolist()]
+    weights: list[float] = np.exp(logits - np.float64(top)).tolist()
+    return weights
+
+
+def _survivors(weights: list[float], enough: float, least: float) -> int:
     """Return how many of the sorted weights top-p (sum >= `enough`) and min-p leave, at least 1."""
     total, n = 0.0, 0
-    for weight in weights.tolist():
+    for weight in weights:
         if weight < least:
             break
         n += 1
@@ -206,20 +213,18 @@ def _survivors(weights: NDArray[np.float64], enough: float, least: float) -> int
     return max(n, 1)
 
 
-def _confidence(row: Row, top: float) -> float:
-    few = row
-    if len(row) > _TOP_OF_CONFIDENCE:
-        if len(row) > 1 << 15:  # where partitioning the whole row is dear
-            few = row[row > top - 12]
-        if len(few) > _TOP_OF_CONFIDENCE:
-            n = len(few) - _TOP_OF_CONFIDENCE
-            few = np.partition(few, n)[n:]
-    return 1.0 / float(np.exp(few - np.float64(top)).sum())
+def _confidence(row: Row, top: float, *, may_spoil: bool = False) -> float:
+    few = row if may_spoil else row.copy()
+    if len(row) > 1 << 15:  # where partitioning the whole row is dear
+        few = few[few > top - 12]
+    if len(few) > _TOP_OF_CONFIDENCE:
+        n = len(few) - _TOP_OF_CONFIDENCE
+        few.partition(n)
+        few = few[n:]
+    return 1.0 / sum(_weights(few, top))
 
 
-def _nucleus(
-    row: Row, top: float, target: float
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def _nucleus(row: Row, top: float, target: float) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the largest logits, sorted downwards, whose exp(logit - top) sum to `target`."""
     gap = 4.0
     while True:

@@ -7,7 +7,6 @@ wrong becomes an event: this is the engine's only catch-all.
 
 from __future__ import annotations
 
-import logging
 import secrets
 import time
 from collections.abc import Callable
@@ -16,10 +15,11 @@ from typing import Literal
 from paceline.engine.backend import Backend, LanguageModel
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
+from paceline.engine.failures import describe_failure
 from paceline.engine.pair import LoadedPair
 from paceline.engine.turn import Turn
 from paceline.engine.vocab import vocabulary_mismatch
-from paceline.errors import CancelledError, ModelError, UserError
+from paceline.errors import ModelError, UserError
 from paceline.messages import (
     CancelTurn,
     Command,
@@ -38,8 +38,6 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
-
-_log = logging.getLogger(__name__)
 
 MAX_DRAFT = 64
 """The longest draft that one decode verifies; every row costs n_vocab floats of memory."""
@@ -173,7 +171,14 @@ class EngineService:
                     "no-model", "No model is loaded.", "Choose one first, or load the demo pair."
                 )
             seed = secrets.randbits(32) if command.seed is None else command.seed
-            Turn(self._pair, command, seed, self._emit, self._take_tune, self._cancel).run()
+            Turn(
+                self._pair,
+                command,
+                seed,
+                self._emit,
+                take_tune=self._take_tune,
+                cancel=self._cancel,
+            ).run()
         except Exception as error:
             self._emit(TurnFailed(command.turn_id, *describe_failure(error)))
 
@@ -189,24 +194,6 @@ def _load_notes(target: LanguageModel, draft: LanguageModel | None) -> tuple[str
             f"The draft model's context ends at {draft.n_ctx} tokens; longer chats go on plainly."
         )
     return tuple(notes)
-
-
-def describe_failure(error: Exception) -> tuple[str, str, str]:
-    """Return code, message and hint for any exception; bugs are logged with their traceback."""
-    match error:
-        case CancelledError():
-            return "cancelled", "Stopped.", ""
-        case UserError():
-            return error.code, error.message, error.hint
-        case MemoryError():
-            return "out-of-memory", "There is not enough memory.", "Choose a smaller model."
-        case _:
-            _log.exception("unexpected failure in the engine")
-            return (
-                "bug",
-                f"Something unexpected went wrong in the engine: {type(error).__name__}: {error}.",
-                "This is a fault of Paceline; the log file tells more.",
-            )
 
 
 def _llama_backend() -> Backend:

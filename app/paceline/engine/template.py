@@ -23,7 +23,8 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import jinja2
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from paceline.engine.backend import Vocabulary
 from paceline.errors import EngineError
@@ -92,9 +93,7 @@ def _format(text: str, *args: Any, **kwargs: Any) -> str:
 
 
 def _environment() -> ImmutableSandboxedEnvironment:
-    env = _Sandbox(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-    )
+    env = _Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"])
     env.globals["raise_exception"] = _raise_exception
     env.globals["strftime_now"] = _strftime_now
     env.globals.pop("lipsum", None)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from paceline.engine import probe
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.decoder import Decoder, Step
+from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.registry import Strategy, parse_strategy
+from paceline.engine.failures import describe_failure
 from paceline.engine.pair import LoadedPair
 from paceline.engine.sampling import Sampler
 from paceline.engine.text import TextAssembler
@@ -18,7 +19,6 @@ from paceline.messages import (
     FinishReason,
     PrefillProgressed,
     StartTurn,
-    StepCommitted,
     Tune,
     TuneApplied,
     TuneRejected,
@@ -42,6 +42,7 @@ class Turn:
         command: StartTurn,
         seed: int,
         emit: Emit,
+        *,
         take_tune: Callable[[str], Tune | None],
         cancel: CancelFlag,
     ) -> None:
@@ -75,9 +76,15 @@ class Turn:
         )
         self._text = TextAssembler(vocab, command.stop)
         self._decoder = Decoder(
-            pair.target, bench, self._fitting(parse_strategy(command.strategy)),
-            self._text, max_tokens=command.max_tokens, eog=eog, plain_speed=pair.plain_speed,
-        )  # fmt: skip
+            command.turn_id,
+            pair.target,
+            bench,
+            self._fitting(parse_strategy(command.strategy)),
+            text=self._text,
+            max_tokens=command.max_tokens,
+            eog=eog,
+            plain_speed=pair.plain_speed,
+        )
         self._batch_invariant = self._known_invariance()
 
     def run(self) -> None:
@@ -94,8 +101,8 @@ class Turn:
         reason: FinishReason = "cancelled"
         steps = decoder.run(self._prompt, self._on_prefill)
         try:
-            for index, step in enumerate(steps):
-                self._emit(self._committed(index, step))
+            for step in steps:
+                self._emit(step)
                 if decoder.finish_reason is not None:
                     reason = decoder.finish_reason
                 elif self._cancel.is_set():
@@ -126,14 +133,16 @@ class Turn:
         if tune is not None:
             self._tune(tune)
         if self._decoder.broken_draft is not None and self._strategy_text != "off":
-            error = self._decoder.broken_draft
+            code, message, hint = describe_failure(self._decoder.broken_draft)
             self._emit(
                 TuneRejected(
-                    self._command.turn_id, self._strategy_text, error.code,
-                    f"The drafter failed, so the reply goes on plainly: {error.message}",
-                    error.hint,
+                    self._command.turn_id,
+                    self._strategy_text,
+                    code,
+                    f"The drafter failed, so the reply goes on plainly. {message}",
+                    hint,
                 )
-            )  # fmt: skip
+            )
             self._strategy_text = "off"
         if self._batch_invariant is None and probe.can_probe(self._pair.target):
             self._batch_invariant = probe.is_batch_invariant(self._pair.target)
@@ -164,12 +173,6 @@ class Turn:
 
     def _on_prefill(self, n_done: int) -> None:
         self._emit(PrefillProgressed(self._command.turn_id, n_done, len(self._prompt)))
-
-    def _committed(self, index: int, step: Step) -> StepCommitted:
-        return StepCommitted(
-            self._command.turn_id, index, step.tokens, step.text, step.drafted,
-            step.draft_s, step.verify_s, step.sample_s, step.total_s, step.plain,
-        )  # fmt: skip
 
     def _fact_name(self) -> str:
         return f"batch_invariant|{self._pair.target.model.facts_key}"

@@ -22,9 +22,7 @@ def vocabulary_mismatch(target: Vocabulary, draft: Vocabulary) -> str | None:
         if adds[0] != adds[1] or (adds[0] and ids[0] != ids[1]):
             return f"they treat the {name.upper()} token differently"
     if abs(target.n_tokens - draft.n_tokens) > _MAX_SIZE_DIFFERENCE:
-        return (
-            f"their vocabularies differ in size: {target.n_tokens} and {draft.n_tokens} tokens"
-        )
+        return f"their vocabularies differ in size: {target.n_tokens} and {draft.n_tokens} tokens"
     for token in range(_FIRST_COMPARED, min(target.n_tokens, draft.n_tokens)):
         theirs, ours = draft.text(token), target.text(token)
         if theirs != ours:

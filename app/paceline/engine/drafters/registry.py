@@ -80,7 +80,9 @@ def _find(name: str) -> DrafterInfo:
     if name.startswith(PLUGIN_PREFIX):
         for entry in entry_points(group=PLUGIN_GROUP, name=name.removeprefix(PLUGIN_PREFIX)):
             return _load_plugin(entry)
-        _refuse(f"No plug-in called “{name}” is installed.", "`paceline doctor` lists what there is.")
+        _refuse(
+            f"No plug-in called “{name}” is installed.", "`paceline doctor` lists what there is."
+        )
     if name in _PLANNED or ("+" in name and all(_is_name(part) for part in name.split("+"))):
         _refuse(
             f"The strategy “{name}” is not built yet.", f"Choose one of {', '.join(_BUILT_IN)}."
