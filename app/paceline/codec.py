@@ -7,6 +7,7 @@ pipe may be a broken child. Used by the process host, the log and replay; any th
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import types
@@ -90,7 +91,8 @@ def _decode_value(hint: Any, value: Any, where: str) -> Any:
             return _decode_dataclass(typing.cast(type, hint), value, where)
     elif hint is float:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return float(value)
+            with contextlib.suppress(OverflowError):  # an int beyond every float
+                return float(value)
     elif type(value) is hint:  # exact: True is not an int here
         return value
     raise CodecError(f"{where}: {value!r:.60} does not fit")

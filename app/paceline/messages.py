@@ -10,6 +10,8 @@ Words of the field, used everywhere in this program: the *target* model decides 
 what the target samples are *accepted*, the rest is *rejected*; the token sampled behind the last
 accepted one is the *bonus* token. What a step adds to the reply is *committed*. Drafted tokens
 behind a committed end of generation or stop are *discarded*: they were never judged.
+
+Long: because one page of types that says what the program does is worth more than short files.
 """
 
 from __future__ import annotations

@@ -23,12 +23,19 @@ from typing import Any, Literal
 
 import llama_cpp
 import numpy as np
-import psutil
 from llama_cpp._ggml import libggml
 
 from paceline.engine.backend import LanguageModel, Progress, Rows, Vocabulary
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.model_file import check_model_file, file_id
+from paceline.engine.model_params import (
+    FLASH_ATTN,
+    KV_TYPES,
+    check_kv_memory,
+    check_params,
+    choose_ctx,
+    gpu_layers,
+)
 from paceline.engine.threads import default_threads
 from paceline.errors import (
     CancelledError,
@@ -40,14 +47,7 @@ from paceline.errors import (
 from paceline.messages import DeviceInfo, EngineDescribed, ModelInfo, ModelParams
 
 N_BATCH = 512
-DEFAULT_CTX = 4096
-_FLASH_ATTN = {"auto": -1, "off": 0, "on": 1}
 _NO, _YES = False, True  # for C functions, which take no keywords
-_KV_TYPES = {  # ggml type, bytes per element
-    "f32": (0, 4.0), "f16": (1, 2.0), "bf16": (30, 2.0), "q8_0": (8, 34 / 32),
-    "q5_1": (7, 24 / 32), "q5_0": (6, 22 / 32), "q4_1": (3, 20 / 32), "q4_0": (2, 18 / 32),
-    "iq4_nl": (20, 18 / 32),
-}  # fmt: skip
 _DEVICE_KINDS: dict[int, Literal["cpu", "gpu", "igpu", "accel"]] = {0: "cpu", 1: "gpu", 2: "igpu"}
 
 
@@ -195,7 +195,7 @@ class LlamaModel:
         self.clock = time.perf_counter
         self.n_batch = N_BATCH
         self.max_rows = min(n_rows, N_BATCH)
-        self.n_ctx = _choose_ctx(model, params)
+        self.n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(model))
         _check_memory(model, params, self.n_ctx)
         n_threads = params.n_threads or default_threads()
         n_threads_batch = params.n_threads_batch or n_threads
@@ -216,7 +216,7 @@ class LlamaModel:
             n_layers=llama_cpp.llama_model_n_layer(model),
             n_threads=n_threads,
             n_threads_batch=n_threads_batch,
-            n_gpu_layers=_gpu_layers(params) if llama_cpp.llama_supports_gpu_offload() else 0,
+            n_gpu_layers=gpu_layers(params) if llama_cpp.llama_supports_gpu_offload() else 0,
             can_rollback=self.can_rollback,
             has_template=bool(self.template),
         )
@@ -235,8 +235,8 @@ class LlamaModel:
         p.n_seq_max = 1
         p.n_outputs_max = self.max_rows
         p.n_threads, p.n_threads_batch = n_threads, n_threads_batch
-        p.flash_attn_type = _FLASH_ATTN[params.flash_attn]
-        p.type_k, p.type_v = _KV_TYPES[params.kv_type_k][0], _KV_TYPES[params.kv_type_v][0]
+        p.flash_attn_type = FLASH_ATTN[params.flash_attn]
+        p.type_k, p.type_v = KV_TYPES[params.kv_type_k][0], KV_TYPES[params.kv_type_v][0]
         p.no_perf = True
         # `strlen` on the flag's buffer: no GIL is taken at llama.cpp's many polls.
         libc = ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)
@@ -276,7 +276,7 @@ class LlamaModel:
         Also the self-test: where a build cannot run this model, it shows here and not in a reply.
         """
         if self.n_ctx < 2:
-            return False
+            return True  # nothing can be drafted in it anyway
         self.decode([0, 0], 1)
         can = self.rollback(1)
         self.clear()
@@ -396,10 +396,10 @@ class LlamaBackend:
     ) -> LanguageModel:
         """Load a model; see `backend.Backend.load`."""
         log = _start()
-        _check_params(params)
+        check_params(params, supports_gpu=bool(llama_cpp.llama_supports_gpu_offload()))
         path = check_model_file(params.path)
         p = llama_cpp.llama_model_default_params()
-        p.n_gpu_layers = _gpu_layers(params)
+        p.n_gpu_layers = gpu_layers(params)
         devices = _device_list(params.device)  # referenced until the model is loaded
         if devices is not None:
             p.devices = ctypes.cast(devices, ctypes.c_void_p)
@@ -424,34 +424,6 @@ class LlamaBackend:
         return LlamaModel(model, params, path, n_rows, cancel)
 
 
-def _check_params(params: ModelParams) -> None:
-    def refuse(message: str, hint: str) -> None:
-        raise ValueOutOfRangeError("value-out-of-range", message, hint)
-
-    for name, value, known in (
-        ("Flash attention", params.flash_attn, _FLASH_ATTN),
-        ("The K cache's type", params.kv_type_k, _KV_TYPES),
-        ("The V cache's type", params.kv_type_v, _KV_TYPES),
-    ):
-        if value not in known:
-            refuse(f"{name} cannot be “{value}”.", f"Choose one of {', '.join(known)}.")
-    if params.flash_attn == "off" and _KV_TYPES[params.kv_type_v][1] < 2:
-        refuse("A quantised V cache needs flash attention.", "Switch it on, or use f16 for V.")
-    if not (0 <= params.n_threads <= 512 and 0 <= params.n_threads_batch <= 512):
-        refuse("The number of threads is out of range.", "Give one from 1 to 512.")
-    if params.n_ctx < 0:
-        refuse(f"A context of {params.n_ctx} tokens makes no sense.", "Give at least 1.")
-    if params.n_gpu_layers > 0 and not llama_cpp.llama_supports_gpu_offload():
-        refuse(
-            "This build of llama.cpp has no GPU support, so no layers can go to a GPU.",
-            "Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.",
-        )
-
-
-def _gpu_layers(params: ModelParams) -> int:
-    return params.n_gpu_layers if params.n_gpu_layers >= 0 else 999
-
-
 def _device_list(name: str) -> Any:
     """Return a NULL-terminated array with the device of this name; None for llama.cpp's choice."""
     if not name:
@@ -468,37 +440,18 @@ def _device_list(name: str) -> Any:
     )
 
 
-def _choose_ctx(model: Any, params: ModelParams) -> int:
-    trained: int = llama_cpp.llama_model_n_ctx_train(model)
-    if params.n_ctx > trained > 0:
-        raise ValueOutOfRangeError(
-            "context-too-long",
-            f"A context of {params.n_ctx} tokens is longer than the {trained} that the model was "
-            "trained for.",
-            f"Choose {trained} or less.",
-        )
-    return params.n_ctx or min(DEFAULT_CTX, trained or DEFAULT_CTX)
-
-
 def _check_memory(model: Any, params: ModelParams, n_ctx: int) -> None:
-    """Refuse a KV cache beyond the free memory: Linux would promise it and kill us later."""
     if llama_cpp.llama_supports_gpu_offload():
-        return  # it may lie on the GPU, whose allocator refuses by itself
+        return  # the cache may lie on the GPU, whose allocator refuses by itself
     arch = _meta(model, "general.architecture")
-    n_head = max(llama_cpp.llama_model_n_head(model), 1)
-    head = llama_cpp.llama_model_n_embd(model) // n_head
-    head_k = int(_meta(model, f"{arch}.attention.key_length") or head)
-    head_v = int(_meta(model, f"{arch}.attention.value_length") or head)
-    per_head = head_k * _KV_TYPES[params.kv_type_k][1] + head_v * _KV_TYPES[params.kv_type_v][1]
-    n_kv = llama_cpp.llama_model_n_head_kv(model) * llama_cpp.llama_model_n_layer(model)
-    need, free = n_ctx * n_kv * per_head, psutil.virtual_memory().available
-    if need > free:
-        raise ModelError(
-            "does-not-fit",
-            f"A context of {n_ctx} tokens needs {need / 2**30:.1f} GiB of memory; "
-            f"{free / 2**30:.1f} GiB are free.",
-            f"Choose at most {int(n_ctx * free / need * 0.8)} tokens, or a quantised cache.",
-        )
+    head = llama_cpp.llama_model_n_embd(model) // max(llama_cpp.llama_model_n_head(model), 1)
+    check_kv_memory(
+        params,
+        n_ctx,
+        llama_cpp.llama_model_n_head_kv(model) * llama_cpp.llama_model_n_layer(model),
+        int(_meta(model, f"{arch}.attention.key_length") or head),
+        int(_meta(model, f"{arch}.attention.value_length") or head),
+    )
 
 
 def _meta(model: Any, key: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 from paceline.errors import ModelError
@@ -16,8 +17,12 @@ def check_model_file(text: str) -> Path:
     Raises:
         ModelError: Says what it is instead and what to do.
     """
-    path = Path(text).expanduser()
+    path = Path(os.path.expanduser(text))  # noqa: PTH111  pathlib's raises for an unknown user
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ModelError(
+                "not-a-file", f"“{path}” is a device or a pipe.", "Choose a .gguf file."
+            )
         if path.is_dir():
             raise ModelError(
                 "is-a-directory",

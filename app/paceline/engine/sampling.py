@@ -24,6 +24,7 @@ from paceline.errors import EngineError, ValueOutOfRangeError
 from paceline.messages import SamplingParams
 
 _TOP_OF_CONFIDENCE = 10
+_COLD = 1e-6  # below it the noise cannot outweigh any difference that float32 can hold
 _FEW = 12  # up to here Python's own arithmetic is faster than numpy's calls
 
 
@@ -112,7 +113,7 @@ class Sampler:
             EngineError: The row holds NaN or +inf, or nothing but -inf.
         """
         best, top = self._best(row)
-        if self.params.temperature <= 0:
+        if self.params.temperature < _COLD:
             return best
         return self._draw(row, top, position)[0]
 
@@ -124,7 +125,7 @@ class Sampler:
         (`common/speculative.cpp`). The row is used up: its order may be changed.
         """
         best, top = self._best(row)
-        if self.params.temperature <= 0:
+        if self.params.temperature < _COLD:
             return best, _confidence(row, top, may_spoil=True)
         token, weights = self._draw(row, top, position)
         if weights is not None and len(weights) >= _TOP_OF_CONFIDENCE:

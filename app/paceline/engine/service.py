@@ -39,8 +39,9 @@ from paceline.messages import (
     Unloaded,
 )
 
-MAX_DRAFT = 64
-"""The longest draft that one decode verifies; every row costs n_vocab floats of memory."""
+MAX_DRAFT = 62
+"""The longest draft that one decode verifies. On CPUs llama.cpp's flash attention takes another
+kernel from 64 rows on, whose rounding differs; and every row costs n_vocab floats of memory."""
 
 
 class EngineService:

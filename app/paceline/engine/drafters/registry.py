@@ -55,12 +55,16 @@ def parse_strategy(text: str) -> Strategy:
     info = _find(name)
     parameters = {parameter.name: parameter for parameter in info.parameters}
     settings = {parameter.name: parameter.default for parameter in info.parameters}
+    given: set[str] = set()
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
         parameter = parameters.get(key)
         if parameter is None or not equals:
             known = ", ".join(parameters) or "no settings"
             _refuse(f"“{assignment}” is no setting of {name}.", f"It takes {known} (key=value).")
+        if key in given:
+            _refuse(f"{key} is given twice.", "Give it once.")
+        given.add(key)
         settings[key] = _parse_value(parameter, value)
     if settings.get("n_min", 0) > settings.get("n_max", float("inf")):
         _refuse(

@@ -1,0 +1,102 @@
+"""What `ModelParams` may hold, and what its KV cache weighs; no native code needed to say so."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import psutil
+
+from paceline.errors import ModelError, ValueOutOfRangeError
+from paceline.messages import ModelParams
+
+DEFAULT_CTX = 4096
+FLASH_ATTN = {"auto": -1, "off": 0, "on": 1}
+KV_TYPES = {
+    "f32": (0, 4.0),
+    "f16": (1, 2.0),
+    "bf16": (30, 2.0),
+    "q8_0": (8, 34 / 32),
+    "q5_1": (7, 24 / 32),
+    "q5_0": (6, 22 / 32),
+    "q4_1": (3, 20 / 32),
+    "q4_0": (2, 18 / 32),
+    "iq4_nl": (20, 18 / 32),
+}
+"""Name to (ggml's number, bytes per element)."""
+
+
+def _refuse(message: str, hint: str) -> NoReturn:
+    raise ValueOutOfRangeError("value-out-of-range", message, hint)
+
+
+def check_params(params: ModelParams, *, supports_gpu: bool) -> None:
+    """Refuse what no model could be loaded with.
+
+    Raises:
+        ValueOutOfRangeError: Names the value and what it may be.
+    """
+    for name, value, known in (
+        ("Flash attention", params.flash_attn, FLASH_ATTN),
+        ("The K cache's type", params.kv_type_k, KV_TYPES),
+        ("The V cache's type", params.kv_type_v, KV_TYPES),
+    ):
+        if value not in known:
+            _refuse(f"{name} cannot be “{value}”.", f"Choose one of {', '.join(known)}.")
+    if params.flash_attn == "off" and KV_TYPES[params.kv_type_v][1] < 2:
+        _refuse("A quantised V cache needs flash attention.", "Switch it on, or use f16 for V.")
+    if not (0 <= params.n_threads <= 512 and 0 <= params.n_threads_batch <= 512):
+        _refuse("The number of threads is out of range.", "Give one from 1 to 512.")
+    if params.n_ctx < 0:
+        _refuse(f"A context of {params.n_ctx} tokens makes no sense.", "Give at least 1.")
+    if params.n_gpu_layers > 0 and not supports_gpu:
+        _refuse(
+            "This build of llama.cpp has no GPU support, so no layers can go to a GPU.",
+            "Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.",
+        )
+
+
+def choose_ctx(params: ModelParams, n_ctx_train: int) -> int:
+    """Return the context's length in tokens.
+
+    Raises:
+        ValueOutOfRangeError: It is longer than what the model was trained for.
+    """
+    if params.n_ctx > n_ctx_train > 0:
+        raise ValueOutOfRangeError(
+            "context-too-long",
+            f"A context of {params.n_ctx} tokens is longer than the {n_ctx_train} that the model "
+            "was trained for.",
+            f"Choose {n_ctx_train} or less.",
+        )
+    return params.n_ctx or min(DEFAULT_CTX, n_ctx_train or DEFAULT_CTX)
+
+
+def check_kv_memory(
+    params: ModelParams, n_ctx: int, n_heads: int, head_k: int, head_v: int
+) -> None:
+    """Refuse a KV cache beyond the free memory: Linux would promise it and kill us later.
+
+    Args:
+        params: Holds the cache's types.
+        n_ctx: Tokens.
+        n_heads: KV heads of all layers together.
+        head_k: Elements of one head's key.
+        head_v: Elements of one head's value.
+
+    Raises:
+        ModelError: Says how much is missing and which context would fit.
+    """
+    per_head = head_k * KV_TYPES[params.kv_type_k][1] + head_v * KV_TYPES[params.kv_type_v][1]
+    need, free = n_ctx * n_heads * per_head, psutil.virtual_memory().available
+    if need > free:
+        raise ModelError(
+            "does-not-fit",
+            f"A context of {n_ctx} tokens needs {need / 2**30:.1f} GiB of memory; "
+            f"{free / 2**30:.1f} GiB are free.",
+            f"Choose at most {int(n_ctx * free / need * 0.8)} tokens, or a quantised cache.",
+        )
+
+
+def gpu_layers(params: ModelParams) -> int:
+    """Return the number for llama.cpp, where more than there are means all."""
+    return params.n_gpu_layers if params.n_gpu_layers >= 0 else 999

@@ -1,0 +1,143 @@
+"""A decoder on a scripted model, and drafters made for trouble."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from paceline.engine.decoder import Decoder
+from paceline.engine.drafters.base import Draft, DrafterInfo, Settings, Workbench
+from paceline.engine.drafters.registry import Strategy, parse_strategy
+from paceline.engine.fake import EOG, N_VOCAB, FakeModel, Logits
+from paceline.engine.prefix import CachedContext
+from paceline.engine.sampling import Sampler
+from paceline.engine.stats import PlainSpeed
+from paceline.engine.text import TextAssembler
+from paceline.messages import SamplingParams, StepCommitted
+
+PROMPT = list(b"ask")
+
+
+def random_language(seed: int, spread: float = 3.0) -> Logits:
+    """Logits that depend on the last two tokens: every text is possible, few are likely."""
+    tables: dict[tuple[int, ...], np.ndarray] = {}
+
+    def logits(tokens: Sequence[int]) -> np.ndarray:
+        key = tuple(tokens[-2:])
+        if key not in tables:
+            rng = np.random.default_rng([seed, *key])
+            tables[key] = (rng.normal(size=N_VOCAB) * spread).astype(np.float32)
+        return tables[key].copy()
+
+    return logits
+
+
+@dataclass
+class Scripted:
+    """Proposes what a function of the history says; keeps what it saw."""
+
+    proposals: Callable[[Sequence[int], int], Sequence[int]]
+    seen: list[int | None] = field(default_factory=list)
+    closed: int = 0
+    history: Sequence[int] = ()
+
+    def begin(self, history: Sequence[int], n_prompt: int) -> None:
+        self.history = history
+
+    def propose(self, n_max: int) -> Draft:
+        return Draft(list(self.proposals(self.history, n_max)))
+
+    def observe(self, n_accepted: int | None) -> None:
+        self.seen.append(n_accepted)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def strategy_of(drafter: Scripted) -> Strategy:
+    def make(bench: Workbench, settings: Settings) -> Scripted:
+        return drafter
+
+    return Strategy(DrafterInfo("test", "Test", "For tests.", "lookup", (), make), {})
+
+
+def oracle(model: FakeModel, sampler: Sampler, n_prompt: int = len(PROMPT)) -> Scripted:
+    """A drafter that knows the target's logits and noise: everything it drafts is accepted."""
+
+    def propose(history: Sequence[int], n_max: int) -> list[int]:
+        text = list(history)
+        for _ in range(n_max):
+            text.append(sampler.sample(model._logits(text), len(text) - n_prompt))
+        return text[len(history) :]
+
+    return Scripted(propose)
+
+
+def randomly(seed: int) -> Scripted:
+    """Random tokens in random number, some outside the vocabulary, sometimes too many."""
+    rng = random.Random(seed)
+
+    def propose(history: Sequence[int], n_max: int) -> list[int]:
+        return [rng.randrange(-2, N_VOCAB + 3) for _ in range(rng.randrange(0, n_max + 4))]
+
+    return Scripted(propose)
+
+
+def decoder_for(
+    model: FakeModel,
+    drafter: Scripted | str = "off",
+    *,
+    sampling: SamplingParams | None = None,
+    seed: int = 1,
+    max_tokens: int = 60,
+    stop: Sequence[str] = (),
+    draft: FakeModel | None = None,
+    context: CachedContext | None = None,
+    warm: bool = True,
+) -> Decoder:
+    sampler = Sampler(sampling or SamplingParams(temperature=0), seed)
+    bench = Workbench(
+        vocab=model.vocab,
+        sampler=sampler,
+        draft=CachedContext(draft) if draft else None,
+        eog=frozenset({EOG}),
+        remember=False,
+        chunk=16,
+    )
+    speed = PlainSpeed()
+    if warm:  # the plain steps behind a load are not what these tests are about
+        for _ in range(8):
+            speed.add(1.0)
+    return Decoder(
+        "turn",
+        context or CachedContext(model),
+        bench,
+        parse_strategy(drafter) if isinstance(drafter, str) else strategy_of(drafter),
+        text=TextAssembler(model.vocab, stop),
+        max_tokens=max_tokens,
+        eog=frozenset({EOG}),
+        plain_speed=speed,
+    )
+
+
+def run(decoder: Decoder, prompt: Sequence[int] = PROMPT) -> list[StepCommitted]:
+    """Run to the end and check what holds after every step."""
+    steps = []
+    for step in decoder.run(prompt, lambda _n: None):
+        steps.append(step)
+        check_books(decoder)
+    check_books(decoder)
+    return steps
+
+
+def check_books(decoder: Decoder) -> None:
+    """Both contexts hold a prefix of the committed tokens, and say how long it is."""
+    for context in (decoder._target, decoder._bench.draft):
+        if context is not None:
+            assert context.model.n_past == len(context.tokens)
+            assert context.tokens == decoder.history[: len(context.tokens)]
+            assert isinstance(context.model, FakeModel)
+            assert context.model.tokens == context.tokens

@@ -1,0 +1,282 @@
+"""The loop on scripted models: nothing here depends on weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.harness import (
+    PROMPT,
+    Scripted,
+    check_books,
+    decoder_for,
+    oracle,
+    random_language,
+    randomly,
+    run,
+    strategy_of,
+)
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.fake import EOG, FakeModel, scripted
+from paceline.engine.prefix import CachedContext
+from paceline.engine.sampling import Sampler
+from paceline.errors import CancelledError, EngineError
+from paceline.messages import SOURCE_TARGET, SamplingParams
+
+REPLY = "The quick brown fox jumps."
+GREEDY = SamplingParams(temperature=0)
+
+
+def model(reply: str = REPLY, **options: object) -> FakeModel:
+    return FakeModel(scripted(reply, len(PROMPT)), **options)  # type: ignore[arg-type]
+
+
+def copying(text: str, n: int) -> Scripted:
+    """Drafts the next `n` tokens of a text that it knows."""
+    data = [*text.encode(), EOG]
+
+    def propose(history: Sequence[int], n_max: int) -> list[int]:
+        at = len(history) - len(PROMPT)
+        return data[at : at + min(n, n_max)]
+
+    return Scripted(propose)
+
+
+def test_plain_decoding_is_the_loop_without_drafts() -> None:
+    decoder = decoder_for(model())
+    steps = run(decoder)
+    assert decoder.reply == REPLY
+    assert decoder.finish_reason == "eog"
+    assert [s.step for s in steps] == list(range(len(REPLY) + 1))
+    assert all(len(s.tokens) == 1 and s.tokens[0].source == SOURCE_TARGET for s in steps)
+    assert decoder.meter.n_steps == len(REPLY)
+    assert decoder.meter.drafters == {}
+
+
+def test_accepted_tokens_cost_no_step_of_their_own() -> None:
+    decoder = decoder_for(model(), copying(REPLY, 4))
+    steps = run(decoder)
+    assert decoder.reply == REPLY
+    assert len(steps) == 1 + -(-len(REPLY) // 5)
+    second = steps[1]
+    assert [t.source for t in second.tokens] == ["test"] * 4 + [SOURCE_TARGET]
+    assert [t.position for t in second.tokens] == [0, 1, 2, 3, -1]
+    assert [t.text_end for t in second.tokens] == [2, 3, 4, 5, 6]
+    assert second.drafted[0].n_drafted == second.drafted[0].n_accepted == 4
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+@pytest.mark.parametrize("length", range(1, 10))
+def test_an_end_of_generation_at_every_draft_position(n: int, length: int) -> None:
+    reply = "x" * length
+    decoder = decoder_for(model(reply), copying(reply + "zzzzzzzz", n))
+    run(decoder)
+    assert decoder.reply == reply
+    assert decoder.generated[-1] == EOG
+    assert decoder.finish_reason == "eog"
+    drafted_end = decoder_for(model(reply), copying(reply, n))
+    run(drafted_end)
+    assert drafted_end.generated == decoder.generated
+    meter = drafted_end.meter
+    assert meter.n_discarded == 0  # nothing is drafted behind a drafted end
+
+
+def test_tokens_drafted_behind_an_end_are_discarded_not_rejected() -> None:
+    decoder = decoder_for(model("ab"), copying("abcdefgh", 6))
+    run(decoder)
+    stats = decoder.meter.freeze(batch_invariant=None)
+    # Step 0 gives "a"; then "b" is accepted, "c" is refuted by the end, "d…g" were never judged.
+    assert (stats.n_drafted, stats.n_accepted, stats.n_discarded) == (6, 1, 4)
+    assert stats.acceptance_rate == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize("n", range(7))
+def test_a_stop_text_ends_the_reply_at_the_same_token_with_any_draft(n: int) -> None:
+    decoder = decoder_for(model(), copying(REPLY, n), stop=["own f"])
+    run(decoder)
+    assert decoder.reply == "The quick br"
+    assert bytes(decoder.generated) == b"The quick brown f"
+    assert decoder.finish_reason == "stop"
+
+
+@pytest.mark.parametrize("n_ctx", range(4, 24))
+@pytest.mark.parametrize("n", [0, 1, 3, 9])
+def test_the_context_ends_at_the_same_token_with_any_draft(n_ctx: int, n: int) -> None:
+    decoder = decoder_for(model(n_ctx=n_ctx), copying(REPLY, n))
+    run(decoder)
+    assert decoder.finish_reason == "context"
+    assert len(decoder.history) == n_ctx + 1
+
+
+@pytest.mark.parametrize("max_tokens", range(1, 12))
+@pytest.mark.parametrize("n", [0, 1, 4, 16])
+def test_the_budget_is_kept_to_the_token(max_tokens: int, n: int) -> None:
+    decoder = decoder_for(model(), copying(REPLY, n), max_tokens=max_tokens)
+    run(decoder)
+    assert decoder.finish_reason == "length"
+    assert decoder.reply == REPLY[:max_tokens]
+    stats = decoder.meter.freeze(batch_invariant=None)
+    assert stats.n_generated == max_tokens
+    assert stats.n_discarded == 0  # the budget cuts the draft before it is made
+
+
+@given(seed=st.integers(0, 500), temperature=st.sampled_from([0.0, 0.8, 1.2]))
+def test_random_drafts_never_change_the_text(seed: int, temperature: float) -> None:
+    sampling = SamplingParams(temperature=temperature)
+    language = random_language(seed)
+    plain = decoder_for(FakeModel(language), sampling=sampling, seed=seed)
+    run(plain)
+    drafted = decoder_for(FakeModel(language), randomly(seed), sampling=sampling, seed=seed)
+    run(drafted)
+    assert drafted.generated == plain.generated
+    assert drafted.reply == plain.reply
+    assert drafted.finish_reason == plain.finish_reason
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8, 1.2])
+def test_a_drafter_that_knows_everything_is_accepted_whole(temperature: float) -> None:
+    sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1, min_p=0)
+    target = FakeModel(random_language(7))
+    decoder = decoder_for(target, oracle(target, Sampler(sampling, 1)), sampling=sampling)
+    run(decoder)
+    stats = decoder.meter.freeze(batch_invariant=None)
+    assert stats.n_accepted == stats.n_drafted - stats.n_discarded > 0
+
+
+def test_the_draft_model_with_the_targets_own_logits_is_accepted_whole() -> None:
+    language = random_language(3)
+    draft = FakeModel(language)
+    decoder = decoder_for(
+        FakeModel(language),
+        "draft:n_max=5:p_min=0",
+        sampling=SamplingParams(temperature=0.9),
+        draft=draft,
+        max_tokens=100,
+    )
+    run(decoder)
+    stats = decoder.meter.freeze(batch_invariant=None)
+    assert stats.n_accepted == stats.n_drafted - stats.n_discarded > 0
+    assert max(draft.widths[1:]) <= 2  # never more than the last drafted and the bonus token
+
+
+def test_drafts_are_cut_to_what_a_decode_can_verify() -> None:
+    target = model(max_rows=4)
+    decoder = decoder_for(target, copying(REPLY, 10_000))
+    run(decoder)
+    assert decoder.reply == REPLY
+    assert max(target.widths[1:]) == 4
+
+
+@pytest.mark.parametrize("at", range(1, 12))
+def test_closing_at_any_step_leaves_a_prefix_in_both_contexts(at: int) -> None:
+    language = random_language(11)
+    decoder = decoder_for(FakeModel(language), "draft:n_max=3:p_min=0", draft=FakeModel(language))
+    steps = decoder.run(PROMPT, lambda _n: None)
+    for _ in range(at):
+        next(steps)
+    steps.close()
+    check_books(decoder)
+    assert decoder.meter.decode_s >= 0
+
+
+@pytest.mark.parametrize("at", range(1, 30))
+def test_a_cancel_within_any_decode_leaves_a_prefix_in_both_contexts(at: int) -> None:
+    """The flag rises within the `at`-th decode of either model: prefill, draft or verify."""
+    language = random_language(5)
+    flag = CancelFlag()
+    n = 0
+
+    class Counting(FakeModel):
+        def decode(self, tokens, n_rows):  # type: ignore[no-untyped-def]
+            nonlocal n
+            n += 1
+            if n == at:
+                flag.set()
+            return super().decode(tokens, n_rows)
+
+    target = Counting(language, cancel=flag)
+    decoder = decoder_for(
+        target, "draft:n_max=3:p_min=0", draft=Counting(language, cancel=flag), max_tokens=200
+    )
+    with pytest.raises(CancelledError):
+        run(decoder, PROMPT * 12)
+    check_books(decoder)
+    flag.clear()
+    fresh = decoder_for(FakeModel(language), max_tokens=20)
+    run(fresh)
+    again = decoder_for(target, max_tokens=20, context=decoder._target)
+    run(again)
+    assert again.generated == fresh.generated
+
+
+def test_the_next_turn_reuses_the_common_prefix_and_gives_the_same_reply() -> None:
+    language = random_language(21)
+    target = FakeModel(language)
+    context = CachedContext(target)
+    first = decoder_for(target, context=context)
+    run(first, list(b"hello there"))
+    target.widths.clear()
+    second = decoder_for(target, context=context)
+    run(second, list(b"hello world"))
+    assert second.meter.n_reused == len(b"hello ")
+    assert target.widths[0] == len(b"world")
+    fresh = decoder_for(FakeModel(language))
+    run(fresh, list(b"hello world"))
+    assert second.generated == fresh.generated
+
+
+def test_switching_in_mid_reply_keeps_the_text() -> None:
+    language = random_language(2)
+    plain = decoder_for(FakeModel(language))
+    run(plain)
+    decoder = decoder_for(FakeModel(language), randomly(1))
+    for i, _step in enumerate(decoder.run(PROMPT, lambda _n: None)):
+        check_books(decoder)
+        decoder.switch(strategy_of(randomly(i)))
+    assert decoder.generated == plain.generated
+
+
+def test_a_drafter_that_breaks_is_given_up_and_the_reply_goes_on() -> None:
+    def explode(history: Sequence[int], n_max: int) -> list[int]:
+        raise RuntimeError("plug-in")
+
+    decoder = decoder_for(model(), Scripted(explode))
+    run(decoder)
+    assert decoder.reply == REPLY
+    assert isinstance(decoder.broken_draft, RuntimeError)
+
+
+def test_a_drafter_sees_what_became_of_its_proposals() -> None:
+    drafter = copying("The quack", 6)
+    run(decoder_for(model(), drafter))
+    assert drafter.seen[:2] == [5, 2]  # "he qu" of "he qua", then "ck" of "ck" and an end
+    assert drafter.closed == 1
+
+
+def test_the_first_steps_behind_a_load_are_plain() -> None:
+    decoder = decoder_for(model(), copying(REPLY, 4), warm=False)
+    steps = run(decoder)
+    drafted = [sum(c.n_drafted for c in s.drafted) for s in steps]
+    assert drafted[1:6] == [0] * 5  # the first builds the graph, four are timed
+    assert drafted[6] > 0
+    assert [s.plain for s in steps[:6]] == [False, False, True, True, True, True]
+    assert decoder.meter.freeze(batch_invariant=None).plain_tokens_per_s is not None
+
+
+def test_invalid_numbers_end_the_turn_and_leave_the_books_right() -> None:
+    language = random_language(4)
+
+    def poisoned(tokens: Sequence[int]):  # type: ignore[no-untyped-def]
+        row = language(tokens)
+        if len(tokens) > 10:
+            row[5] = float("nan")
+        return row
+
+    decoder = decoder_for(FakeModel(poisoned), randomly(3))
+    with pytest.raises(EngineError) as error:
+        run(decoder)
+    assert error.value.code == "invalid-numbers"
+    check_books(decoder)

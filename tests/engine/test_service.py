@@ -1,0 +1,266 @@
+"""Commands in, events out, on scripted models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from engine.harness import random_language
+from paceline.engine.fake import ByteVocabulary, FakeBackend, FakeModel, scripted
+from paceline.hosting.inline import InlineClient
+from paceline.messages import (
+    ChatMessage,
+    DescribeEngine,
+    EngineDescribed,
+    Event,
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    ModelParams,
+    PairLoaded,
+    PrefillProgressed,
+    Shutdown,
+    StartTurn,
+    StepCommitted,
+    Tune,
+    TuneApplied,
+    TuneRejected,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    Unload,
+    Unloaded,
+)
+
+ASK = (ChatMessage("user", "hi"),)
+PROMPT_LENGTH = len("user: hi\0\n")  # the end token counts as one
+
+
+class Bench:
+    """An inline engine on given models, and everything it said."""
+
+    def __init__(self, **models: FakeModel) -> None:
+        self.models = models
+        self.client = InlineClient(lambda: FakeBackend(models))
+        self.events: list[Event] = []
+        self.on_event: Callable[[Event], None] = lambda _event: None
+        self.client.set_listener(self._hear)
+
+    def _hear(self, event: Event) -> None:
+        self.events.append(event)
+        self.on_event(event)
+
+    def load(self, target: str = "target", draft: str | None = None) -> Event:
+        params = ModelParams(draft) if draft else None
+        self.client.submit(LoadPair("load", ModelParams(target), params))
+        return self.events[-1]
+
+    def ask(self, **options: object) -> Event:
+        options = {"messages": ASK, "strategy": "off", "seed": 1, "max_tokens": 40} | options
+        self.client.submit(StartTurn("turn", **options))  # type: ignore[arg-type]
+        return self.events[-1]
+
+
+def writer(reply: str = "Hello!") -> FakeModel:
+    return FakeModel(scripted(reply, PROMPT_LENGTH))
+
+
+def test_a_turn_from_start_to_finish() -> None:
+    bench = Bench(target=writer())
+    assert isinstance(bench.load(), PairLoaded)
+    finished = bench.ask()
+    assert isinstance(finished, TurnFinished)
+    assert (finished.text, finished.reason, finished.seed) == ("Hello!", "eog", 1)
+    kinds = [type(event) for event in bench.events]
+    assert kinds[:4] == [LoadProgressed, PairLoaded, TurnStarted, PrefillProgressed]
+    assert kinds[4:-1] == [StepCommitted] * 7
+    shown = "".join(e.text for e in bench.events if isinstance(e, StepCommitted))
+    assert shown == "Hello!"
+    assert finished.tokens == (*b"Hello!", 256)
+    assert finished.stats.n_prompt == PROMPT_LENGTH
+
+
+def test_a_missing_seed_is_drawn_and_reported() -> None:
+    bench = Bench(target=FakeModel(random_language(1)))
+    bench.load()
+    first, second = bench.ask(seed=None), bench.ask(seed=None)
+    assert isinstance(first, TurnFinished)
+    assert isinstance(second, TurnFinished)
+    assert first.seed != second.seed
+    again = bench.ask(seed=first.seed)
+    assert isinstance(again, TurnFinished)
+    assert again.tokens == first.tokens
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"messages": ()}, "empty-prompt"),
+        ({"messages": (ChatMessage("user", "  "),)}, "empty-prompt"),
+        ({"messages": (), "prompt": ""}, "empty-prompt"),
+        ({"messages": (), "prompt_tokens": ()}, "empty-prompt"),
+        ({"messages": (), "prompt_tokens": (1, 999)}, "no-such-token"),
+        ({"messages": (), "prompt": "x" * 600}, "prompt-too-long"),
+        ({"max_tokens": 0}, "value-out-of-range"),
+        ({"seed": -1}, "value-out-of-range"),
+        ({"strategy": "nonsense"}, "bad-strategy"),
+        ({"strategy": "draft"}, "no-draft-model"),
+        ({"strategy": "prompt-lookup:n_pred=0"}, "bad-strategy"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_hint_and_the_next_turn_works(
+    options: dict[str, object], code: str
+) -> None:
+    bench = Bench(target=writer())
+    bench.load()
+    failed = bench.ask(**options)
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == code
+    assert failed.message.endswith(".")
+    assert isinstance(bench.ask(), TurnFinished)
+
+
+def test_a_turn_without_a_model_says_so() -> None:
+    failed = Bench().ask()
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "no-model"
+
+
+def test_a_failed_load_frees_the_target_and_says_which_file() -> None:
+    bench = Bench(target=writer())
+    failed = bench.load(draft="missing.gguf")
+    assert isinstance(failed, LoadFailed)
+    assert "missing.gguf" in failed.message
+    assert bench.models["target"].closed
+    assert isinstance(bench.ask(), TurnFailed)
+
+
+def test_a_draft_with_another_vocabulary_is_refused_by_the_first_token_that_differs() -> None:
+    class Other(ByteVocabulary):
+        def text(self, token: int) -> bytes:
+            return b"?" if token == 65 else super().text(token)
+
+    draft = writer()
+    draft.vocab = Other()
+    bench = Bench(target=writer(), draft=draft)
+    failed = bench.load(draft="draft")
+    assert isinstance(failed, LoadFailed)
+    assert failed.code == "vocabulary-mismatch"
+    assert "token 65 is “A” in the target and “?” in the draft" in failed.message
+    assert draft.closed
+    assert bench.models["target"].closed
+
+
+def test_a_new_load_frees_the_old_pair() -> None:
+    bench = Bench(target=writer(), other=writer("Bye."), draft=writer())
+    bench.load(draft="draft")
+    bench.load("other")
+    assert bench.models["target"].closed
+    assert bench.models["draft"].closed
+    finished = bench.ask()
+    assert isinstance(finished, TurnFinished)
+    assert finished.text == "Bye."
+
+
+def test_tune_takes_effect_within_the_reply_and_a_bad_one_changes_nothing() -> None:
+    bench = Bench(target=FakeModel(random_language(6)))
+    bench.load()
+    plain = bench.ask(max_tokens=120)
+    wishes = {10: "prompt-lookup:max_ngram=1", 20: "draft", 30: "off:x=1", 40: "off"}
+
+    def tune(event: Event) -> None:
+        if isinstance(event, StepCommitted) and event.step in wishes:
+            bench.client.submit(Tune("turn", wishes.pop(event.step)))
+
+    bench.on_event = tune
+    bench.events.clear()
+    tuned = bench.ask(max_tokens=120)
+    assert isinstance(plain, TurnFinished)
+    assert isinstance(tuned, TurnFinished)
+    assert tuned.tokens == plain.tokens
+    assert tuned.strategy == "off"
+    answers = [e for e in bench.events if isinstance(e, (TuneApplied, TuneRejected))]
+    assert [type(a) for a in answers] == [TuneApplied, TuneRejected, TuneRejected, TuneApplied]
+    assert isinstance(answers[1], TuneRejected)
+    assert answers[1].code == "no-draft-model"
+    assert any(e.drafted for e in bench.events if isinstance(e, StepCommitted))
+
+
+def test_tune_without_a_running_turn_is_rejected() -> None:
+    bench = Bench(target=writer())
+    bench.client.submit(Tune("turn", "off"))
+    assert isinstance(bench.events[-1], TuneRejected)
+
+
+@pytest.mark.parametrize("at", range(6))
+def test_cancel_keeps_what_was_committed(at: int) -> None:
+    bench = Bench(target=writer())
+    bench.load()
+
+    def cancel(event: Event) -> None:
+        if isinstance(event, StepCommitted) and event.step == at:
+            bench.client.cancel("turn")
+
+    bench.on_event = cancel
+    finished = bench.ask()
+    assert isinstance(finished, TurnFinished)
+    assert finished.reason == "cancelled"
+    assert finished.text == "Hello!"[: at + 1]
+    bench.on_event = lambda _event: None
+    again = bench.ask()
+    assert isinstance(again, TurnFinished)
+    assert again.text == "Hello!"
+
+
+def test_cancel_of_another_turn_is_ignored() -> None:
+    bench = Bench(target=writer())
+    bench.load()
+    bench.on_event = lambda _event: bench.client.cancel("yesterday")
+    finished = bench.ask()
+    assert isinstance(finished, TurnFinished)
+    assert finished.reason == "eog"
+
+
+def test_a_target_that_cannot_roll_back_runs_plainly_and_refuses_drafts() -> None:
+    bench = Bench(target=FakeModel(scripted("Hello!", PROMPT_LENGTH), can_rollback=False))
+    loaded = bench.load()
+    assert isinstance(loaded, PairLoaded)
+    assert any("without speculation" in note for note in loaded.notes)
+    refused = bench.ask(strategy="prompt-lookup")
+    assert isinstance(refused, TurnFailed)
+    assert refused.code == "cannot-rollback"
+    for _ in range(2):  # the second prompt has to be read again from its start
+        finished = bench.ask()
+        assert isinstance(finished, TurnFinished)
+        assert finished.text == "Hello!"
+
+
+def test_a_bug_becomes_an_event_and_the_engine_lives(
+    allow_warnings: Callable[[str], None],
+) -> None:
+    allow_warnings("unexpected failure in the engine")
+    broken = writer()
+    bench = Bench(target=broken)
+    bench.load()
+    decode, broken.decode = broken.decode, None  # type: ignore[assignment, method-assign]
+    failed = bench.ask()
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "bug"
+    broken.decode = decode  # type: ignore[method-assign]
+    assert isinstance(bench.ask(), TurnFinished)
+
+
+def test_unload_describe_and_shutdown() -> None:
+    bench = Bench(target=writer())
+    bench.client.submit(DescribeEngine())
+    assert isinstance(bench.events[-1], EngineDescribed)
+    bench.load()
+    bench.client.submit(Unload())
+    assert isinstance(bench.events[-1], Unloaded)
+    assert bench.models["target"].closed
+    bench.client.submit(Shutdown())
+    assert not bench.client.is_alive
+    n = len(bench.events)
+    bench.client.submit(DescribeEngine())
+    assert len(bench.events) == n

@@ -1,0 +1,72 @@
+"""The real engine on real weights, inline."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from paceline.hosting.inline import InlineClient
+from paceline.messages import (
+    ChatMessage,
+    Event,
+    LoadFailed,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    SamplingParams,
+    StartTurn,
+    StepCommitted,
+    TurnFailed,
+    TurnFinished,
+)
+
+GREEDY = SamplingParams(temperature=0)
+WARM = SamplingParams(temperature=0.8)
+
+
+class Engine:
+    """Loads one pair; every `reply` starts from what the last one left in the contexts."""
+
+    def __init__(
+        self, target: Path, draft: Path | None = None, *, n_threads: int = 1, **params: object
+    ) -> None:
+        self.client = InlineClient()
+        self.events: list[Event] = []
+        self.client.set_listener(self.events.append)
+        model = replace(ModelParams("", n_threads=n_threads), **params)  # type: ignore[arg-type]
+        self.client.submit(
+            LoadPair(
+                "load",
+                replace(model, path=str(target)),
+                replace(model, path=str(draft)) if draft else None,
+            )
+        )
+        self.loaded = self.events[-1]
+
+    def __enter__(self) -> Engine:
+        assert isinstance(self.loaded, PairLoaded), self.loaded
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+
+    def run(self, prompt: str, **options: object) -> TurnFinished | TurnFailed | LoadFailed:
+        """Run a turn and return its last event; the steps are in `steps`."""
+        self.events.clear()
+        defaults = {"strategy": "off", "max_tokens": 200, "seed": 1, "sampling": GREEDY}
+        options = defaults | {"messages": (ChatMessage("user", prompt),)} | options
+        self.client.submit(StartTurn("turn", **options))  # type: ignore[arg-type]
+        last = self.events[-1]
+        assert isinstance(last, (TurnFinished, TurnFailed))
+        return last
+
+    def reply(self, prompt: str, **options: object) -> TurnFinished:
+        """Run a turn that must finish."""
+        last = self.run(prompt, **options)
+        assert isinstance(last, TurnFinished), last
+        return last
+
+    @property
+    def steps(self) -> list[StepCommitted]:
+        """The steps of the last turn."""
+        return [event for event in self.events if isinstance(event, StepCommitted)]

@@ -1,0 +1,247 @@
+"""The native side on real files: loading, cancelling, refusing, and the book-keeping."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import make_pairs
+from integration.engine import GREEDY, WARM, Engine
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.llama import LlamaBackend
+from paceline.engine.prefix import CachedContext
+from paceline.engine.probe import is_batch_invariant
+from paceline.errors import CancelledError, ContextFullError, EngineError
+from paceline.messages import (
+    LoadFailed,
+    ModelParams,
+    PairLoaded,
+    PrefillProgressed,
+    StepCommitted,
+    TurnFailed,
+    TurnFinished,
+)
+
+QUESTION = "What does os.path.join do?"
+
+
+@pytest.fixture(scope="module")
+def engine(demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
+    with Engine(*demo_pair) as engine:
+        yield engine
+
+
+def load_failure(target: Path | str, draft: Path | None = None, **params: object) -> LoadFailed:
+    engine = Engine(Path(target), draft, **params)  # type: ignore[arg-type]
+    engine.client.close()
+    assert isinstance(engine.loaded, LoadFailed), engine.loaded
+    assert engine.loaded.message.endswith(".")
+    return engine.loaded
+
+
+def test_files_that_are_no_models(tmp_path: Path) -> None:
+    assert load_failure(tmp_path).code == "is-a-directory"
+    assert load_failure(tmp_path / "none.gguf").code == "file-not-found"
+    assert load_failure(make_pairs.path("not-a-model")).code == "not-a-gguf"
+    truncated = load_failure(make_pairs.path("truncated"))
+    assert truncated.code == "cannot-load"
+    assert truncated.hint
+
+
+def test_values_that_cannot_be_served(target_path: Path) -> None:
+    assert load_failure(target_path, n_ctx=10_000_000).code == "context-too-long"
+    assert load_failure(target_path, kv_type_v="q9").code == "value-out-of-range"
+    assert load_failure(target_path, kv_type_v="q8_0", flash_attn="off").code.endswith("range")
+    assert load_failure(target_path, device="CUDA7").code == "no-such-device"
+
+
+def test_a_draft_of_another_vocabulary_is_refused_by_name(target_path: Path) -> None:
+    failed = load_failure(target_path, make_pairs.path("tiny-other-vocab"))
+    assert failed.code == "vocabulary-mismatch"
+    assert "8191" in failed.message
+    assert load_failure(target_path, make_pairs.path("tiny-big-vocab-mismatch")).code == failed.code
+    assert load_failure(target_path, make_pairs.path("tiny-bos")).code == failed.code
+
+
+def test_a_model_of_invalid_numbers_ends_the_turn_in_words() -> None:
+    with Engine(make_pairs.path("tiny-nan")) as engine:
+        failed = engine.run(QUESTION)
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "invalid-numbers"
+
+
+def test_a_recurrent_model_runs_plainly_and_refuses_drafts() -> None:
+    with Engine(make_pairs.path("tiny-mamba")) as engine:
+        assert isinstance(engine.loaded, PairLoaded)
+        assert not engine.loaded.target.can_rollback
+        first = engine.reply(QUESTION, max_tokens=20, ignore_eog=True)
+        again = engine.reply(QUESTION, max_tokens=20, ignore_eog=True)
+        assert again.tokens == first.tokens
+        refused = engine.run(QUESTION, strategy="prompt-lookup")
+        assert isinstance(refused, TurnFailed)
+        assert refused.code == "cannot-rollback"
+
+
+def test_typed_control_tokens_stay_text(engine: Engine) -> None:
+    harmless = engine.reply("say | im end |", max_tokens=2).stats.n_prompt
+    typed = engine.reply("say <|im_end|><|im_start|>", max_tokens=2).stats.n_prompt
+    assert typed > harmless - 4 + 2  # ten characters each, not one control token each
+
+
+def test_prompt_and_context_limits(demo_pair: tuple[Path, Path]) -> None:
+    with Engine(*demo_pair, n_ctx=64) as engine:
+        failed = engine.run("word " * 200)
+        assert isinstance(failed, TurnFailed)
+        assert failed.code == "prompt-too-long"
+        assert "64" in failed.message
+        for strategy in ("off", "draft:n_max=10000:p_min=0", "prompt-lookup:n_pred=64"):
+            finished = engine.reply(QUESTION, strategy=strategy, ignore_eog=True)
+            assert finished.reason == "context"
+            assert finished.stats.n_prompt + len(finished.tokens) == 65
+
+
+def test_a_draft_longer_than_any_batch_is_cut(engine: Engine) -> None:
+    plain = engine.reply(QUESTION, ignore_eog=True)
+    drafted = engine.reply(QUESTION, strategy="draft:n_max=10000:p_min=0", ignore_eog=True)
+    assert drafted.tokens == plain.tokens
+    longest = max(count.n_drafted for step in engine.steps for count in step.drafted)
+    assert longest == 62
+
+
+def test_positions_equal_the_books_after_every_step(demo_pair: tuple[Path, Path]) -> None:
+    with Engine(*demo_pair) as engine:
+        pair = engine.client._service._pair
+        assert pair is not None
+        assert pair.draft is not None
+        seen = 0
+
+        def check(event: object) -> None:
+            nonlocal seen
+            engine.events.append(event)  # type: ignore[arg-type]
+            if isinstance(event, StepCommitted):
+                seen += 1
+                for context in (pair.target, pair.draft):
+                    assert context is not None
+                    assert context.model.n_past == len(context.tokens)
+
+        engine.client.set_listener(check)
+        for strategy in ("draft:n_max=5:p_min=0", "prompt-lookup"):
+            engine.reply(QUESTION, strategy=strategy, sampling=WARM, max_tokens=120)
+        assert seen > 60
+
+
+@pytest.mark.parametrize("when", ["prefill", "decode"])
+def test_cancel_within_a_step_and_the_next_reply_equals_a_fresh_one(
+    engine: Engine, when: str
+) -> None:
+    fresh = engine.reply(QUESTION, max_tokens=60, ignore_eog=True)
+    long = "word " * 1500
+    asked_at = 0.0
+
+    def cancel(event: object) -> None:
+        nonlocal asked_at
+        engine.events.append(event)  # type: ignore[arg-type]
+        hit = PrefillProgressed if when == "prefill" else StepCommitted
+        if isinstance(event, hit) and not asked_at:
+            asked_at = time.perf_counter()
+            engine.client.cancel("turn")
+
+    engine.client.set_listener(cancel)
+    finished = engine.reply(long if when == "prefill" else QUESTION, max_tokens=2000)
+    took = time.perf_counter() - asked_at
+    engine.client.set_listener(engine.events.append)
+    assert isinstance(finished, TurnFinished)
+    assert finished.reason == "cancelled"
+    assert took < 3
+    assert engine.reply(QUESTION, max_tokens=60, ignore_eog=True).tokens == fresh.tokens
+
+
+def test_the_flag_stops_a_native_decode_from_another_thread() -> None:
+    flag = CancelFlag()
+    model = LlamaBackend().load(
+        ModelParams(str(make_pairs.path("twin-350m")), n_threads=1),
+        n_rows=1,
+        cancel=flag,
+        progress=lambda _fraction: None,
+    )
+    try:
+        timer = threading.Timer(0.05, flag.set)
+        timer.start()
+        with pytest.raises(CancelledError):
+            model.decode([5] * 512, 0)
+        timer.join()
+        flag.clear()
+        assert model.n_past in range(513)
+        model.clear()
+        assert np.isfinite(model.decode([5], 1)).all()
+    finally:
+        model.close()
+
+
+def test_a_load_can_be_cancelled(demo_pair: tuple[Path, Path]) -> None:
+    flag = CancelFlag()
+    with pytest.raises(CancelledError):
+        LlamaBackend().load(
+            ModelParams(str(demo_pair[0])),
+            n_rows=1,
+            cancel=flag,
+            progress=lambda _fraction: flag.set(),
+        )
+
+
+def test_sizes_that_would_abort_the_process_are_refused(target_path: Path) -> None:
+    model = LlamaBackend().load(
+        ModelParams(str(target_path), n_threads=1, n_ctx=600),
+        n_rows=4,
+        cancel=CancelFlag(),
+        progress=lambda _fraction: None,
+    )
+    try:
+        with pytest.raises(EngineError, match="too many"):
+            model.decode([1] * 513, 0)
+        with pytest.raises(EngineError, match="too many"):
+            model.decode([1] * 8, 5)
+        model.decode([1] * 512, 0)
+        with pytest.raises(ContextFullError):
+            model.decode([1] * 89, 1)
+        assert model.n_past == 512
+    finally:
+        model.close()
+
+
+def test_one_thread_is_batch_invariant_and_the_probe_leaves_the_context(target_path: Path) -> None:
+    model = LlamaBackend().load(
+        ModelParams(str(target_path), n_threads=1),
+        n_rows=9,
+        cancel=CancelFlag(),
+        progress=lambda _fraction: None,
+    )
+    try:
+        context = CachedContext(model)
+        context.feed(list(range(100, 500)), 0)
+        held = list(context.tokens)
+        assert is_batch_invariant(context)
+        assert context.tokens == held
+        assert model.n_past == len(held)
+    finally:
+        model.close()
+
+
+def test_statistics_add_up(engine: Engine) -> None:
+    stats = engine.reply(
+        QUESTION, strategy="draft:n_max=4:p_min=0", sampling=GREEDY, ignore_eog=True
+    ).stats
+    (drafter,) = stats.by_drafter
+    assert drafter.drafter == "draft"
+    assert drafter.tokens == stats.n_drafted
+    assert drafter.tokens_accepted == stats.n_accepted == sum(drafter.accepted_per_position)
+    assert stats.n_generated == 200 == 1 + stats.n_steps + stats.n_accepted
+    assert stats.n_steps == len(engine.steps) - 1
+    assert stats.decode_s == pytest.approx(sum(s.total_s for s in engine.steps), rel=0.02)
+    assert 0 < stats.overhead_s < stats.decode_s
+    assert drafter.drafts == drafter.n_accept <= drafter.n_draft

@@ -1,0 +1,143 @@
+"""The same text with any strategy, on real weights: what this program promises.
+
+One thread, so that llama.cpp's logits do not depend on the batch width; the last test shows what
+happens with two.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import make_pairs
+from integration.engine import GREEDY, WARM, Engine
+from paceline.messages import ChatMessage, SamplingParams
+from paceline.paths import resources
+
+PROMPTS = (
+    "What does os.path.join do?",
+    "How do I read a file line by line?",
+    "Explain the list and dict types.",
+    "What is asyncio.TaskGroup for?",
+    "Quote the first example for re.sub.",
+    "Rename foo to bar: def foo(x): return foo(x - 1)",
+    "How can I parse JSON and handle errors?",
+    "Which exceptions does open() raise?",
+    "Write a function that sums a list.",
+    "Describe the sqlite3 module in detail.",
+)
+STRATEGIES = ("draft:n_max=4:p_min=0", "draft", "prompt-lookup:max_ngram=2:n_pred=4")
+
+
+@pytest.fixture(scope="module")
+def engine(demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
+    with Engine(*demo_pair) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("sampling", [GREEDY, WARM], ids=["greedy", "t0.8"])
+def test_every_strategy_gives_the_plain_tokens(
+    engine: Engine, prompt: str, sampling: SamplingParams
+) -> None:
+    options = {"sampling": sampling, "seed": len(prompt), "ignore_eog": True}
+    plain = engine.reply(prompt, **options)
+    assert len(plain.tokens) == 200
+    tried = 0
+    for strategy in STRATEGIES:
+        drafted = engine.reply(prompt, strategy=strategy, **options)
+        assert drafted.tokens == plain.tokens, strategy
+        assert drafted.text == plain.text
+        stats = drafted.stats
+        tried += 0 < stats.n_accepted < stats.n_drafted
+    assert tried >= 1  # drafts were both accepted and rejected
+
+
+def is_periodic(tokens: Sequence[int]) -> bool:
+    """Whether the last 300 tokens repeat with a period of at most 30."""
+    tail = tokens[-300:]
+    return any(tail[p:] == tail[:-p] for p in range(1, 31))
+
+
+def test_prompt_lookup_needs_few_steps_where_the_text_is_periodic(engine: Engine) -> None:
+    lines = (resources() / "benchmarks" / "periodic.jsonl").read_text("utf-8").splitlines()
+    n_periodic = 0
+    for line in map(json.loads, lines):
+        prompt = line["messages"][0]["content"]
+        options = {"max_tokens": line["max_tokens"], "ignore_eog": True}
+        plain = engine.reply(prompt, **options)
+        if not is_periodic(plain.tokens):
+            continue
+        n_periodic += 1
+        looked_up = engine.reply(prompt, strategy="prompt-lookup", **options)
+        assert looked_up.tokens == plain.tokens
+        assert looked_up.stats.n_steps < plain.stats.n_steps / 3
+    assert n_periodic >= 1, "no shipped prompt has a periodic continuation"
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8, 1.2])
+def test_the_target_as_its_own_draft_is_accepted(target_path: Path, temperature: float) -> None:
+    with Engine(target_path, target_path) as engine:
+        stats = engine.reply(
+            PROMPTS[0],
+            strategy="draft:n_max=4:p_min=0",
+            sampling=SamplingParams(temperature=temperature, top_k=0, top_p=1, min_p=0),
+            ignore_eog=True,
+        ).stats
+    assert stats.n_drafted > 100
+    assert stats.acceptance_rate is not None
+    assert stats.acceptance_rate >= 0.99
+
+
+def test_a_corrupted_draft_is_rejected_and_the_text_stays(target_path: Path) -> None:
+    with Engine(target_path, make_pairs.path("draft-corrupt")) as engine:
+        for sampling in (GREEDY, WARM):
+            plain = engine.reply(PROMPTS[1], sampling=sampling, ignore_eog=True)
+            drafted = engine.reply(
+                PROMPTS[1], strategy="draft:n_max=4:p_min=0", sampling=sampling, ignore_eog=True
+            )
+            assert drafted.tokens == plain.tokens
+            assert drafted.stats.n_drafted > 100
+            assert drafted.stats.acceptance_rate is not None
+            assert drafted.stats.acceptance_rate < 0.05
+
+
+def test_a_second_turn_is_the_same_with_any_strategy(demo_pair: tuple[Path, Path]) -> None:
+    first = ChatMessage("user", PROMPTS[0])
+    seconds = []
+    for strategy in ("off", *STRATEGIES):
+        with Engine(*demo_pair) as engine:
+            options = {"strategy": strategy, "sampling": WARM, "max_tokens": 200}
+            reply = engine.reply("", messages=(first,), **options)
+            again = ChatMessage("user", "And on Windows?")
+            chat = (first, ChatMessage("assistant", reply.text), again)
+            second = engine.reply("", messages=chat, **options)
+            assert second.stats.n_reused >= reply.stats.n_prompt
+            seconds.append((reply.tokens, second.tokens))
+    assert len(set(seconds)) == 1
+
+
+def test_with_two_threads_differences_only_where_the_probe_says_so(
+    demo_pair: tuple[Path, Path],
+) -> None:
+    with Engine(*demo_pair, n_threads=2) as engine:
+        options = {"max_tokens": 660, "ignore_eog": True, "sampling": WARM}
+        plain = engine.reply(PROMPTS[3], **options)
+        for strategy in ("draft:n_max=4:p_min=0", "prompt-lookup"):
+            drafted = engine.reply(PROMPTS[3], strategy=strategy, **options)
+            assert drafted.stats.batch_invariant is not None
+            if drafted.stats.batch_invariant:
+                assert drafted.tokens == plain.tokens
+            else:
+                n_same = next(
+                    (
+                        i
+                        for i, (a, b) in enumerate(zip(plain.tokens, drafted.tokens, strict=True))
+                        if a != b
+                    ),
+                    len(plain.tokens),
+                )
+                assert n_same >= 100  # below 256 cells every width gives the same logits
