@@ -1,0 +1,500 @@
+#!/usr/bin/env python3
+"""Set Paceline up in this checkout and start it, or run its checks.
+
+    python3 packaging/bootstrap.py run [ARGS...]     start `paceline ARGS...`
+    python3 packaging/bootstrap.py test [ARGS...]    run every check, the last is `pytest ARGS...`
+
+The first start makes a virtual environment, compiles llama-cpp-python for this machine, keeps the
+wheel for later, and installs the rest. A stamp in the environment says what is installed; while
+it fits, a start needs neither pip nor the network. An interrupted installation is made again.
+
+Long: what runs before anything is installed is one file and uses the standard library only. Every
+line must parse on Python 3.6, whose users get a sentence and not a SyntaxError.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - older Pythons do get as far as this line
+    sys.exit(
+        f"Paceline needs Python 3.11 or newer, not {sys.version_info[0]}.{sys.version_info[1]}: "
+        "start it with a newer one, for example `python3.12 packaging/bootstrap.py run`."
+    )
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sysconfig
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT
+from typing import Any, NamedTuple
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+ROOT = Path(__file__).resolve().parent.parent
+WINDOWS = sys.platform == "win32"
+ENVIRONMENT_SPACE = 1.5e9  # three times what it takes, for what pip unpacks on the way
+BUILD_SPACE = 1e9  # more than twice what sources, objects and libraries take
+BUILD_CORE_SECONDS = 400  # what compiling takes on one core of an ordinary machine
+
+QT_PACKAGES = (
+    # what Qt's libraries link to, then what a display asks for besides
+    *("libegl1", "libgl1", "libxkbcommon0", "libfontconfig1", "libdbus-1-3", "libglib2.0-0"),
+    *("libgssapi-krb5-2", "fonts-dejavu-core"),
+    *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-image0", "libxcb-shape0"),
+    *("libxcb-render-util0", "libxkbcommon-x11-0", "libwayland-client0", "libwayland-cursor0"),
+)
+COMPILER_COMMANDS = {
+    **{"apt-get": "sudo apt-get install g++", "dnf": "sudo dnf install gcc-c++"},
+    **{"pacman": "sudo pacman -S gcc", "xcode-select": "xcode-select --install"},
+}
+# What a failing command says, and what to do about it; the first that fits is told.
+CAUSES = {
+    r"No space left on device|Errno 28": "the disk is full: make room and start again",
+    r"Killed signal|memory exhausted|[Oo]ut of memory|bad_alloc": "the memory did not suffice: "
+    "close other programs, or compile one file at a time with CMAKE_BUILD_PARALLEL_LEVEL=1",
+    r"CERTIFICATE_VERIFY_FAILED": "the package index's certificate was not accepted: tell pip "
+    "about your network's certificate with `pip config set global.cert FILE`",
+    r"name resolution|NewConnectionError|Max retries|getaddrinfo|ProxyError|Could not resolve|"
+    r"unreachable|timed out|IncompleteRead|Connection (was )?(refused|aborted|reset|broken)": "the "
+    "network cannot be reached: check it and start again (later starts do not need it)",
+    r"No matching distribution found": "the package index has no release that fits this system "
+    "and Python: try another Python with --python PATH",
+    r"Permission denied|Errno 13": "it may not be written: change its rights, or choose other "
+    "folders with --venv DIR and the variable PACELINE_WHEEL_CACHE",
+}
+CHECKS = ("ruff check .", "ruff format --check .", "mypy", "lint-imports", "pytest")
+
+
+class BootstrapError(Exception):
+    """Ends the program with one sentence that also says what to do."""
+
+
+def say(text: str) -> None:
+    """Print to stderr: stdout belongs to the program that is started."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+def fingerprint(*parts: object) -> str:
+    """Return a short hash of anything that JSON can hold."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def progress(line: str, seconds: float) -> str | None:
+    """Return where the work stands, if this line of ninja's or pip's output tells it."""
+    step = re.match(r"\s*\[(\d+)/(\d+)\]", line)
+    if step:
+        done, total = int(step[1]), int(step[2])
+        left = f", about {duration(seconds / done * (total - done))} left" if done > 9 else ""
+        return f"{done} of {total} compile steps after {duration(seconds)}{left}"
+    words = re.match(r"\s*(Collecting|Downloading|Installing collected packages)[: ]*(\S*)", line)
+    return f"{words[1]} {words[2]}" if words else None
+
+
+class Project(NamedTuple):
+    """What pyproject.toml says about an installation; the digest ignores its other tables."""
+
+    dependencies: list[str]
+    extras: dict[str, list[str]]
+    llama: str
+    digest: str
+
+    @classmethod
+    def read(cls, root: Path) -> "Project":
+        """Read the file, and the version from where hatch keeps it."""
+        try:
+            data = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+            table, hatch = data["project"], data["tool"]["hatch"]
+            version = (root / hatch["version"]["path"]).read_text("utf-8")
+            pins = [item for item in table["dependencies"] if item.startswith("llama-cpp-python==")]
+            digest = fingerprint(table, data["build-system"], hatch, version)
+            return cls(table["dependencies"], table["optional-dependencies"], pins[0], digest)
+        except (LookupError, tomllib.TOMLDecodeError) as error:
+            raise BootstrapError(f"pyproject.toml is damaged ({error!r}): restore it.") from error
+
+
+def capture(command: Sequence[str]) -> str | None:
+    """Return the command's stdout, or None when it does not run or fails."""
+    try:
+        done = subprocess.run(command, stdin=DEVNULL, capture_output=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode(errors="replace")
+
+
+def cause_of(output: str) -> str | None:
+    """Return the cause and the remedy for output that is known."""
+    return next((cause for known, cause in CAUSES.items() if re.search(known, output)), None)
+
+
+class Runner:
+    """Runs commands into a log file and turns one that fails into a BootstrapError."""
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text("", "utf-8")
+
+    def run(self, task: str, command: Sequence[str], **variables: str) -> None:
+        """Run the command with these variables added to the environment."""
+        started = shown = time.monotonic()
+        lines: list[str] = []
+        env = {**os.environ, **variables}
+        # Open files pass to the child: should it outlive a killed bootstrap, so does the lock.
+        process = subprocess.Popen(
+            command, env=env, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, close_fds=WINDOWS
+        )
+        with process, self.log.open("a", encoding="utf-8") as log:
+            log.write("$ " + shlex.join(command) + "\n")
+            try:
+                for raw in process.stdout or ():
+                    line = raw.decode(errors="replace").rstrip()
+                    log.write(line + "\n")
+                    lines.append(line)
+                    now = time.monotonic()
+                    text = progress(line, now - started)
+                    if text and now - shown > 15:
+                        shown = now
+                        say(f"  {text}")
+            except BaseException:
+                process.terminate()
+                raise
+        if process.returncode:
+            errors = [line for line in lines[:-15] if re.search(r"\berror\b:", line)]
+            for line in [*errors[:5], *lines[-15:]]:
+                say("  | " + line[:200])
+            cause = cause_of("\n".join(lines)) or "the lines above say why"
+            raise BootstrapError(f"{task} failed: {cause}. The whole log is {self.log}.")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file; the system frees it when the process ends, however it ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as lock:
+        try:
+            if sys.platform == "win32":
+                msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            busy = f"Another bootstrap is at work in {path.parent}: start again when it is done."
+            raise BootstrapError(busy) from error
+        os.set_inheritable(lock.fileno(), True)
+        yield
+
+
+def need_space(folder: Path, amount: float, purpose: str, remedy: str) -> None:
+    """Refuse work for which the disk has no room."""
+    free = shutil.disk_usage(folder).free
+    if free < amount:
+        need = f"{purpose} needs {amount / 1e9:.1f} GB, and {folder} has {free / 1e9:.1f} GB free"
+        raise BootstrapError(f"{need}: make room, or {remedy}.")
+
+
+def cpu_features() -> str:
+    """Name the instructions a compiler may use here, and nothing that a kernel update adds."""
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8", "replace")
+    except OSError:
+        return platform.processor()
+    found = re.search(r"^(flags|Features)\s*:(.*)$", text, re.MULTILINE)
+    if not found or found[1] == "Features":
+        return found[2].strip() if found else platform.processor()
+    kinds = re.compile(r"sse|ssse|avx|amx|fma|f16c|bmi|abm|popcnt|movbe|xop|tbm")
+    return " ".join(sorted(name for name in found[2].split() if kinds.match(name)))
+
+
+def find_compiler() -> tuple[str, tuple[int, ...]] | None:
+    """Return title and, for GCC only, version of the C++ compiler that CMake will pick."""
+    for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
+        title = capture([*shlex.split(name), "--version"])
+        if title:
+            is_gcc = "Free Software Foundation" in title
+            number = capture([*shlex.split(name), "-dumpfullversion"]) if is_gcc else None
+            return title.splitlines()[0], tuple(map(int, re.findall(r"\d+", number or "")))
+    return None
+
+
+def cmake_arguments(gcc: tuple[int, ...], machine: str, wishes: str) -> str:
+    """Return CMAKE_ARGS: no vision part, no miscompiled AMX, then the user's own wishes."""
+    arguments = ["-DLLAVA_BUILD=OFF"]
+    # GCC knows AMX since 11 and sets up its tiles wrongly before 12.4: the first decode of two
+    # tokens at once ends in a segmentation fault on processors that have it.
+    if (11,) <= gcc < (12, 4) and machine.lower() in ("x86_64", "amd64"):
+        flags = "'-mno-amx-tile -mno-amx-int8 -mno-amx-bf16'"
+        arguments += [f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}"]
+    return " ".join([*arguments, wishes]).strip()
+
+
+def missing_packages(names: Sequence[str]) -> list[str]:
+    """Return the Debian packages that are not installed, be it under their newer t64 name."""
+    query = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *names]
+    query += [name + "t64" for name in names]
+    listing = subprocess.run(query, capture_output=True, text=True, check=False).stdout
+    there = {line.split()[0] for line in listing.splitlines() if line.endswith(" installed")}
+    return [name for name in names if not {name, name + "t64"} & there]
+
+
+def apt_install(names: Sequence[str], runner: Runner) -> bool:
+    """Install Debian packages, where that is possible."""
+    is_root = getattr(os, "geteuid", lambda: 1)() == 0
+    if not (is_root and shutil.which("apt-get") and shutil.which("dpkg-query")):
+        return False
+    say(f"Installing system packages: {' '.join(names)}")
+    apt = "apt-get -o DPkg::Lock::Timeout=120"
+    script = f"{apt} update && {apt} install -y --no-install-recommends {shlex.join(names)}"
+    runner.run("apt-get", ["sh", "-c", script], DEBIAN_FRONTEND="noninteractive")
+    return True
+
+
+def bring_qt_libraries(runner: Runner) -> None:
+    """Install what Qt links to, or say how; the command line works without."""
+    missing = missing_packages(QT_PACKAGES) if shutil.which("dpkg-query") else []
+    try:
+        if missing and not apt_install(missing, runner):
+            say(f"The window needs more libraries: `sudo apt-get install {' '.join(missing)}`")
+    except BootstrapError as error:
+        say(f"Going on without some of Qt's libraries: {error}")
+
+
+def python_version(python: str) -> str | None:
+    """Return the version of a Python that runs and is new enough."""
+    code = "import sys; print(*sys.version_info[:3], sep='.') if sys.version_info >= (3, 11) else 0"
+    return (capture([python, "-I", "-c", code]) or "").strip() or None
+
+
+class Environment:
+    """The virtual environment and the stamp that says what is in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.scripts = folder / ("Scripts" if WINDOWS else "bin")
+        self.python = str(self.scripts / ("python.exe" if WINDOWS else "python"))
+        self.pip = [self.python, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
+        self.program = self.scripts / ("paceline.exe" if WINDOWS else "paceline")
+        self.stamp = folder / "paceline-stamp.json"
+        self.lock = folder / "paceline.lock"
+        self.version = python_version(self.python)
+
+    def read_stamp(self) -> dict[str, Any]:
+        """Return what was installed; nothing when that is not known."""
+        try:
+            return dict(json.loads(self.stamp.read_text("utf-8")))
+        except (OSError, ValueError, TypeError):
+            return {}
+
+    def write_stamp(self, **content: object) -> None:
+        """Replace the stamp in one step."""
+        draft = self.stamp.with_suffix(".new")
+        draft.write_text(json.dumps({"folder": str(self.folder), **content}), "utf-8")
+        draft.replace(self.stamp)
+
+    def key(self, project: Project) -> str:
+        """Return what the stamp must say for a start without installing."""
+        place = (str(ROOT), str(self.folder), platform.machine(), cpu_features())
+        version = (self.version or "").rpartition(".")[0]
+        return fingerprint(project.digest, os.environ.get("CMAKE_ARGS", ""), version, place)
+
+    def is_sound(self) -> bool:
+        """Say whether the environment is whole, with the Python that made it."""
+        config = self.folder / "pyvenv.cfg"
+        stamp = self.read_stamp()
+        whole = stamp.get("folder") in (None, str(self.folder)) and not stamp.get("unfinished")
+        if not (whole and self.version and config.exists()):
+            return False
+        same = f"= {self.version.rpartition('.')[0]}." in config.read_text("utf-8")
+        return same and capture([*self.pip, "--version"]) is not None
+
+    def create(self, base: str, runner: Runner) -> None:
+        """Make the environment anew."""
+        inside = [path for path in self.folder.iterdir() if path not in (self.lock, self.stamp)]
+        if inside and not (self.folder / "pyvenv.cfg").exists() and not self.stamp.exists():
+            raise BootstrapError(f"{self.folder} is no environment: choose another --venv DIR.")
+        need_space(self.folder, ENVIRONMENT_SPACE, "The environment", "use another --venv DIR")
+        say(f"Making a virtual environment in {self.folder}")
+        self.write_stamp(unfinished=True)
+        for path in inside:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        runner.run("Making the environment", [base, "-m", "venv", str(self.folder)])
+        self.version = python_version(self.python)
+
+
+def choose_python(path: str, runner: Runner) -> str:
+    """Return the Python that makes the environment, after seeing to it that it can."""
+    version = python_version(path)
+    if not version:
+        raise BootstrapError(f"{path} is no Python 3.11 or newer: choose one with --python PATH.")
+    if capture([path, "-I", "-c", "import ensurepip, venv"]) is None:
+        package = f"python{version.rpartition('.')[0]}-venv"
+        of_debian = Path(shutil.which(path) or path).resolve().parent == Path("/usr/bin")
+        if not of_debian or not apt_install([package], runner):
+            remedy = f"`sudo apt-get install {package}`, or another Python by --python PATH"
+            raise BootstrapError(f"{path} cannot make virtual environments: {remedy}.")
+    return path
+
+
+def obtain_wheel(llama: str, environment: Environment, runner: Runner, anew: bool) -> Path:
+    """Return the wheel of llama-cpp-python for this machine, compiled now or earlier."""
+    compiler = find_compiler()
+    if compiler is None and not WINDOWS:
+        compiler = find_compiler() if apt_install(["g++"], runner) else None
+        if compiler is None:
+            fits = [text for tool, text in COMPILER_COMMANDS.items() if shutil.which(tool)]
+            remedy = f"`{fits[0]}`" if fits else "install GCC or Clang"
+            raise BootstrapError(f"No C++ compiler was found to compile llama.cpp: {remedy}.")
+    gcc = compiler[1] if compiler else ()
+    arguments = cmake_arguments(gcc, platform.machine(), os.environ.get("CMAKE_ARGS", ""))
+    system = (sysconfig.get_platform(), platform.libc_ver(), cpu_features())
+    cache = runner.log.parent
+    shelf = cache / f"{llama.replace('==', '-')}-{fingerprint(arguments, compiler, system)}"
+    ready = sorted(shelf.glob("llama_cpp_python-*.whl"))
+    if ready and not anew:
+        say(f"Using the llama-cpp-python that was compiled earlier: {shelf}")
+        return ready[0]
+    need_space(cache, BUILD_SPACE, "Compiling llama.cpp", "set PACELINE_WHEEL_CACHE elsewhere")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(cores or 1)
+    guess = duration(BUILD_CORE_SECONDS / (cores or 1) + 30)
+    say(f"Compiling {llama} for this machine: about {guess} with {jobs} jobs (log: {runner.log})")
+    started = time.monotonic()
+    with locked(cache / "lock"):
+        for leftover in cache.glob("tmp*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as scratch:
+            variables = {"CMAKE_ARGS": arguments, "CMAKE_BUILD_PARALLEL_LEVEL": jobs}
+            if not WINDOWS:  # where paths would grow too long
+                variables["TMPDIR"] = scratch
+            # pip's own cache would hand out a wheel that was built with other CMAKE_ARGS.
+            options = ["--no-cache-dir", "--no-binary=llama-cpp-python", "--no-deps", "--verbose"]
+            command = ["wheel", *options, f"--wheel-dir={scratch}/shelf", llama]
+            runner.run("Compiling llama-cpp-python", [*environment.pip, *command], **variables)
+            shutil.rmtree(shelf, ignore_errors=True)
+            Path(scratch, "shelf").replace(shelf)
+    say(f"Compiled in {duration(time.monotonic() - started)}, kept in {shelf}")
+    return next(shelf.glob("llama_cpp_python-*.whl"))
+
+
+def install(options: argparse.Namespace, project: Project, environment: Environment) -> None:
+    """Bring the environment to the state that the stamp then tells."""
+    started = time.monotonic()
+    name = f"install-{fingerprint(str(environment.folder))}.log"
+    runner = Runner(wheel_cache() / name)
+    if options.anew or not environment.is_sound():
+        base = options.python or getattr(sys, "_base_executable", sys.executable)
+        environment.create(choose_python(base, runner), runner)
+    bring_qt_libraries(runner)
+    wheel = obtain_wheel(project.llama, environment, runner, options.rebuild)
+    before = environment.read_stamp()
+    extras = sorted({*before.get("extras", []), *options.extras})
+    extra = [item for name in extras for item in project.extras.get(name, [])]
+    environment.write_stamp(unfinished=True)
+    try:
+        pip = [*environment.pip, "install"]
+        if before.get("wheel") != str(wheel):
+            bare = ["--no-deps", "--force-reinstall", str(wheel)]
+            runner.run("Installing llama-cpp-python", [*pip, *bare])
+        say("Installing the other packages")
+        source = ["--only-binary=llama-cpp-python", f"--find-links={wheel.parent}"]
+        needed = [*project.dependencies, *extra]
+        runner.run("Installing the packages", [*pip, *source, *needed])
+        runner.run("Installing Paceline", [*pip, "--no-deps", "--editable", str(ROOT)])
+        load = [environment.python, "-I", "-c", "import llama_cpp"]
+        runner.run("Loading llama.cpp (--rebuild compiles it again)", load)
+    except BootstrapError:
+        environment.write_stamp()
+        raise
+    if capture([environment.python, "-I", "-c", "import PySide6.QtWidgets"]) is None:
+        say("Qt does not load here: the command line will work, the window will not.")
+    environment.write_stamp(key=environment.key(project), extras=extras, wheel=str(wheel))
+    say(f"Ready after {duration(time.monotonic() - started)}")
+
+
+def wheel_cache() -> Path:
+    """Return the folder in which wheels and logs are kept."""
+    homes = {"darwin": "~/Library/Caches", "win32": os.environ.get("LOCALAPPDATA", "~")}
+    home = homes.get(sys.platform) or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    default = Path(home, "paceline", "wheels")
+    return Path(os.environ.get("PACELINE_WHEEL_CACHE") or default).expanduser().absolute()
+
+
+def run_checks(environment: Environment, arguments: Sequence[str]) -> int:
+    """Run every check, whatever the ones before say."""
+    path = os.pathsep.join((str(environment.scripts), os.environ.get("PATH", os.defpath)))
+    variables = {"QT_QPA_PLATFORM": "offscreen", **os.environ, "PATH": path}
+    failed = []
+    for check in CHECKS:
+        say(f"--- {check}")
+        tool, *words = check.split()
+        command = [str(environment.scripts / tool), *words]
+        command += arguments if tool == "pytest" else ()
+        if subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode:
+            failed.append(check)
+    say(f"--- failed: {', '.join(failed)}" if failed else "--- all checks passed")
+    return 1 if failed else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line, install what is missing, and do what was asked."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser.epilog = "For example: %(prog)s run chat --prompt 'How do I open a file?'"
+    parser.add_argument("--python", metavar="PATH", help="make the environment with this Python")
+    parser.add_argument("--venv", metavar="DIR", type=Path, default=ROOT / ".venv")
+    parser.add_argument("--rebuild", action="store_true", help="make and compile everything anew")
+    parser.add_argument("verb", choices=("run", "test"))
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
+    options = parser.parse_args(arguments)
+    options.extras = {"dev"} if options.verb == "test" else set()
+    environment = Environment(options.venv.absolute())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        project = Project.read(ROOT)
+        stamp = environment.read_stamp()
+        asked = python_version(options.python) if options.python else environment.version
+        options.anew = options.rebuild or asked != environment.version
+        whole = stamp.get("key") == environment.key(project) and environment.program.exists()
+        if options.anew or not whole or not options.extras <= set(stamp.get("extras", ())):
+            with locked(environment.lock):
+                install(options, project, environment)
+        if options.verb == "test":
+            return run_checks(environment, options.arguments)
+        command = [str(environment.program), *options.arguments]
+        if not WINDOWS:
+            os.execv(command[0], command)
+        return subprocess.run(command, check=False).returncode
+    except BootstrapError as error:
+        say(str(error))
+    except OSError as error:
+        cause = cause_of(str(error)) or "try --rebuild, or other folders (--venv DIR)"
+        say(f"{error.filename or 'A file'}: {error.strerror or error}: {cause}.")
+    except KeyboardInterrupt:
+        say("Interrupted; the next start goes on from here.")
+        return 130
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,22 @@
+"""What both sides are told alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Models and the settings that both sides share."""
+
+    target: Path
+    draft: Path | None
+    n_ctx: int = 2048
+    threads: int = 1
+    gpu_layers: int = 0
+    flash_attn: str = "auto"
+    kv_type: str = "f16"

@@ -1,0 +1,217 @@
+"""Whole runs of the script that sets a checkout up, good ones and every known failure."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+from stand_ins import PYPROJECT, Checkout, sentence, write_script
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+def test_the_first_run_installs_and_the_second_only_starts(checkout: Checkout) -> None:
+    first = checkout.run("chat", "--prompt", "two words", CMAKE_ARGS="-DGGML_VULKAN=on")
+    assert first.returncode == 7  # the program's own
+    assert first.stdout == "paceline chat --prompt two words\n"
+    wheel, *installs = checkout.pip_calls()
+    assert wheel.startswith("wheel ")
+    assert wheel.endswith("llama-cpp-python==9.9")
+    assert "--no-cache-dir" in wheel
+    assert re.search(r"install --no-deps --force-reinstall .*/cache/.*\.whl$", installs[0])
+    assert installs[1].endswith("llama-cpp-python==9.9 numpy")
+    assert "--only-binary=llama-cpp-python" in installs[1]
+    assert installs[2] == f"install --no-deps --editable {checkout.root}"
+    assert "-DLLAVA_BUILD=OFF" in checkout.calls.read_text()
+    assert "-DGGML_VULKAN=on jobs=" in checkout.calls.read_text()
+    assert not list(checkout.cache.glob("tmp*"))
+
+    started = time.monotonic()
+    second = checkout.run("--version", CMAKE_ARGS="-DGGML_VULKAN=on")
+    assert time.monotonic() - started < 30
+    assert (second.returncode, second.stdout) == (7, "paceline --version\n")
+    assert (checkout.pip_calls(), second.stderr) == ([], "")
+
+
+def test_other_flags_are_another_wheel_and_the_old_one_is_kept(checkout: Checkout) -> None:
+    checkout.run()
+    checkout.run(CMAKE_ARGS="-DGGML_CUDA=on")
+    assert any(call.startswith("wheel ") for call in checkout.pip_calls())
+    back = checkout.run()
+    assert "compiled earlier" in back.stderr
+    assert not any(call.startswith("wheel ") for call in checkout.pip_calls())
+    assert any("--force-reinstall" in call for call in checkout.pip_calls())
+    assert len(list(checkout.cache.glob("*/*.whl"))) == 2
+
+
+def test_the_checks_run_to_the_end_and_fail_together(checkout: Checkout) -> None:
+    python = ["--python", str(checkout.python)]
+    good = checkout.start(*python, "test", "-k", "plot")
+    assert good.returncode == 0
+    assert good.stdout.splitlines() == [
+        "ruff check .",
+        "ruff format --check .",
+        "mypy ",
+        "lint-imports ",
+        "pytest -k plot",
+    ]
+    assert any(call.endswith("numpy pytest") for call in checkout.pip_calls())
+    assert checkout.run().returncode == 7
+    assert checkout.pip_calls() == []  # what the checks need is more than what a start needs
+
+    bad = checkout.start(*python, "--rebuild", "test", FAKE_UNTYPED="1")
+    assert bad.returncode == 1
+    assert bad.stdout.splitlines()[-1] == "pytest "
+    assert "failed: mypy" in bad.stderr.splitlines()[-1]
+
+
+def test_what_the_checks_need_stays_after_a_change(checkout: Checkout) -> None:
+    checkout.start("--python", str(checkout.python), "test")
+    (checkout.root / "pyproject.toml").write_text(PYPROJECT.replace("numpy", "scipy"))
+    checkout.run()
+    assert any(call.endswith("scipy pytest") for call in checkout.pip_calls())
+
+
+@pytest.mark.parametrize("damage", ["unfinished", "no python", "no pip", "moved"])
+def test_a_broken_environment_is_made_again(checkout: Checkout, damage: str) -> None:
+    checkout.run()
+    stamp = checkout.venv / "paceline-stamp.json"
+    old = checkout.venv / "old"
+    old.mkdir()
+    if damage == "unfinished":
+        stamp.write_text('{"unfinished": true}')
+    elif damage == "no python":
+        (checkout.venv / "bin" / "python").unlink()
+    elif damage == "no pip":
+        stamp.unlink()
+        write_script(checkout.venv / "bin" / "python", "#!/bin/sh\n[ $# = 3 ] && echo 3.12.4\n")
+    else:
+        stamp.write_text(json.dumps({**json.loads(stamp.read_text()), "folder": "/x", "key": ""}))
+    again = checkout.run()
+    assert again.returncode == 7, again.stderr
+    assert not old.exists()
+    assert not any(call.startswith("wheel") for call in checkout.pip_calls())
+
+
+def test_a_failed_installation_is_made_up_for(checkout: Checkout) -> None:
+    words = "NewConnectionError: Failed to establish a new connection: [Errno 101]"
+    bad = checkout.run(FAKE_FAIL="--find-links", FAKE_WORDS=words)
+    assert "network cannot be reached" in sentence(bad)
+    assert "Installing the packages failed" in sentence(bad)
+    good = checkout.run()
+    assert good.returncode == 7
+    assert not any(call.startswith("wheel") for call in checkout.pip_calls())
+
+
+@pytest.mark.parametrize(
+    ("fail", "words", "expected"),
+    [
+        (" wheel ", "x.cpp:1:1: error: expected ';'", "the lines above say why"),
+        (" wheel ", "c++: fatal error: Killed signal terminated program", "memory"),
+        (" wheel ", "[Errno 28] No space left on device", "disk is full"),
+        ("-m venv", "Error: [Errno 13] Permission denied", "may not be written"),
+        ("import llama_cpp", "OSError: libgomp.so.1: cannot open", "Loading llama.cpp"),
+    ],
+)
+def test_a_failing_step_shows_its_log(
+    checkout: Checkout, fail: str, words: str, expected: str
+) -> None:
+    result = checkout.run(FAKE_FAIL=fail, FAKE_WORDS=words)
+    last = sentence(result)
+    assert expected in last
+    assert f"  | {words}\n  | the last line\n" in result.stderr
+    log = re.search(r"The whole log is (\S+)\.$", last)
+    assert log is not None
+    assert words in Path(log[1]).read_text()
+    assert not list(checkout.cache.glob("*/*.whl")) or fail == "import llama_cpp"
+
+
+def test_no_compiler(checkout: Checkout) -> None:
+    (checkout.tools / "c++").unlink()
+    assert "install GCC or Clang" in sentence(checkout.run())
+    write_script(checkout.tools / "dnf", "#!/bin/sh\n")
+    assert "`sudo dnf install gcc-c++`" in sentence(checkout.run())
+
+
+def test_missing_libraries_are_named_and_the_start_goes_on(checkout: Checkout) -> None:
+    write_script(checkout.tools / "dpkg-query", "#!/bin/sh\necho libgl1 installed\n")
+    result = checkout.run()
+    assert result.returncode == 7
+    assert "sudo apt-get install libegl1 libxkbcommon0 " in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="apt is only called as root")
+def test_root_installs_what_is_missing(checkout: Checkout) -> None:
+    gcc = (checkout.tools / "c++").rename(checkout.tools / "gcc-package")
+    write_script(checkout.tools / "dpkg-query", "#!/bin/sh\necho libgl1 installed\n")
+    (checkout.tools / "sh").symlink_to("/bin/sh")
+    apt = '#!/bin/sh\necho "apt $*" >> "$FAKE_CALLS"\n'
+    apt += f'[ "$6" != g++ ] || /bin/cp {gcc} {gcc.parent}/c++\n'
+    write_script(checkout.tools / "apt-get", apt)
+    result = checkout.run()
+    assert result.returncode == 7, result.stderr
+    calls = [line for line in checkout.calls.read_text().splitlines() if line.startswith("apt ")]
+    assert [line.split()[3] for line in calls] == ["update", "install"] * 2
+    assert calls[3].endswith(" g++")
+
+
+def test_no_space(checkout: Checkout) -> None:
+    python = ["--python", str(checkout.python)]
+    full = "import shutil; shutil.disk_usage = lambda place: shutil._ntuple_diskusage(9, 9, {})"
+    result = checkout.start(*python, "run", prelude=full.format("5 * 10**8"))
+    assert re.search(
+        r"environment needs 1.5 GB, and .* has 0.5 GB free: make room", sentence(result)
+    )
+    cache_only = full.format("5 * 10**8 if 'cache' in str(place) else 10**12")
+    result = checkout.start(*python, "run", prelude=cache_only)
+    assert "Compiling llama.cpp needs 1.0 GB" in sentence(result)
+    assert "PACELINE_WHEEL_CACHE" in sentence(result)
+
+
+def test_two_at_once(checkout: Checkout) -> None:
+    checkout.venv.mkdir()
+    with (checkout.venv / "paceline.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "Another bootstrap is at work" in sentence(checkout.run())
+    assert checkout.run().returncode == 7
+
+
+def test_a_folder_with_other_things_is_left_alone(checkout: Checkout, tmp_path: Path) -> None:
+    thesis = tmp_path / "documents" / "thesis.txt"
+    thesis.parent.mkdir()
+    thesis.write_text("x")
+    words = ["--rebuild", "--venv", str(thesis.parent), "--python", str(checkout.python), "run"]
+    assert "--venv DIR" in sentence(checkout.start(*words))
+    assert thesis.exists()
+
+
+@pytest.mark.parametrize("python", ["/bin/false", "/no/such/python"])
+def test_an_unusable_python(checkout: Checkout, python: str) -> None:
+    assert f"{python} is no Python 3.11" in sentence(checkout.start("--python", python, "run"))
+
+
+def test_a_python_that_cannot_make_environments(checkout: Checkout) -> None:
+    result = checkout.run(FAKE_FAIL="ensurepip")
+    assert "`sudo apt-get install python3.12-venv`" in sentence(result)
+
+
+def test_folders_that_cannot_be_written(checkout: Checkout, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert str(file) in sentence(checkout.run(PACELINE_WHEEL_CACHE=str(file / "wheels")))
+    words = ["--venv", str(file / "venv"), "--python", str(checkout.python), "run"]
+    assert str(file) in sentence(checkout.start(*words))
+
+
+def test_a_damaged_project_file(checkout: Checkout) -> None:
+    for text in ("[project", "", PYPROJECT.replace("==9.9", "")):
+        (checkout.root / "pyproject.toml").write_text(text)
+        assert "pyproject.toml is damaged" in sentence(checkout.run())
