@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paceline.errors import UserError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -20,22 +22,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("stdout", "stderr"):  # None in a program without a console
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
-    from paceline.cli.main import run
-
     given = list(sys.argv[1:] if arguments is None else arguments)
-    return run(given, _open_window, _smoke_test)
+    try:
+        from paceline.cli.main import run
+
+        return run(given, _open_window, _smoke_test)
+    except KeyboardInterrupt:
+        return 130
 
 
 def _open_window() -> int:
-    from paceline.gui.app import run
-
+    try:
+        from paceline.gui.app import run
+    except ImportError as error:
+        raise _no_window(error) from error
     return run(sys.argv[:1])
 
 
 def _smoke_test(out: Path) -> int:
-    from paceline.gui.smoke import run_smoke_test
-
+    try:
+        from paceline.gui.smoke import run_smoke_test
+    except ImportError as error:
+        raise _no_window(error) from error
     return run_smoke_test(out)
+
+
+def _no_window(error: ImportError) -> UserError:
+    """Return what a person can do about a library of Qt, or of the system, that is not there."""
+    return UserError(
+        "no-window",
+        f"The window cannot be opened ({error}).",
+        "Install what is missing; meanwhile `paceline chat` works without it.",
+    )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def set_up(log_dir: Path, *, file_level: int = logging.INFO) -> None:
     tear_down()
     console = _Console()
     console.setLevel(logging.WARNING)
-    console.setFormatter(logging.Formatter("paceline: %(message)s"))
+    console.setFormatter(_OneLine())
     file = _LogFile(log_dir / FILE_NAME)
     file.setLevel(file_level)
     file.setFormatter(logging.Formatter(_FORMAT))
@@ -53,6 +53,13 @@ def tear_down() -> None:
 
 class _Console(logging.StreamHandler[TextIO]):
     """Stderr."""
+
+
+class _OneLine(logging.Formatter):
+    """Tracebacks are for the file."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"paceline: {record.getMessage()}"
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):

@@ -32,8 +32,17 @@ if TYPE_CHECKING:
 
     from paceline.hosting.client import EngineClient
 
-USAGE_CODES = frozenset({"bad-strategy", "value-out-of-range"})
-"""Codes of events that stand for a wrong value (exit code 2) rather than a failure."""
+USAGE_CODES = frozenset(
+    {
+        "bad-strategy",
+        "context-too-long",
+        "empty-prompt",
+        "no-such-device",
+        "no-such-token",
+        "value-out-of-range",
+    }
+)
+"""Codes of the engine's `ValueOutOfRangeError`: wrong usage (exit code 2), not a failure."""
 
 
 class TurnError(UserError):
@@ -53,21 +62,24 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         UserError: It cannot be done; says why.
     """
-    request = read_request(args, Paths.from_environment())
-    from paceline.hosting.inline import InlineClient  # brings the native library with it
+    with Interrupts() as interrupts:
+        request = read_request(args, Paths.from_environment())
+        from paceline.hosting.inline import InlineClient  # brings the native library with it
 
-    return ChatRun(InlineClient(), request, as_json=args.json).run()
+        return ChatRun(InlineClient(), request, interrupts, as_json=args.json).run()
 
 
 class ChatRun:
     """One load and one turn, seen by the listener of an inline client."""
 
-    def __init__(self, client: EngineClient, request: ChatRequest, *, as_json: bool) -> None:
+    def __init__(
+        self, client: EngineClient, request: ChatRequest, interrupts: Interrupts, *, as_json: bool
+    ) -> None:
         self._client = client
         self._request = request
+        self._interrupts = interrupts
         self._results = Results(on_lost=self._cancel)
         self._printer: Printer = (JsonPrinter if as_json else TextPrinter)(self._results)
-        self._interrupts = Interrupts(self._cancel)
         self._is_loaded = False
         self._finished: TurnFinished | None = None
         self._error: TurnError | None = None
@@ -77,14 +89,15 @@ class ChatRun:
         for note in self._request.notes:
             remark(note)
         self._client.set_listener(self._on_event)
-        with self._interrupts:
-            try:
+        self._interrupts.when_hit(self._cancel)
+        try:
+            if not self._interrupts.hit:
                 self._client.submit(self._request.load)
-                if self._is_loaded and not self._interrupts.hit:
-                    self._client.submit(self._request.turn)
-            finally:
-                self._printer.close()
-                self._client.close()
+            if self._is_loaded and not self._interrupts.hit:
+                self._client.submit(self._request.turn)
+        finally:
+            self._printer.close()
+            self._client.close()
         self._results.check()
         return self._exit_code()
 
@@ -102,6 +115,8 @@ class ChatRun:
         self._client.cancel(TURN_ID)
 
     def _on_event(self, event: Event) -> None:
+        if self._interrupts.hit:  # it may have come when there was nothing to cancel yet
+            self._cancel()
         match event:
             case LoadProgressed() | PrefillProgressed():
                 self._printer.progress(event)
@@ -109,8 +124,6 @@ class ChatRun:
                 self._is_loaded = True
                 self._tell(event.notes)
             case TurnStarted():
-                if self._interrupts.hit:  # between load and turn there was nothing to cancel
-                    self._cancel()
                 self._tell(event.notes)
             case StepCommitted():
                 self._printer.step(event)
@@ -121,7 +134,9 @@ class ChatRun:
                 self._error = TurnError(event.code, event.message, event.hint)
             case EngineDied():
                 self._error = TurnError("engine-died", event.reason, event.hint)
-            case EngineDescribed() | Unloaded() | TuneApplied() | TuneRejected():
+            case TuneRejected():
+                remark(f"{event.message} {event.hint}")  # a drafter failed on the way
+            case EngineDescribed() | Unloaded() | TuneApplied():
                 pass  # nobody asked
             case _:
                 assert_never(event)

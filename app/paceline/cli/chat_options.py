@@ -91,7 +91,7 @@ def _add_sampling(parser: Parser) -> None:
     group.add_argument(
         "--seed",
         metavar="N",
-        type=whole_number(0, 2**64 - 1),
+        type=whole_number(0, 2**63 - 1),
         help="same seed, same reply (default: drawn and reported)",
     )
     for option, convert, default, effect in (

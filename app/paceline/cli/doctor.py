@@ -15,6 +15,7 @@ import psutil
 
 from paceline import __version__, paths
 from paceline.cli import known_problems
+from paceline.cli.output import Results
 from paceline.engine.threads import default_threads
 from paceline.errors import UserError
 from paceline.messages import DescribeEngine, EngineDescribed, Event
@@ -28,9 +29,16 @@ _GIB = 2**30
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the report; always 0, because a report about problems is a success."""
+    """Print the report; always 0, because a report about problems is a success.
+
+    Raises:
+        UserError: It cannot be printed.
+    """
     report = collect()
-    print(json.dumps(report, indent=2, ensure_ascii=False) if args.json else as_text(report))
+    text = json.dumps(report, indent=2, ensure_ascii=False) if args.json else as_text(report)
+    results = Results()
+    results.write(text + "\n")
+    results.check()
     return 0
 
 

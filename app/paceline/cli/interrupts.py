@@ -22,15 +22,18 @@ _STOP = b"\0"
 
 
 class Interrupts:
-    """A context manager for the main thread; within it Ctrl+C calls `cancel` from a helper thread.
+    """A context manager for the main thread; within it Ctrl+C raises nothing.
+
+    It spans the imports as well, because NumPy turns a `KeyboardInterrupt` in its own import into
+    an `ImportError` about a broken installation.
 
     Attributes:
         hit: Whether Ctrl+C was pressed.
     """
 
-    def __init__(self, cancel: Callable[[], None]) -> None:
+    def __init__(self) -> None:
         self.hit = False
-        self._cancel = cancel
+        self._cancel: Callable[[], None] | None = None
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)  # noqa: FBT003
         self._thread = threading.Thread(target=self._watch, name="interrupts", daemon=True)
@@ -54,6 +57,12 @@ class Interrupts:
         self._reader.close()
         self._writer.close()
 
+    def when_hit(self, cancel: Callable[[], None]) -> None:
+        """Call `cancel` on a helper thread at the first Ctrl+C, or now if that has been."""
+        self._cancel = cancel
+        if self.hit:
+            cancel()
+
     def _watch(self) -> None:
         while (byte := self._reader.recv(1)) not in (_STOP, b""):
             if byte[0] != signal.SIGINT:
@@ -61,7 +70,8 @@ class Interrupts:
             if self.hit:
                 os._exit(EXIT_CODE)
             self.hit = True
-            self._cancel()
+            if self._cancel is not None:
+                self._cancel()
 
 
 def _ignore(_signal: int, _frame: FrameType | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,6 @@ from paceline.errors import UserError
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
-
-INTERRUPTED = 130
 
 _LATER = {
     "bench": "Run `paceline chat --json` with each strategy and compare the stats.",
@@ -114,8 +111,6 @@ def run(
             _print_failure(error)
         output.remark(str(error))
         return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except BrokenPipeError:
         output.discard_stdout()
         return 0
@@ -139,7 +134,7 @@ def _run_command(args: argparse.Namespace) -> int:
 
 
 def _print_failure(error: UserError) -> None:
-    from paceline.cli import jsonl
+    from paceline.cli import jsonl, output
 
-    sys.stdout.write(jsonl.line(jsonl.failed(error.code, error.message, error.hint)))
-    sys.stdout.flush()
+    line = jsonl.line(jsonl.failed(error.code, error.message, error.hint))
+    output.Results().write(line)

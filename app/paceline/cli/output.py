@@ -22,7 +22,7 @@ class Results:
     Text for a terminal is freed of control characters; text for a file or a pipe is left alone.
     """
 
-    def __init__(self, on_lost: Callable[[], None]) -> None:
+    def __init__(self, on_lost: Callable[[], None] = lambda: None) -> None:
         self._stream = sys.stdout
         self._on_lost = on_lost
         self._is_terminal = self._stream.isatty()

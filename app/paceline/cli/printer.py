@@ -54,7 +54,8 @@ class TextPrinter:
         self._print(event.text[self._n_printed :])
         self._results.write("\n")
         self._n_printed = 0
-        remark(summary(event))
+        if self._results.error is None:
+            remark(summary(event))
 
     def close(self) -> None:
         """End the line that a failed turn left open."""
@@ -104,15 +105,20 @@ def summary(event: TurnFinished) -> str:
     """Return the figures of a reply in one line."""
     stats = event.stats
     parts = [
-        f"{stats.n_generated} tokens in {stats.decode_s:.2f} s, {stats.tokens_per_s:.1f} tokens/s",
+        f"{_tokens(stats.n_generated)} in {stats.decode_s:.2f} s",
+        f"{stats.tokens_per_s:.1f} tokens/s",
         *_plain(stats),
         *_acceptance(stats),
-        f"prompt {stats.n_prompt} tokens in {stats.prefill_s:.2f} s",
+        f"prompt of {_tokens(stats.n_prompt)} in {stats.prefill_s:.2f} s",
         f"strategy {event.strategy}",
         f"seed {event.seed}",
         f"ended by {event.reason}",
     ]
     return "; ".join(parts)
+
+
+def _tokens(n: int) -> str:
+    return "1 token" if n == 1 else f"{n} tokens"
 
 
 def _plain(stats: TurnStats) -> list[str]:

@@ -1,0 +1,43 @@
+"""The program's source as data, for the tests in this folder."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+APP = REPOSITORY / "app"
+PACKAGE = APP / "paceline"
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module of the program: its dotted name, its path within the package, and its text."""
+
+    name: str
+    place: str
+    text: str
+
+    @property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
+
+
+def modules() -> list[Module]:
+    """Every module of the program."""
+    return [_read(path) for path in sorted(PACKAGE.rglob("*.py"))]
+
+
+def _read(path: Path) -> Module:
+    parts = path.relative_to(APP).with_suffix("").parts
+    if parts[-1] == "__init__":
+        parts = parts[:-1]
+    return Module(
+        ".".join(parts), path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
+    )
+
+
+def module(text: str, place: str = "engine/example.py") -> Module:
+    """A made-up module, to show that a check bites."""
+    return Module("paceline." + place.removesuffix(".py").replace("/", "."), place, text)

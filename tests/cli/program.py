@@ -1,0 +1,77 @@
+"""The real program as a subprocess."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+COMMAND = (sys.executable, "-m", "paceline")
+TIMEOUT_S = 60
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run of the program left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """Stdout as JSON lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def finished(self) -> dict[str, Any]:
+        """The last object, which must be a finished reply."""
+        last = self.objects[-1]
+        assert last["event"] == "finished", last
+        return last
+
+
+def paceline(
+    *arguments: str | Path, environ: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Result:
+    """Run `paceline` to its end."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        env={**os.environ, **(environ or {})},
+        cwd=cwd,
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def chat(*arguments: str | Path, prompt: str | None = "What is a list?", **more: Any) -> Result:
+    """Run `paceline chat --json` with a short reply unless told otherwise."""
+    defaults: list[str | Path] = ["--json"]
+    if prompt is not None:
+        defaults += ["--prompt", prompt]
+    if "--max-tokens" not in arguments:
+        defaults += ["--max-tokens", "24"]
+    if "--threads" not in arguments:  # with one thread a reply does not depend on batch widths
+        defaults += ["--threads", "1"]
+    return paceline("chat", *defaults, *arguments, **more)
+
+
+def assert_one_clear_line(result: Result) -> None:
+    """Stderr is one sentence for people, and says more than a code."""
+    lines = result.err.splitlines()
+    assert len(lines) == 1, result.err
+    assert lines[0].startswith("paceline: ")
+    assert "Traceback" not in result.err
+    assert len(lines[0].split()) >= 4
+    assert lines[0].rstrip().endswith((".", ")", "`")), lines[0]

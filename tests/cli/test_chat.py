@@ -1,0 +1,270 @@
+"""`paceline chat` on the demo pair: what outside tools rely on."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.program import assert_one_clear_line, chat, paceline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STEP_KEYS = {
+    "event", "step", "tokens", "text", "sources", "n_committed", "drafted",
+    "draft_s", "verify_s", "sample_s",
+}  # fmt: skip
+STATS_KEYS = {
+    "batch_invariant", "n_prompt", "n_reused", "n_generated", "prefill_s", "decode_s", "total_s",
+    "tokens_per_s", "plain_tokens_per_s", "n_steps", "n_drafted", "n_accepted", "n_discarded",
+    "acceptance_rate", "mean_committed_per_step", "overhead_s", "by_drafter",
+}  # fmt: skip
+DRAFTER_KEYS = {
+    "n_begin", "n_draft", "n_accept", "begin_s", "draft_s", "accept_s", "drafts",
+    "drafts_accepted", "tokens", "tokens_accepted", "accepted_per_position",
+}  # fmt: skip
+
+
+def test_text_goes_to_stdout_and_figures_to_stderr(paceline_home: Path) -> None:
+    arguments = (
+        "--prompt",
+        "What is a list?",
+        "--max-tokens",
+        "30",
+        "--seed",
+        "5",
+        "--threads",
+        "1",
+    )
+    plain = paceline("chat", *arguments)
+    as_json = paceline("chat", *arguments, "--json")
+    assert plain.code == as_json.code == 0
+    assert plain.out == as_json.finished["text"] + "\n"
+    assert re.fullmatch(
+        r"paceline: 30 tokens in [\d.]+ s; [\d.]+ tokens/s; .*seed 5; ended by length\n", plain.err
+    )
+    assert as_json.err == ""
+    written = [path.name for path in paceline_home.rglob("*") if path.is_file()]
+    assert set(written) <= {"facts.json"}, "nothing of a chat is stored"
+
+
+def test_every_json_line_has_the_promised_keys() -> None:
+    result = chat("--strategy", "draft:n_max=4:p_min=0", "--max-tokens", "60", "--seed", "3")
+    *steps, last = result.objects
+    assert result.code == 0
+    assert [step["event"] for step in steps] == ["step"] * len(steps)
+    assert [step["step"] for step in steps] == list(range(len(steps)))
+    assert all(set(step) == STEP_KEYS for step in steps)
+    assert set(last) == {"event", "text", "tokens", "reason", "seed", "strategy", "stats"}
+    assert last["strategy"] == "draft:n_max=4:p_min=0"
+    stats = last["stats"]
+    assert set(stats) == STATS_KEYS
+    assert set(stats["by_drafter"]) == {"draft"}
+    assert set(stats["by_drafter"]["draft"]) == DRAFTER_KEYS
+
+
+def test_steps_and_figures_agree() -> None:
+    result = chat("--strategy", "draft:n_max=4:p_min=0", "--max-tokens", "60", "--seed", "3")
+    *steps, last = result.objects
+    stats = last["stats"]
+    assert list(itertools.chain(*(step["tokens"] for step in steps))) == last["tokens"]
+    assert last["text"].startswith("".join(step["text"] for step in steps))
+    for step in steps:
+        assert step["n_committed"] == len(step["tokens"]) == len(step["sources"])
+        assert set(step["sources"]) <= {"target", "draft"}
+        for count in step["drafted"]:
+            assert set(count) == {"drafter", "n_drafted", "n_accepted"}
+            assert step["sources"].count(count["drafter"]) == count["n_accepted"]
+    drafted = [count for step in steps for count in step["drafted"]]
+    assert stats["n_drafted"] == sum(count["n_drafted"] for count in drafted)
+    assert stats["n_accepted"] == sum(count["n_accepted"] for count in drafted)
+    assert 0 < stats["n_accepted"] < stats["n_drafted"], "both must occur for this test to count"
+    assert stats["n_generated"] == len(last["tokens"])
+    assert stats["n_steps"] == len(steps) - 1, "the first token comes from the prefill"
+    by_drafter = stats["by_drafter"]["draft"]
+    assert by_drafter["tokens"] == stats["n_drafted"]
+    assert by_drafter["tokens_accepted"] == stats["n_accepted"]
+    assert sum(by_drafter["accepted_per_position"]) == stats["n_accepted"]
+    judged = stats["n_drafted"] - stats["n_discarded"]
+    assert stats["acceptance_rate"] == pytest.approx(stats["n_accepted"] / judged)
+    assert stats["tokens_per_s"] == pytest.approx(stats["n_generated"] / stats["decode_s"])
+    assert stats["total_s"] == pytest.approx(stats["prefill_s"] + stats["decode_s"])
+
+
+@pytest.mark.parametrize("strategy", ["draft", "draft:n_max=3:p_min=0", "prompt-lookup"])
+def test_a_strategy_does_not_change_the_reply(strategy: str) -> None:
+    arguments = ("--max-tokens", "120", "--seed", "11")
+    prompt = "Repeat this: a list is a list is a list is a list."
+    off = chat("--strategy", "off", *arguments, prompt=prompt).finished
+    other = chat("--strategy", strategy, *arguments, prompt=prompt).finished
+    assert other["tokens"] == off["tokens"]
+    assert other["text"] == off["text"]
+
+
+def test_a_missing_seed_is_reported_and_gives_the_same_reply_again() -> None:
+    first, second = (chat("--temperature", "1.2").finished for _ in range(2))
+    assert first["seed"] != second["seed"]
+    again = chat("--temperature", "1.2", "--seed", str(first["seed"])).finished
+    assert again["tokens"] == first["tokens"]
+
+
+@pytest.mark.parametrize("seed", [0, 2**63 - 1])
+def test_seeds_at_the_ends_of_their_range(seed: int) -> None:
+    assert chat("--seed", str(seed)).finished["seed"] == seed
+
+
+def test_temperature_zero_needs_no_seed() -> None:
+    first, second = (chat("--temperature", "0").finished for _ in range(2))
+    assert first["tokens"] == second["tokens"]
+
+
+def test_a_conversation_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    question = {"role": "user", "content": "What is a list?"}
+    path.write_text(json.dumps([question]))
+    one = chat("--messages", path, "--seed", "1", prompt=None).finished
+    assert one["tokens"] == chat("--seed", "1").finished["tokens"]
+
+    system = {"role": "system", "content": "Be brief."}
+    path.write_text("\ufeff" + json.dumps([system, question]), encoding="utf-8")
+    with_system = chat("--messages", path, "--seed", "1", prompt=None).finished
+    assert with_system["stats"]["n_prompt"] > one["stats"]["n_prompt"]
+    by_option = chat("--system", "Be brief.", "--seed", "1").finished
+    assert by_option["tokens"] == with_system["tokens"]
+    assert by_option["stats"]["n_prompt"] == with_system["stats"]["n_prompt"]
+
+
+def test_token_ids_are_taken_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "ids.json"
+    path.write_text("[5, 6, 7]")
+    finished = chat("--prompt-tokens", path, prompt=None).finished
+    assert finished["stats"]["n_prompt"] == 3
+
+
+def test_raw_text_goes_without_a_template() -> None:
+    raw = chat("--raw", prompt="A list is").finished["stats"]["n_prompt"]
+    with_template = chat(prompt="A list is").finished["stats"]["n_prompt"]
+    assert 1 <= raw < with_template
+
+
+@pytest.mark.parametrize("mode", [[], ["--raw"]])
+def test_a_control_token_that_was_typed_stays_text(mode: list[str]) -> None:
+    def n_prompt(prompt: str) -> int:
+        n: int = chat(*mode, "--max-tokens", "1", prompt=prompt).finished["stats"]["n_prompt"]
+        return n
+
+    # As a control token it would be one token, like the letter.
+    assert n_prompt("<|im_end|>") >= n_prompt("a") + 4
+
+
+def test_a_stop_text_is_cut_from_the_text_but_not_from_the_tokens() -> None:
+    full = chat("--max-tokens", "60", "--seed", "1").finished
+    words = full["text"].split()
+    stop = words[3]
+    finished = chat("--max-tokens", "60", "--seed", "1", "--stop", "§§", "--stop", stop).finished
+    assert finished["reason"] == "stop"
+    assert finished["text"] == full["text"][: full["text"].index(stop)]
+    n = len(finished["tokens"])
+    assert finished["tokens"] == full["tokens"][:n]
+    plain = paceline(
+        "chat", "--prompt", "What is a list?", "--max-tokens", "60", "--seed", "1",
+        "--stop", stop, "--threads", "1",
+    )  # fmt: skip
+    assert plain.out == finished["text"] + "\n"
+
+
+def test_a_reply_can_be_kept_from_ending() -> None:
+    short = chat("--max-tokens", "400", "--seed", "1").finished
+    assert short["reason"] == "eog"
+    long = chat("--max-tokens", "400", "--seed", "1", "--ignore-eog").finished
+    assert long["reason"] == "length"
+    assert len(long["tokens"]) == 400
+
+
+@pytest.mark.parametrize("strategy", ["off", "draft"])
+def test_the_context_ends_the_reply(strategy: str) -> None:
+    result = chat(
+        "--ctx", "64", "--max-tokens", "500", "--ignore-eog", "--strategy", strategy, "--seed", "1"
+    )
+    assert result.code == 0
+    assert result.finished["reason"] == "context"
+    stats = result.finished["stats"]
+    assert stats["n_prompt"] + stats["n_generated"] in (64, 65)
+
+
+def test_one_token(target_path: Path) -> None:
+    finished = chat("--max-tokens", "1").finished
+    assert finished["reason"] in ("length", "eog")
+    assert len(finished["tokens"]) == 1
+    assert finished["stats"]["n_steps"] == 0
+    assert finished["stats"]["mean_committed_per_step"] is None
+
+
+def test_a_draft_as_long_as_anybody_likes() -> None:
+    prompt = "Count: 1 2 3 4 5 6 7 8 9 10 11 12."
+    arguments = ("--max-tokens", "100", "--seed", "2", "--ignore-eog")
+    wild = chat("--strategy", "draft:n_max=10000:p_min=0", *arguments, prompt=prompt)
+    assert wild.code == 0
+    off = chat("--strategy", "off", *arguments, prompt=prompt)
+    assert wild.finished["tokens"] == off.finished["tokens"]
+
+
+def test_a_target_alone_decodes_plainly(target_path: Path) -> None:
+    result = chat("--target", target_path)
+    assert result.finished["strategy"] == "off"
+    assert result.finished["stats"]["n_drafted"] == 0
+    assert result.err == ""
+
+
+def test_a_pair_given_by_hand(target_path: Path, draft_path: Path) -> None:
+    by_hand = chat("--target", target_path, "--draft", draft_path, "--seed", "1").finished
+    assert by_hand["strategy"] == "draft"
+    assert by_hand["tokens"] == chat("--seed", "1").finished["tokens"]
+
+
+def test_relative_paths_work(target_path: Path) -> None:
+    result = chat("--target", target_path.name, cwd=target_path.parent)
+    assert result.code == 0
+
+
+def test_options_for_a_draft_model_without_one_are_told(target_path: Path) -> None:
+    result = chat("--target", target_path, "--threads-draft", "2")
+    assert result.code == 0
+    assert "--threads-draft has no effect" in result.err
+    assert_one_clear_line(result)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--threads", "2", "--threads-batch", "2", "--threads-draft", "1"],
+        ["--ctx", "256", "--ctx-draft", "128"],
+        ["--flash-attn", "off", "--kv-type-k", "q8_0"],
+        ["--flash-attn", "on", "--kv-type-k", "q8_0", "--kv-type-v", "q8_0"],
+        ["--kv-type-draft-k", "f32", "--kv-type-draft-v", "f32"],
+        ["--device", "CPU", "--device-draft", "CPU"],
+        ["--gpu-layers", "0", "--gpu-layers-draft", "auto"],
+        ["--top-k", "0", "--top-p", "1", "--min-p", "0"],
+        ["--top-k", "1"],
+        ["--temperature", "100"],
+    ],
+    ids=" ".join,
+)
+def test_options_that_are_served(options: list[str]) -> None:
+    result = chat(*options)
+    assert result.code == 0, result.err
+    assert len(result.finished["tokens"]) > 0
+
+
+def test_a_value_may_begin_with_a_dash() -> None:
+    assert chat("--prompt=-v is an option?", prompt=None).code == 0
+
+
+def test_utf8_whatever_the_locale() -> None:
+    result = chat(prompt="Wie heißt „list“ auf Japanisch? 日本語 🙂", environ={"LC_ALL": "C"})
+    assert result.code == 0
+    assert result.finished

@@ -1,0 +1,126 @@
+"""What cannot be done: exit code 1, one clear line, and with --json a last object as well."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cli.program import COMMAND, Result, assert_one_clear_line, chat, paceline
+
+
+def assert_failure(result: Result, code: str, *words: str, exit_code: int = 1) -> None:
+    assert result.code == exit_code, result.err
+    assert_one_clear_line(result)
+    last = result.objects[-1]
+    assert set(last) == {"event", "code", "message", "hint"}
+    assert last["event"] == "failed"
+    assert last["code"] == code
+    assert last["message"] in result.err
+    for word in words:
+        assert word in result.err
+
+
+def test_a_model_that_is_not_there(tmp_path: Path) -> None:
+    assert_failure(chat("--target", tmp_path / "no.gguf"), "file-not-found", "no.gguf")
+    assert_failure(chat("--draft", tmp_path / "no.gguf"), "file-not-found", "no.gguf")
+
+
+def test_a_folder_as_model(tmp_path: Path) -> None:
+    assert_failure(chat("--target", tmp_path), "is-a-directory")
+
+
+@pytest.mark.parametrize("content", [b"", b"GG", b"PK\x03\x04 a zip", b"\0" * 1000])
+def test_a_file_that_is_no_model(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "model.gguf").write_bytes(content)
+    assert_failure(chat("--target", tmp_path / "model.gguf"), "not-a-gguf", "model.gguf")
+
+
+@pytest.mark.parametrize("keep", [4, 24, 5_000, 500_000, 18_000_000])
+def test_a_file_that_is_cut_off(tmp_path: Path, target_path: Path, keep: int) -> None:
+    (tmp_path / "cut.gguf").write_bytes(target_path.read_bytes()[:keep])
+    assert_failure(chat("--target", tmp_path / "cut.gguf"), "cannot-load", "cut.gguf")
+
+
+def test_a_file_with_garbage_behind_its_magic(tmp_path: Path) -> None:
+    (tmp_path / "bad.gguf").write_bytes(b"GGUF" + b"\xff" * 4000)
+    assert_failure(chat("--target", tmp_path / "bad.gguf"), "cannot-load", "bad.gguf")
+
+
+def test_a_context_far_beyond_the_model() -> None:
+    assert_failure(chat("--ctx", "10000000"), "context-too-long", "10000000", exit_code=2)
+
+
+def test_a_prompt_longer_than_the_context() -> None:
+    result = chat("--ctx", "64", prompt="a list and " * 200)
+    assert_failure(result, "prompt-too-long", "64")
+
+
+def test_a_prompt_longer_than_the_models_own_context() -> None:
+    assert_failure(chat(prompt="a list and " * 5000), "prompt-too-long")
+
+
+def test_a_strategy_without_its_model(target_path: Path) -> None:
+    result = chat("--target", target_path, "--strategy", "draft")
+    assert_failure(result, "no-draft-model", "--draft", exit_code=2)
+
+
+def test_wrong_usage_is_an_object_too() -> None:
+    assert_failure(chat("--top-p", "3"), "value-out-of-range", exit_code=2)
+    assert_failure(chat("--no-such-option"), "usage", exit_code=2)
+
+
+@pytest.mark.parametrize("option", ["--messages", "--prompt-tokens"])
+def test_a_prompt_file_that_cannot_be_read(tmp_path: Path, option: str) -> None:
+    for path in (tmp_path / "none.json", tmp_path):
+        assert_failure(chat(option, path, prompt=None), "file-unreadable", str(path))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["chat", "--prompt", "Hi"],
+        ["chat", "--prompt", "Hi", "--json"],
+        ["doctor"],
+    ],
+    ids=" ".join,
+)
+def test_a_disk_that_is_full(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert_one_clear_line(Result(done.returncode, "", done.stderr))
+
+
+def test_a_home_that_cannot_be_written_to_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = paceline(
+        "chat", "--prompt", "Hi", "--max-tokens", "5",
+        environ={"PACELINE_HOME": str(tmp_path / "file")},
+    )  # fmt: skip
+    assert result.code == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_failure_that_cannot_be_written_is_still_told_on_stderr() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, "chat", "--json", "--top-p", "3", "--prompt", "Hi"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert_one_clear_line(Result(done.returncode, "", done.stderr))
+    assert done.returncode == 2

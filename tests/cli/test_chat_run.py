@@ -1,0 +1,266 @@
+"""One turn with a scripted engine: the odd cases that a healthy one does not show."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from paceline.cli.chat import USAGE_CODES, ChatRun, TurnError
+from paceline.cli.chat_options import LOAD_ID, TURN_ID, ChatRequest
+from paceline.cli.interrupts import Interrupts
+from paceline.messages import (
+    Command,
+    DraftCount,
+    DrafterStats,
+    EngineDied,
+    Event,
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    ModelInfo,
+    ModelParams,
+    PairLoaded,
+    PrefillProgressed,
+    StartTurn,
+    StepCommitted,
+    TokenTrace,
+    TuneRejected,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    TurnStats,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INFO = ModelInfo("m", "m", "llama", "", 1, 1, 64, 64, 8, 1, 1, 1, 0, True, True)
+LOADED = PairLoaded(LOAD_ID, INFO, None, 0.1)
+STARTED = TurnStarted(TURN_ID, 3, 0, 7)
+STATS = TurnStats(
+    None, 3, 0, 2, 0.1, 0.2, 0.3, 10.0, None, 1, 0, 0, 0, None, 1.0, 0.0, ()
+)  # fmt: skip
+DRAFTER = DrafterStats("draft", 1, 1, 1, 0.0, 0.1, 0.0, 1, 1, 2, 1, (1, 0))
+
+
+def step(index: int, text: str, *, drafted: tuple[DraftCount, ...] = ()) -> StepCommitted:
+    trace = TokenTrace(index, "target", -1, None, len(text))
+    return StepCommitted(TURN_ID, index, (trace,), text, drafted, 0.0, 0.1, 0.0, 0.1)
+
+
+def finished(text: str, stats: TurnStats = STATS, reason: str = "eog") -> TurnFinished:
+    return TurnFinished(TURN_ID, reason, text, (0, 1), 7, "off", stats)  # type: ignore[arg-type]
+
+
+class ScriptedClient:
+    """Answers each kind of command with prepared events."""
+
+    def __init__(self, load: list[Event], turn: list[Event]) -> None:
+        self.script = {LoadPair: load, StartTurn: turn}
+        self.commands: list[Command] = []
+        self.cancelled: list[str] = []
+        self.is_alive = True
+        self._listener: Callable[[Event], None] | None = None
+
+    def submit(self, command: Command) -> None:
+        self.commands.append(command)
+        assert self._listener is not None
+        for event in self.script[type(command)]:
+            self._listener(event)
+
+    def cancel(self, request_id: str) -> None:
+        self.cancelled.append(request_id)
+
+    def set_listener(self, listener: Callable[[Event], None] | None) -> None:
+        self._listener = listener
+
+    def close(self) -> bool:
+        self.is_alive = False
+        return True
+
+
+def run(
+    turn: list[Event], load: list[Event] | None = None, *, as_json: bool = False
+) -> tuple[int, ScriptedClient]:
+    client = ScriptedClient([LOADED] if load is None else load, turn)
+    request = ChatRequest(
+        LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, prompt="p"), ("A note.",)
+    )
+    with Interrupts() as interrupts:
+        try:
+            return ChatRun(client, request, interrupts, as_json=as_json).run(), client
+        finally:
+            assert not client.is_alive
+
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_the_text_that_lags_behind_is_printed_at_the_end(capsys: Capture) -> None:
+    code, _ = run([STARTED, step(0, "a"), step(1, ""), finished("ab é")])
+    assert code == 0
+    assert capsys.readouterr().out == "ab é\n"
+
+
+def test_notes_and_rejected_tunes_are_told(capsys: Capture) -> None:
+    loaded = replace(LOADED, notes=("From the load.",))
+    started = replace(STARTED, notes=("From the turn.",))
+    rejected = TuneRejected(TURN_ID, "draft", "broken", "The drafter failed.", "Try another.")
+    run([started, rejected, finished("")], [loaded])
+    err = capsys.readouterr().err.splitlines()
+    assert err[:4] == [
+        "paceline: A note.",
+        "paceline: From the load.",
+        "paceline: From the turn.",
+        "paceline: The drafter failed. Try another.",
+    ]
+
+
+def test_progress_is_for_terminals(capsys: Capture) -> None:
+    load = [LoadProgressed(LOAD_ID, "target", 0.5), LOADED]
+    run([STARTED, PrefillProgressed(TURN_ID, 1, 3), finished("")], load)
+    assert "Loading" not in capsys.readouterr().err
+
+
+def test_progress_on_a_terminal_is_wiped_away(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    load = [LoadProgressed(LOAD_ID, "draft", 0.5), LOADED]
+    run([STARTED, PrefillProgressed(TURN_ID, 1, 3), step(0, "a"), finished("a")], load)
+    err = capsys.readouterr().err
+    assert "\r\x1b[KLoading the draft model … 50%" in err
+    assert "\r\x1b[KReading the prompt … 1 of 3 tokens\r\x1b[K" in err
+
+
+def test_control_characters_do_not_reach_a_terminal(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "a\x1b]0;title\x07b\u009bc\td\n"
+    run([STARTED, finished(text)])
+    assert capsys.readouterr().out == text + "\n", "a file gets what the model wrote"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    run([STARTED, finished(text)])
+    assert capsys.readouterr().out == "a�]0;title�b�c\td\n\n"
+
+
+def test_a_failed_load_starts_no_turn() -> None:
+    failed = LoadFailed(LOAD_ID, "does-not-fit", "It does not fit.", "Take another.")
+    with pytest.raises(TurnError, match="does not fit") as caught:
+        run([], [failed])
+    assert caught.value.exit_code == 1
+
+
+def test_a_turn_that_fails_on_the_way_ends_its_line(capsys: Capture) -> None:
+    failed = TurnFailed(TURN_ID, "decode-failed", "The decode failed.", "")
+    with pytest.raises(TurnError) as caught:
+        run([STARTED, step(0, "so far"), failed])
+    assert caught.value.exit_code == 1
+    assert capsys.readouterr().out == "so far\n"
+
+
+@pytest.mark.parametrize("code", sorted(USAGE_CODES))
+def test_a_value_that_the_engine_refuses_is_wrong_usage(code: str) -> None:
+    with pytest.raises(TurnError) as caught:
+        run([TurnFailed(TURN_ID, code, "No.", "")])
+    assert caught.value.exit_code == 2
+
+
+def test_a_dead_engine_is_a_failure() -> None:
+    with pytest.raises(TurnError, match="It was killed") as caught:
+        run([STARTED, EngineDied("It was killed.", "Start again.")])
+    assert caught.value.code == "engine-died"
+
+
+@pytest.mark.parametrize(
+    ("load", "turn"),
+    [
+        ([LoadFailed(LOAD_ID, "cancelled", "Stopped.", "")], []),
+        ([], []),
+        ([LOADED], [TurnFailed(TURN_ID, "cancelled", "Stopped.", "")]),
+    ],
+)
+def test_an_interrupted_start_is_not_a_failure(load: list[Event], turn: list[Event]) -> None:
+    with pytest.raises(TurnError) as caught:
+        run(turn, load)
+    assert caught.value.exit_code == 130
+
+
+def test_a_cancelled_reply_is_printed(capsys: Capture) -> None:
+    code, _ = run([STARTED, finished("so far", reason="cancelled")], as_json=True)
+    assert code == 130
+    assert json.loads(capsys.readouterr().out)["reason"] == "cancelled"
+
+
+def test_numbers_that_json_lacks_become_null(capsys: Capture) -> None:
+    stats = replace(STATS, tokens_per_s=math.inf, decode_s=math.nan, by_drafter=(DRAFTER,))
+    run([STARTED, finished("", stats)], as_json=True)
+    written = json.loads(capsys.readouterr().out)["stats"]
+    assert written["tokens_per_s"] is None
+    assert written["decode_s"] is None
+    assert written["by_drafter"]["draft"]["accepted_per_position"] == [1, 0]
+
+
+def test_the_figures_of_a_speculated_reply(capsys: Capture) -> None:
+    stats = replace(
+        STATS, plain_tokens_per_s=5.0, n_drafted=10, n_accepted=6, n_discarded=2,
+        acceptance_rate=0.75,
+    )  # fmt: skip
+    run([STARTED, finished("", stats)])
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert "2.00× the plain 5.0 tokens/s" in line
+    assert "6 of 10 drafted tokens accepted (75%)" in line
+
+
+def test_the_turn_is_cancelled_when_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_text: str) -> int:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("paceline.cli.output.discard_stdout", lambda: None)
+    monkeypatch.setattr("sys.stdout.write", broken)
+    code, client = run([STARTED, step(0, "a"), step(1, "b"), finished("ab")])
+    assert code == 0
+    assert client.cancelled == [LOAD_ID, TURN_ID]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process there")
+def test_ctrl_c_before_anything_began_loads_nothing() -> None:
+    client = ScriptedClient([LOADED], [])
+    request = ChatRequest(LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, prompt="p"))
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGINT)
+        while not interrupts.hit:
+            time.sleep(0.001)
+        with pytest.raises(TurnError) as caught:
+            ChatRun(client, request, interrupts, as_json=False).run()
+    assert caught.value.exit_code == 130
+    assert client.commands == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process there")
+def test_ctrl_c_between_load_and_turn_reaches_the_turn() -> None:
+    with Interrupts() as interrupts:
+
+        class Interrupting(ScriptedClient):
+            def submit(self, command: Command) -> None:
+                if isinstance(command, StartTurn):
+                    os.kill(os.getpid(), signal.SIGINT)
+                    while not interrupts.hit:
+                        time.sleep(0.001)
+                    self.cancelled.clear()  # it came too early: the turn was not running
+                super().submit(command)
+
+        client = Interrupting([LOADED], [STARTED, finished("", reason="cancelled")])
+        request = ChatRequest(
+            LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, prompt="p")
+        )
+        assert ChatRun(client, request, interrupts, as_json=False).run() == 130
+    assert TURN_ID in client.cancelled

@@ -1,0 +1,91 @@
+"""`paceline doctor` on this machine, and on broken ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.program import paceline
+from paceline import __version__
+from paceline.cli import doctor
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_the_report_as_json(paceline_home: Path, demo_pair: tuple[Path, Path]) -> None:
+    result = paceline("doctor", "--json")
+    assert result.code == 0
+    assert result.err == ""
+    report = json.loads(result.out)
+    assert report["versions"]["paceline"] == __version__
+    assert report["versions"]["python"] == platform.python_version()
+    assert report["versions"]["llama-cpp-python"]
+    assert report["versions"]["PySide6-Essentials"]
+    assert report["library"]["system_info"]
+    assert any(device["kind"] == "cpu" for device in report["devices"])
+    assert report["cores"]["default_threads"] == max((report["cores"]["physical"] or 2) - 1, 1)
+    assert report["memory"]["total_bytes"] > report["memory"]["available_bytes"] > 0
+    for folder in report["folders"].values():
+        assert Path(folder["path"]).parent == paceline_home
+        assert folder == {"path": folder["path"], "exists": False, "writable": True}
+    assert [model["path"] for model in report["demo_pair"].values()] == [str(p) for p in demo_pair]
+    assert all(model["present"] for model in report["demo_pair"].values())
+    assert isinstance(report["problems"], list)
+    assert not paceline_home.exists(), "a doctor changes nothing"
+
+
+def test_the_report_as_text() -> None:
+    result = paceline("doctor")
+    assert result.code == 0
+    for word in (
+        "paceline",
+        __version__,
+        "llama-cpp-python",
+        "device CPU",
+        "cores:",
+        "demo target",
+    ):
+        assert word in result.out
+
+
+def test_a_locked_folder_is_told(monkeypatch: pytest.MonkeyPatch, paceline_home: Path) -> None:
+    monkeypatch.setattr(os, "access", lambda _path, _mode: False)
+    problems = [p for p in doctor.collect()["problems"] if p["code"] == "folder-not-writable"]
+    assert len(problems) == 4
+    assert all(str(paceline_home) in problem["text"] for problem in problems)
+
+
+def test_a_file_in_place_of_a_folder_is_told(paceline_home: Path) -> None:
+    paceline_home.write_text("")
+    report = doctor.collect()
+    assert {problem["code"] for problem in report["problems"]} >= {"folder-not-writable"}
+
+
+def test_a_library_that_does_not_load_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        raise OSError("libgomp.so.1: cannot open shared object file")
+
+    monkeypatch.setattr("paceline.hosting.inline.InlineClient", broken)
+    assert doctor.run(Namespace(json=True)) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert "libgomp" in report["library"]["error"]
+    assert "library-not-loaded" in [problem["code"] for problem in report["problems"]]
+    assert doctor.run(Namespace(json=False)) == 0
+    text = capsys.readouterr().out
+    assert "problem: The native library cannot be loaded" in text
+    assert "remedy: " in text
+
+
+def test_missing_resources_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(
+        "paceline.paths.demo_pair", lambda: (tmp_path / "t.gguf", tmp_path / "d.gguf")
+    )
+    codes = [problem["code"] for problem in doctor.collect()["problems"]]
+    assert codes.count("demo-pair-missing") == 2

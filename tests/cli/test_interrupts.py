@@ -1,0 +1,124 @@
+"""Ctrl+C and readers that go away."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.program import COMMAND, TIMEOUT_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals work differently there")
+
+ENDLESS = ("chat", "--prompt", "Hi", "--ignore-eog", "--max-tokens", "1900", "--seed", "1")
+
+
+@contextmanager
+def running(*arguments: str, command: Sequence[str] = COMMAND) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [*command, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def test_the_first_ctrl_c_ends_the_reply_and_keeps_it() -> None:
+    with running(*ENDLESS, "--json") as process:
+        lines = [first_line(process) for _ in range(5)]
+        pressed = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+        assert time.monotonic() - pressed < 5
+    assert process.returncode == 130
+    assert err == ""
+    *steps, last = [json.loads(line) for line in [*lines, *out.splitlines()]]
+    assert last["event"] == "finished"
+    assert last["reason"] == "cancelled"
+    tokens = [token for step in steps for token in step["tokens"]]
+    assert last["tokens"] == tokens
+    assert 0 < len(tokens) < 1900
+
+
+def test_the_text_ends_with_a_line_and_its_figures() -> None:
+    with running(*ENDLESS) as process:
+        assert process.stdout is not None
+        start = process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 130
+    assert (start + out).endswith("\n")
+    assert err.rstrip().endswith("ended by cancelled")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4])
+def test_ctrl_c_at_any_moment(delay_s: float) -> None:
+    # While the interpreter itself is starting, the signal would meet Python's own handler.
+    wait_for_start = (
+        "import sys\nfrom paceline.__main__ import main\n"
+        "print('started', flush=True)\nsys.exit(main(sys.argv[1:]))"
+    )
+    command = (sys.executable, "-c", wait_for_start)
+    with running(*ENDLESS, "--json", command=command) as process:
+        assert first_line(process) == "started\n"
+        time.sleep(delay_s)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_a_second_ctrl_c_ends_the_program_at_once() -> None:
+    with running(*ENDLESS) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        for _ in range(5):
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=5)
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize("mode", [[], ["--json"]])
+def test_a_reader_that_has_seen_enough(mode: list[str]) -> None:
+    with running(*ENDLESS, *mode) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr is not None
+        err = process.stderr.read()
+        began = time.monotonic()
+        process.wait(TIMEOUT_S)
+        assert time.monotonic() - began < 5
+    assert process.returncode == 0
+    assert "Traceback" not in err
+    assert "BrokenPipe" not in err
+
+
+def test_help_for_a_reader_that_has_gone() -> None:
+    with running("chat", "--help") as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()

@@ -1,0 +1,80 @@
+"""What the doctor knows: every problem is found, has a remedy, and stays silent elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from paceline.cli.known_problems import Facts, find
+
+HEALTHY = Facts(
+    python=(3, 11, 7),
+    installed={"llama-cpp-python": "0.3.36", "PySide6-Essentials": "6.11.3"},
+    required_library="0.3.36",
+    system_info="CPU : SSE3 = 1 | AVX2 = 1 | FMA = 1 |",
+    machine="x86_64",
+)
+
+
+def codes(facts: Facts) -> list[str]:
+    return [problem.code for problem in find(facts)]
+
+
+def with_pyside(version: str | None, python: tuple[int, ...] = (3, 11, 7)) -> Facts:
+    installed = {**HEALTHY.installed, "PySide6-Essentials": version}
+    return replace(HEALTHY, installed=installed, python=python)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        HEALTHY,
+        replace(HEALTHY, supports_gpu=True, has_nvidia=True),
+        replace(HEALTHY, machine="aarch64", system_info="CPU : NEON = 1 |"),
+        replace(HEALTHY, required_library=""),
+        replace(HEALTHY, system_info="CPU : AVX2 = 1 | AMX_INT8 = 0 |"),
+        with_pyside("6.12.0", (3, 12, 0)),
+        with_pyside("6.13.0"),
+        with_pyside("6.2.1"),
+    ],
+)
+def test_healthy_machines(facts: Facts) -> None:
+    assert codes(facts) == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "code"),
+    [
+        (with_pyside("6.12.0"), "pyside-references"),
+        (with_pyside("6.12.3", (3, 10, 1)), "pyside-references"),
+        (with_pyside(None), "no-pyside"),
+        (replace(HEALTHY, required_library="0.3.40"), "library-version"),
+        (replace(HEALTHY, library_error="libgomp is missing"), "library-not-loaded"),
+        (replace(HEALTHY, system_info="CPU : AVX2 = 1 | AMX_INT8 = 1 |"), "amx"),
+        (replace(HEALTHY, system_info="CPU : SSE3 = 1 |"), "no-avx2"),
+        (replace(HEALTHY, has_nvidia=True), "gpu-unused"),
+        (replace(HEALTHY, locked_folders=("/nowhere",)), "folder-not-writable"),
+        (replace(HEALTHY, missing_models=("t.gguf",)), "demo-pair-missing"),
+    ],
+)
+def test_known_problems(facts: Facts, code: str) -> None:
+    assert codes(facts) == [code]
+
+
+def test_every_problem_says_what_to_do() -> None:
+    everything = Facts(
+        python=(3, 11),
+        installed={"llama-cpp-python": "0.3.30", "PySide6-Essentials": "6.12.0"},
+        required_library="0.3.36",
+        system_info="AMX_INT8 = 1 |",
+        machine="AMD64",
+        has_nvidia=True,
+        locked_folders=("a",),
+        missing_models=("b",),
+    )
+    problems = find(everything)
+    assert len(problems) == 7
+    for problem in problems:
+        assert problem.text.strip()
+        assert problem.remedy.strip()

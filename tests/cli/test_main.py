@@ -1,0 +1,154 @@
+"""The entry point: who is called, and what is left unloaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.program import assert_one_clear_line, paceline
+from paceline import __main__ as program
+from paceline import __version__
+from paceline.cli import main
+from paceline.errors import UserError
+
+HEAVY = {"PySide6", "pyqtgraph", "llama_cpp", "numpy", "huggingface_hub", "jinja2"}
+
+
+def never() -> int:
+    raise AssertionError("the window must stay closed")
+
+
+def never_smoke(_out: Path) -> int:
+    return never()
+
+
+def test_version() -> None:
+    result = paceline("--version")
+    assert (result.code, result.out, result.err) == (0, f"paceline {__version__}\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["chat", "--help"], ["doctor", "--help"]])
+def test_help(arguments: list[str]) -> None:
+    result = paceline(*arguments)
+    assert result.code == 0
+    assert result.err == ""
+    assert result.out.startswith("usage: paceline")
+
+
+def loaded_by(arguments: list[str]) -> set[str]:
+    code = (
+        "import sys\nfrom paceline.__main__ import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return set(done.stderr.split()) & HEAVY
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--version"], ["--help"], ["chat", "--help"], ["bench"], ["chat", "--top-k", "x"]],
+)
+def test_what_needs_no_engine_loads_none(arguments: list[str]) -> None:
+    assert loaded_by(arguments) == set()
+
+
+@pytest.mark.parametrize("arguments", [["doctor"], ["chat", "--prompt", "Hi", "--max-tokens", "2"]])
+def test_commands_load_no_qt(arguments: list[str]) -> None:
+    loaded = loaded_by(arguments)
+    assert "llama_cpp" in loaded, "else this test shows nothing"
+    assert not loaded & {"PySide6", "pyqtgraph", "huggingface_hub"}
+
+
+def test_without_arguments_the_window_opens() -> None:
+    assert main.run([], lambda: 7, never_smoke) == 7
+
+
+def test_the_smoke_test_gets_its_path() -> None:
+    seen: list[Path] = []
+
+    def smoke(out: Path) -> int:
+        seen.append(out)
+        return 3
+
+    assert main.run(["--smoke-test", "out.png"], never, smoke) == 3
+    assert seen == [Path("out.png")]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (UserError("x", "It broke.", "Mend it."), 1, "paceline: It broke. Mend it.\n"),
+        (UserError("x", "Two\nlines.", ""), 1, "paceline: Two lines.\n"),
+        (BrokenPipeError(), 0, ""),
+    ],
+)
+def test_errors_become_exit_codes(
+    error: BaseException,
+    code: int,
+    text: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail() -> int:
+        raise error
+
+    monkeypatch.setattr("paceline.cli.output.discard_stdout", lambda: None)
+    assert main.run([], fail, never_smoke) == code
+    assert capsys.readouterr().err == text
+
+
+def test_ctrl_c_in_the_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_arguments: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "run", interrupt)
+    assert program.main([]) == 130
+
+
+def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> int:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        main.run([], fail, never_smoke)
+
+
+@pytest.mark.parametrize("closed", ["1", "2"])
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+def test_a_closed_stdout_or_stderr_is_survived(closed: str) -> None:
+    done = subprocess.run(
+        [
+            "sh",
+            "-c",
+            f'"$0" -m paceline chat --prompt Hi --max-tokens 3 {closed}>&-',
+            sys.executable,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+def test_a_window_without_its_libraries_says_so(tmp_path: Path) -> None:
+    (tmp_path / "PySide6").mkdir()
+    (tmp_path / "PySide6" / "__init__.py").write_text(
+        "raise ImportError('libEGL.so.1: cannot open shared object file')"
+    )
+    result = paceline(environ={"PYTHONPATH": str(tmp_path)})
+    assert result.code == 1
+    assert_one_clear_line(result)
+    assert "libEGL" in result.err
+    assert "paceline chat" in result.err

@@ -1,0 +1,65 @@
+"""What the contract has and this version does not: exit code 2, the reason, and another way."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli.program import assert_one_clear_line, paceline
+
+FLAGS = ["--exact", "--cpu-moe", "--cpu-moe-draft", "--remember"]
+WITH_VALUE = [
+    "--repeat-penalty", "--presence-penalty", "--frequency-penalty", "--grammar", "--json-schema",
+    "--n-cpu-moe", "--n-cpu-moe-draft", "--split-mode", "--tensor-split", "--main-gpu",
+]  # fmt: skip
+OTHERS = [
+    ["--logit-bias", "5=1.5"],
+    ["--spec-replace", "a", "b"],
+    ["--host", "process"],
+    ["--target", "hf:owner/repo:model.gguf"],
+    ["--draft", "hf:owner/repo:model.gguf"],
+    ["--strategy", "auto"],
+    ["--strategy", "suffix+draft:draft.n_max=4"],
+    ["--strategy", "ngram-mod"],
+]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [[flag] for flag in FLAGS] + [[option, "1"] for option in WITH_VALUE] + OTHERS,
+    ids=" ".join,
+)
+def test_an_option_of_a_later_version(option: list[str]) -> None:
+    result = paceline("chat", "--prompt", "Hi", *option)
+    assert result.code == 2
+    assert result.out == ""
+    assert "not built yet" in result.err
+    assert_one_clear_line(result)
+    _, _, instead = result.err.partition("not built yet.")
+    assert len(instead.split()) >= 4, "it must say what to use instead"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["bench"],
+        ["bench", "--strategies", "off,draft", "--repeat", "3", "--json", "-"],
+        ["calibrate", "--json"],
+        ["pairs", "check", "a.gguf", "b.gguf"],
+        ["models", "list"],
+        ["hub", "search", "llama", "--endpoint", "http://localhost:1"],
+        ["cache", "stats"],
+    ],
+    ids=" ".join,
+)
+def test_a_command_of_a_later_version(command: list[str]) -> None:
+    result = paceline(*command)
+    assert result.code == 2
+    assert result.out == ""
+    assert f"`paceline {command[0]}` is not built yet" in result.err
+    assert_one_clear_line(result)
+
+
+def test_they_are_not_in_the_help() -> None:
+    text = paceline("chat", "--help").out + paceline("--help").out
+    for option in (*FLAGS, *WITH_VALUE, "--logit-bias", "--spec-replace", "bench", "hub"):
+        assert f"{option} " not in text

@@ -1,0 +1,138 @@
+"""The JSON form: every message comes back equal, and nothing else comes through."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from message_samples import MESSAGES, any_message, sample
+from paceline import messages
+from paceline.codec import CodecError, decode, encode
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=10,
+)
+
+
+def through_json(message: Any) -> Any:
+    return json.loads(json.dumps(encode(message)))
+
+
+@given(any_message())
+def test_every_message_survives_json(message: Any) -> None:
+    back = decode(through_json(message))
+    assert back == message
+    assert type(back) is type(message)
+
+
+@pytest.mark.parametrize("cls", MESSAGES)
+def test_the_name_of_the_type_is_part_of_the_data(cls: type) -> None:
+    assert encode(sample(cls))["type"] == cls.__name__
+    assert decode(through_json(sample(cls))) == sample(cls)
+
+
+@given(JSON)
+def test_garbage_is_refused(data: Any) -> None:
+    with pytest.raises(CodecError):
+        decode(data)
+
+
+@given(any_message(), st.data())
+def test_a_message_with_one_wrong_value_is_refused_or_means_what_it_says(
+    message: Any, data: st.DataObject
+) -> None:
+    encoded = through_json(message)
+    key = data.draw(st.sampled_from(sorted(encoded)))
+    encoded[key] = data.draw(JSON)
+    try:
+        decoded = decode(encoded)
+    except CodecError:
+        return
+    # What was accepted must fit its types: it encodes to the same data again.
+    assert json.dumps(encode(decoded), sort_keys=True) == json.dumps(
+        _with_floats(decoded, encoded), sort_keys=True
+    )
+
+
+def _with_floats(decoded: Any, encoded: dict[str, Any]) -> dict[str, Any]:
+    """Write ints as floats where the message has floats, and defaults where a field is missing."""
+    filled = {**encode(decoded), **encoded}
+    return _like(encode(decoded), filled)
+
+
+def _like(model: Any, value: Any) -> Any:
+    if isinstance(model, float) and isinstance(value, int):
+        return float(value)
+    if isinstance(model, dict) and isinstance(value, dict):
+        return {key: _like(model[key], value.get(key, model[key])) for key in model}
+    if isinstance(model, list) and isinstance(value, list):
+        return [_like(m, v) for m, v in zip(model, value, strict=True)]
+    return value
+
+
+@pytest.mark.parametrize("cls", MESSAGES)
+def test_a_missing_required_field_is_refused(cls: type) -> None:
+    for field in dataclasses.fields(cls):
+        required = (
+            field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        )
+        data = through_json(sample(cls))
+        del data[field.name]
+        if required:
+            with pytest.raises(CodecError, match=field.name):
+                decode(data)
+        else:
+            assert isinstance(decode(data), cls)
+
+
+@pytest.mark.parametrize("cls", MESSAGES)
+def test_an_unknown_field_is_refused(cls: type) -> None:
+    with pytest.raises(CodecError, match="extra"):
+        decode({**through_json(sample(cls)), "extra": 1})
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        {},
+        {"type": None},
+        {"type": []},
+        {"type": "ModelParams"},  # a value, not a message
+        {"type": "Tune", "turn_id": 1, "strategy": "off"},
+        {"type": "Tune", "turn_id": "t", "strategy": ["off"]},
+        {"type": "PrefillProgressed", "turn_id": "t", "n_done": True, "n_total": 2},
+        {"type": "PrefillProgressed", "turn_id": "t", "n_done": 1.0, "n_total": 2},
+        {"type": "LoadProgressed", "request_id": "r", "stage": "both", "fraction": 0.5},
+        {"type": "LoadProgressed", "request_id": "r", "stage": ["target"], "fraction": 0.5},
+        {"type": "LoadProgressed", "request_id": "r", "stage": "target", "fraction": "0.5"},
+        {"type": "LoadProgressed", "request_id": "r", "stage": "target", "fraction": True},
+        {"type": "LoadProgressed", "request_id": "r", "stage": "target", "fraction": 10**400},
+        {"type": "StartTurn", "turn_id": "t", "prompt_tokens": [1, "2"]},
+        {"type": "StartTurn", "turn_id": "t", "messages": [["user", "hi"]]},
+        {"type": "StartTurn", "turn_id": "t", "sampling": {"temperature": 1.0, "heat": 2}},
+    ],
+)
+def test_data_that_is_nearly_a_message_is_refused(data: Any) -> None:
+    with pytest.raises(CodecError):
+        decode(data)
+
+
+def test_the_error_names_the_place() -> None:
+    data = through_json(sample(messages.StepCommitted))
+    data["tokens"][0]["confidence"] = "high"
+    with pytest.raises(CodecError, match=r"StepCommitted\.tokens\[0\]\.confidence"):
+        decode(data)
+
+
+def test_every_union_in_the_messages_is_known_to_the_codec() -> None:
+    names = {cls.__name__ for cls in (*get_args(messages.Command), *get_args(messages.Event))}
+    assert len(names) == len(MESSAGES)

@@ -1,0 +1,83 @@
+import pytest
+
+from paceline.conversation import Conversation, Message, title_of
+
+
+def tree() -> Conversation:
+    conversation = Conversation("c")
+    for message in (
+        Message("q1", None, "user", "First question"),
+        Message("a1", "q1", "assistant", "One"),
+        Message("q2", "a1", "user", "Second"),
+        Message("a2", "q2", "assistant", "Two"),
+    ):
+        conversation = conversation.add(message)
+    return conversation
+
+
+def ids(conversation: Conversation) -> list[str]:
+    return [m.message_id for m in conversation.path()]
+
+
+def test_the_path_ends_at_what_was_added_last() -> None:
+    assert ids(tree()) == ["q1", "a1", "q2", "a2"]
+    assert ids(Conversation("c")) == []
+
+
+def test_regenerating_makes_a_sibling_and_keeps_the_old_reply() -> None:
+    conversation = tree().add(Message("a2b", "q2", "assistant", "Another"))
+    assert ids(conversation) == ["q1", "a1", "q2", "a2b"]
+    assert [m.message_id for m in conversation.siblings("a2b")] == ["a2", "a2b"]
+    assert conversation.messages["a2"].content == "Two"
+
+
+def test_editing_starts_a_branch_that_leaves_the_rest_untouched() -> None:
+    conversation = tree().edit("q1", "q1b", "Other question")
+    assert ids(conversation) == ["q1b"]
+    assert [m.message_id for m in conversation.siblings("q1b")] == ["q1", "q1b"]
+    assert ids(conversation.activate("q1")) == ["q1", "a1", "q2", "a2"]
+
+
+def test_activating_goes_on_to_the_newest_leaf() -> None:
+    conversation = tree().add(Message("a2b", "q2", "assistant", "Another")).edit("q1", "q1b", "x")
+    assert ids(conversation.activate("a1")) == ["q1", "a1", "q2", "a2b"]
+    assert ids(conversation.activate("a2")) == ["q1", "a1", "q2", "a2"]
+
+
+def test_a_change_leaves_the_old_value_alone() -> None:
+    old = tree()
+    new = old.with_content("a2", "Changed")
+    assert old.messages["a2"].content == "Two"
+    assert new.messages["a2"].content == "Changed"
+    assert list(new.messages) == list(old.messages)
+    with pytest.raises(TypeError):
+        new.messages["a2"] = old.messages["a2"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [Message("q1", None, "user", "again"), Message("x", "nobody", "user", "no parent")],
+)
+def test_what_does_not_fit_into_the_tree_is_refused(message: Message) -> None:
+    with pytest.raises(ValueError, match=message.message_id):
+        tree().add(message)
+
+
+def test_the_first_question_is_the_title_until_it_is_renamed() -> None:
+    assert tree().title == "First question"
+    assert tree().renamed("  My \n chat ").title == "My chat"
+    assert tree().renamed("   ").title == "First question"
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        ("Short", "Short"),
+        ("\n\n  Two   words\nsecond line", "Two words"),
+        ("", ""),
+        ("word " * 30, "word word word word word word word word word…"),
+        ("x" * 200, "x" * 48 + "…"),
+    ],
+)
+def test_titles_are_one_short_line(content: str, title: str) -> None:
+    assert title_of(content) == title

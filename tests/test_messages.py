@@ -1,0 +1,75 @@
+"""Messages are plain data: frozen, slotted, picklable, made of builtins alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import types
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import given
+
+from message_samples import COMMANDS, EVENTS, MESSAGES, any_message, sample
+from paceline import messages
+
+IMPERATIVES = {"Load", "Start", "Tune", "Cancel", "Describe", "Unload", "Shutdown", "Calibrate"}
+DATACLASSES = [
+    value
+    for value in vars(messages).values()
+    if isinstance(value, type) and dataclasses.is_dataclass(value)
+]
+
+
+@given(any_message())
+def test_every_message_survives_pickling(message: Any) -> None:
+    assert pickle.loads(pickle.dumps(message)) == message
+
+
+@pytest.mark.parametrize("cls", DATACLASSES)
+def test_every_value_is_frozen_and_slotted(cls: type) -> None:
+    value = sample(cls)
+    first = dataclasses.fields(cls)[:1]
+    for field in first:
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(value, field.name, None)
+    assert not hasattr(value, "__dict__")
+    assert hash(value) == hash(sample(cls))
+
+
+@pytest.mark.parametrize("cls", DATACLASSES)
+def test_every_field_is_made_of_builtins_and_other_values(cls: type) -> None:
+    for name, hint in get_type_hints(cls).items():
+        assert _is_plain(hint), f"{cls.__name__}.{name}: {hint}"
+
+
+def _is_plain(hint: Any) -> bool:
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return all(_is_plain(arg) for arg in args)
+    if origin is Literal:
+        return all(isinstance(arg, str) for arg in args)
+    if origin is tuple:
+        return len(args) == 2 and args[1] is Ellipsis and _is_plain(args[0])
+    return hint in DATACLASSES or hint in (str, int, float, bool, bytes, types.NoneType)
+
+
+def test_a_mutable_field_would_be_noticed() -> None:
+    assert not _is_plain(list[int])
+    assert not _is_plain(dict[str, int])
+
+
+def test_commands_are_imperatives_and_events_past_facts() -> None:
+    for cls in COMMANDS:
+        assert any(cls.__name__.startswith(verb) for verb in IMPERATIVES), cls
+    for cls in EVENTS:
+        assert cls.__name__.endswith(("ed", "Died")), cls
+
+
+def test_everything_about_a_turn_names_the_turn() -> None:
+    for cls in MESSAGES:
+        fields = {field.name for field in dataclasses.fields(cls)}
+        if cls.__name__.startswith(("Turn", "Tune", "Step", "Prefill", "StartTurn", "CancelTurn")):
+            assert "turn_id" in fields, cls
+        if cls.__name__.startswith("Load") or cls is messages.PairLoaded:
+            assert "request_id" in fields, cls

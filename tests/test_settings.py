@@ -1,0 +1,116 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paceline.messages import SamplingParams
+from paceline.settings import (
+    SCHEMA_VERSION,
+    LoadedSettings,
+    Settings,
+    WindowSettings,
+    load_settings,
+    save_settings,
+)
+
+CHANGED = Settings(
+    theme="dark",
+    token_colours=False,
+    sampling=SamplingParams(0.0, 1, 0.5, 0.1),
+    max_tokens=7,
+    seed=2**40,
+    system_prompt="Sei höflich. 🙂",
+    strategies=("prompt-lookup:n_pred=4", "draft:n_max=4"),
+    window=WindowSettings("QUJD", False, True, 200, 400, ("sampling",)),
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "config" / "settings.json"
+
+
+@pytest.mark.parametrize("settings", [Settings(), CHANGED, replace(CHANGED, seed=None)])
+def test_what_is_saved_comes_back(file: Path, settings: Settings) -> None:
+    save_settings(file, settings)
+    assert load_settings(file) == LoadedSettings(settings)
+    assert [p.name for p in file.parent.iterdir()] == ["settings.json"]
+
+
+def test_a_missing_file_gives_the_defaults_and_writes_nothing(file: Path) -> None:
+    assert load_settings(file) == LoadedSettings(Settings())
+    assert not file.parent.exists()
+
+
+def write(file: Path, data: Any) -> str:
+    text = data if isinstance(data, str) else json.dumps(data)
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+    return text
+
+
+GOOD = {"version": SCHEMA_VERSION}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "",
+        "{",
+        "[1, 2]",
+        "null",
+        "[" * 100_000,
+        {},
+        {"version": SCHEMA_VERSION + 1},
+        {"version": str(SCHEMA_VERSION)},
+        {**GOOD, "surprise": 1},
+        {**GOOD, "theme": "pink"},
+        {**GOOD, "token_colours": 1},
+        {**GOOD, "max_tokens": True},
+        {**GOOD, "max_tokens": 0},
+        {**GOOD, "seed": -1},
+        {**GOOD, "seed": 1.5},
+        {**GOOD, "sampling": {"temperature": "hot"}},
+        {**GOOD, "sampling": {"temperature": -1}},
+        {**GOOD, "sampling": {"unknown": 1}},
+        {**GOOD, "strategies": []},
+        {**GOOD, "strategies": [1]},
+        {**GOOD, "strategies": "draft"},
+        {**GOOD, "window": None},
+        '{"version": 1, "sampling": {"top_p": NaN}}',
+    ],
+)
+def test_an_unusable_file_is_put_aside_and_the_defaults_are_used(file: Path, data: Any) -> None:
+    text = write(file, data)
+    loaded = load_settings(file)
+    assert loaded.settings == Settings()
+    assert loaded.put_aside is not None
+    assert loaded.put_aside.read_text(encoding="utf-8") == text
+    assert not file.exists()
+
+
+def test_a_file_that_is_no_text_is_put_aside(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_bytes(b"\xff\xfe\x00binary")
+    assert load_settings(file).put_aside is not None
+
+
+def test_files_put_aside_do_not_overwrite_each_other(file: Path) -> None:
+    asides = set()
+    for text in ("first", "second", "third"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        asides.add(load_settings(file).put_aside)
+    assert len(asides) == 3
+    assert {p.read_text(encoding="utf-8") for p in file.parent.iterdir()} == {
+        "first", "second", "third",
+    }  # fmt: skip
+
+
+def test_fields_that_are_missing_take_their_defaults(file: Path) -> None:
+    write(file, {**GOOD, "theme": "light", "sampling": {"temperature": 1}})
+    loaded = load_settings(file)
+    assert loaded.put_aside is None
+    assert loaded.settings == Settings(theme="light", sampling=SamplingParams(temperature=1.0))
