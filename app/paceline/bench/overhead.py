@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from paceline.engine.backend import Rows
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
-from paceline.engine.llama import LlamaBackend
+from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
 from paceline.engine.turn import Turn
 from paceline.messages import (
@@ -132,7 +132,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args(argv)
 
-    backend, flag = LlamaBackend(), CancelFlag()
+    backend, flag = llama_backend(), CancelFlag()
     models = [
         backend.load(
             ModelParams(path, n_threads=1), n_rows=65, cancel=flag, progress=lambda _fraction: None

@@ -16,6 +16,7 @@ from paceline.engine.backend import Backend, LanguageModel
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.failures import describe_failure
+from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
 from paceline.engine.turn import Turn
 from paceline.engine.vocab import vocabulary_mismatch
@@ -65,7 +66,7 @@ class EngineService:
         self._emit = emit
         self._take_tune = take_tune
         self._cancel = cancel
-        self._make_backend = backend or _llama_backend
+        self._make_backend = backend or llama_backend
         self._backend: Backend | None = None
         self._pair: LoadedPair | None = None
 
@@ -195,9 +196,3 @@ def _load_notes(target: LanguageModel, draft: LanguageModel | None) -> tuple[str
             f"The draft model's context ends at {draft.n_ctx} tokens; longer chats go on plainly."
         )
     return tuple(notes)
-
-
-def _llama_backend() -> Backend:
-    from paceline.engine.llama import LlamaBackend  # noqa: PLC0415  loads the native library
-
-    return LlamaBackend()

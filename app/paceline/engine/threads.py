@@ -1,6 +1,8 @@
-"""How many threads a decode gets when the user does not say."""
+"""How many threads a decode gets when the user does not say, and how they wait for each other."""
 
 from __future__ import annotations
+
+import os
 
 import psutil
 
@@ -13,3 +15,16 @@ def default_threads() -> int:
     """
     physical = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
     return max(physical - 1, 1)
+
+
+def calm_waiting_threads() -> None:
+    """On two cores or fewer, let OpenMP's threads sleep at once where they wait for each other.
+
+    By default libgomp's spin for about a millisecond. With no core to spare, whatever else runs
+    then keeps the very thread from running that the others wait for: measured on two busy cores
+    with two threads, 3 to 140 tokens/s spinning and 170 to 470 sleeping. With cores to spare
+    spinning is faster and stays. Settings of the user's own are left alone.
+    """
+    n_cores = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
+    if n_cores <= 2 and "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "0")
