@@ -20,7 +20,8 @@ if typing.TYPE_CHECKING:
     from pathlib import Path
 
 SCHEMA_VERSION = 1
-MAX_SEED = 2**32 - 1
+MAX_SEED = 2**53 - 1
+"""The largest seed that survives JSON readers and number fields, which count in doubles."""
 ThemeMode = Literal["system", "light", "dark"]
 
 
@@ -41,7 +42,7 @@ class WindowSettings:
     sidebar_visible: bool = True
     panel_visible: bool = True
     sidebar_width: int = 248
-    panel_width: int = 340
+    panel_width: int = 356
     open_sections: tuple[str, ...] = ()
 
 

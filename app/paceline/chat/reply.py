@@ -65,6 +65,7 @@ class Reply:
         plain_tokens_per_s: Speed without speculation: measured in this reply, else as last
             measured with this pair of models; None when nobody knows.
         error: Why it failed.
+        notes: What the engine remarked about the turn.
         stopping: Whether the user asked it to stop.
     """
 
@@ -86,6 +87,7 @@ class Reply:
     stats: TurnStats | None = None
     plain_tokens_per_s: float | None = None
     error: ReplyError | None = None
+    notes: tuple[str, ...] = ()
     stopping: bool = False
 
     @property

@@ -231,7 +231,7 @@ class ChatSession:
             case TurnStarted():
                 reply.status = "prefill"
                 reply.n_prompt, reply.n_prefilled = event.n_prompt, event.n_reused
-                reply.seed = event.seed
+                reply.seed, reply.notes = event.seed, event.notes
                 self._tell_progress(reply)
             case PrefillProgressed():
                 reply.n_prefilled, reply.n_prompt = event.n_done, event.n_total

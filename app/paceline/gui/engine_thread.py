@@ -60,21 +60,26 @@ class EngineThread(QThread):
         self._make_service = make_service
         self._inbox = Inbox()
         self._listener: Listener | None = None
+        self._is_started = False
         self._is_closed = False
         self._is_dead = False
         # The slot lives where this object was made, so events are queued from `run` to there.
         self._emitted.connect(self._deliver)
 
     def submit(self, command: Command) -> None:
-        """Queue a command; starts the thread at first, and again after the engine died."""
+        """Queue a command; starts the thread at first, and again after the engine died.
+
+        What comes between the engine's death and the event that tells of it is lost with the rest.
+        """
         if self._is_closed:
             return
         if self._is_dead:
             self.wait()  # `run` has nothing left to do but to return
             self._inbox = Inbox()
-            self._is_dead = False
+            self._is_dead = self._is_started = False
         self._inbox.put(command)
-        if not self.isRunning():
+        if not self._is_started:
+            self._is_started = True
             self.start()
 
     def cancel(self, request_id: str) -> None:

@@ -11,7 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from paceline.gui.theme import Theme
+    from paceline.gui.colours import Theme
 
 _GROUNDS = """
 QMainWindow, QDialog, QStackedWidget > QWidget[kind="page"] { background: $window; }
@@ -45,6 +45,7 @@ QLabel { background: transparent; }
 QLabel[role="title"] { font-weight: 600; }
 QLabel[role="heading"] { font-size: 20px; font-weight: 600; }
 QLabel[role="muted"] { color: $muted; }
+QLabel[role="stats"] { color: $muted; font-size: 13px; }
 QLabel[role="small"] { color: $muted; font-size: 12px; }
 QLabel[role="section"] { color: $muted; font-size: 12px; letter-spacing: 0.4px; }
 QLabel[role="big"] { font-size: 28px; font-weight: 700; }
@@ -82,6 +83,7 @@ QPushButton[kind="primary"]:focus, QToolButton[kind="primary"]:focus {
 QPushButton[kind="primary"]:disabled, QToolButton[kind="primary"]:disabled {
     background: $hover; color: $faint; border-color: $line;
 }
+QPushButton[kind="stop"] { font-weight: 600; }
 QPushButton[kind="danger"] { color: $danger; }
 QPushButton[kind="danger"]:hover { background: $danger_soft; border-color: $danger; }
 QPushButton[kind="quiet"], QToolButton[kind="quiet"] {
@@ -97,7 +99,7 @@ QPushButton[kind="quiet"]:focus, QToolButton[kind="quiet"]:focus { border-color:
 QPushButton[kind="quiet"]:disabled, QToolButton[kind="quiet"]:disabled { color: $faint; }
 QPushButton[kind="link"], QToolButton[kind="link"] {
     background: transparent; color: $muted; border: 1px solid transparent; padding: 1px 4px;
-    border-radius: 4px; min-height: 0;
+    border-radius: 4px; min-height: 0; font-size: 12px;
 }
 QPushButton[kind="link"]:hover, QToolButton[kind="link"]:hover { color: $accent; }
 QPushButton[kind="link"]:focus, QToolButton[kind="link"]:focus { border-color: $accent; }

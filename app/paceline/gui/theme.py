@@ -16,6 +16,7 @@ Buttons                ``kind`` of a QPushButton or QToolButton
 ``quiet``              no frame until hovered; for tool buttons and secondary actions
 ``link``               muted text only, accent when hovered
 ``danger``             outlined, text in the danger colour
+``stop``               outlined, semi-bold
 ``segment``            one part of a segmented row: checkable, inside a ``segments`` frame
 ``chip``               rounded, holds the chosen pair in the top bar
 =====================  =====================================================================
@@ -41,6 +42,7 @@ Labels                 ``role`` of a QLabel
 ``section``            12 px, spaced, above list groups   ``big``      the large figure
 ``accent``             accent colour, semi-bold           ``ratio``    large accent figure
 ``danger``             danger colour                      ``value``    text colour, digits
+``stats``              secondary, 13 px: the line below a reply
 ``pill``               rounded badge; ``tone`` is one of "accent", "lookup", "danger", "muted"
 =====================  =====================================================================
 
@@ -52,12 +54,13 @@ ring in the accent colour.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 
+from paceline.gui.colours import DARK, LIGHT, Theme
 from paceline.gui.style import stylesheet
 
 if TYPE_CHECKING:
@@ -65,149 +68,24 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QApplication, QWidget
 
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "Theme",
+    "ThemeController",
+    "apply_theme",
+    "install_fonts",
+    "mono_font",
+    "restyle",
+    "ui_font",
+]
+
 ThemeMode = Literal["system", "light", "dark"]
 
 UI_FAMILIES = ("Inter", "Inter Variable", "Segoe UI", "Helvetica Neue", "Noto Sans", "DejaVu Sans")
 MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Noto Sans Mono")
 BASE_PX = 14
 """Size of running text in device-independent pixels; everything else is relative to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Theme:
-    """One set of colours, all "#rrggbb".
-
-    Attributes:
-        name: "light" or "dark".
-        window: Behind everything; the chat's ground.
-        surface: Cards, side panels, fields.
-        line: Hairlines around and between surfaces.
-        line_strong: Lines of controls, and of hovered ones.
-        text: Running text.
-        muted: Secondary text; still 4.5:1 on window and surface.
-        faint: Placeholders and what is disabled.
-        accent: The draft model's colour, and the product's.
-        accent_soft: Ground behind text that the draft model gave; chosen items.
-        accent_hover: The accent under the pointer.
-        accent_text: Text on the accent.
-        lookup: The colour of every other drafter.
-        lookup_soft: Ground behind text that a lookup gave.
-        rejected: Drafted but not accepted.
-        danger: Failures.
-        danger_soft: Ground behind failures.
-        hover: Ground of a hovered item.
-        pressed: Ground of a pressed item.
-        bubble: Ground of the user's messages.
-        code_surface: Ground of code.
-        selection: Ground of selected text.
-        selection_text: Selected text.
-        tooltip: Ground of tool tips.
-        tooltip_text: Text of tool tips.
-        time_verify: Time in the target's decodes; the time colours are nobody's source colour.
-        time_draft: Time spent on drafting.
-        time_sample: Time spent on sampling.
-        time_rest: All other time.
-    """
-
-    name: Literal["light", "dark"]
-    window: str
-    surface: str
-    line: str
-    line_strong: str
-    text: str
-    muted: str
-    faint: str
-    accent: str
-    accent_soft: str
-    accent_hover: str
-    accent_text: str
-    lookup: str
-    lookup_soft: str
-    rejected: str
-    danger: str
-    danger_soft: str
-    hover: str
-    pressed: str
-    bubble: str
-    code_surface: str
-    selection: str
-    selection_text: str
-    tooltip: str
-    tooltip_text: str
-    time_verify: str
-    time_draft: str
-    time_sample: str
-    time_rest: str
-
-    @property
-    def is_dark(self) -> bool:
-        """Whether light text stands on dark ground."""
-        return self.name == "dark"
-
-
-LIGHT = Theme(
-    name="light",
-    window="#F6F7F8",
-    surface="#FFFFFF",
-    line="#E3E6E8",
-    line_strong="#C9D0D4",
-    text="#1B2226",
-    muted="#5D6A72",
-    faint="#8A969D",
-    accent="#0B7A75",
-    accent_soft="#DDF1EF",
-    accent_hover="#096560",
-    accent_text="#FFFFFF",
-    lookup="#8A5A00",
-    lookup_soft="#FBEBCB",
-    rejected="#CBD3D8",
-    danger="#B3261E",
-    danger_soft="#FBE9E7",
-    hover="#EEF1F2",
-    pressed="#E3E8EA",
-    bubble="#ECEFF1",
-    code_surface="#FFFFFF",
-    selection="#B9DEDB",
-    selection_text="#10201F",
-    tooltip="#1F272B",
-    tooltip_text="#F2F5F6",
-    time_verify="#4A63C8",
-    time_draft="#8A6BD1",
-    time_sample="#C0619B",
-    time_rest="#AAB4BA",
-)
-
-DARK = Theme(
-    name="dark",
-    window="#14181A",
-    surface="#1B2124",
-    line="#2B3338",
-    line_strong="#414C52",
-    text="#E7ECEE",
-    muted="#9FACB3",
-    faint="#738087",
-    accent="#4CC7BE",
-    accent_soft="#17393A",
-    accent_hover="#6AD5CD",
-    accent_text="#08201F",
-    lookup="#E6B450",
-    lookup_soft="#3A2F16",
-    rejected="#4A555B",
-    danger="#FF8A80",
-    danger_soft="#3B1F1E",
-    hover="#232B2F",
-    pressed="#2B3439",
-    bubble="#222A2E",
-    code_surface="#1B2124",
-    selection="#215E5B",
-    selection_text="#F2FBFA",
-    tooltip="#E7ECEE",
-    tooltip_text="#1B2226",
-    time_verify="#8298F2",
-    time_draft="#B59AF0",
-    time_sample="#E08FBF",
-    time_rest="#5D6970",
-)
 
 
 class ThemeController(QObject):
@@ -260,6 +138,7 @@ def install_fonts(font_folder: Path) -> None:
     """Make every font file in the folder known to Qt; a missing folder or bad file is no error."""
     if not font_folder.is_dir():
         return
+    _present.cache_clear()
     for path in sorted(font_folder.iterdir()):
         if path.suffix.lower() in (".ttf", ".otf"):
             QFontDatabase.addApplicationFont(str(path))
@@ -274,7 +153,7 @@ def ui_font(px: int = BASE_PX, weight: QFont.Weight = QFont.Weight.Normal) -> QF
 
 
 def mono_font(px: int = BASE_PX - 1) -> QFont:
-    """The font of code in the given size, in device-independent pixels; no ligatures."""
+    """The font of code in the given size, in device-independent pixels."""
     font = _font(MONO_FAMILIES, QFontDatabase.SystemFont.FixedFont)
     font.setPixelSize(px)
     font.setStyleHint(QFont.StyleHint.Monospace)
@@ -283,13 +162,18 @@ def mono_font(px: int = BASE_PX - 1) -> QFont:
 
 
 def _font(families: tuple[str, ...], fallback: QFontDatabase.SystemFont) -> QFont:
-    # Only families that are there: asking Qt for a missing one costs a search of all aliases.
-    known = set(QFontDatabase.families())
-    present = [family for family in families if family in known]
     font = QFontDatabase.systemFont(fallback)
-    if present:
-        font.setFamilies([present[0], *[f for f in font.families() if f != present[0]]])
+    chosen = _present(families)
+    if chosen:
+        font.setFamilies([chosen, *[family for family in font.families() if family != chosen]])
     return font
+
+
+@cache
+def _present(families: tuple[str, ...]) -> str:
+    # Only a family that is there: asking Qt for a missing one costs a search of all aliases.
+    known = set(QFontDatabase.families())
+    return next((family for family in families if family in known), "")
 
 
 def palette(theme: Theme) -> QPalette:
@@ -329,7 +213,9 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
     """Dress the whole application: Fusion, palette, font and style sheet."""
     if not app.styleSheet():  # with a style sheet set, the style no longer tells its name
         app.setStyle("Fusion")
-    app.setFont(ui_font())
+    font = ui_font()
+    if app.font() != font:  # each of these calls visits every widget
+        app.setFont(font)
     colours = palette(theme)
     app.setPalette(colours)
     # Fusion takes the outline of check boxes from the window colour, darkened: invisible in dark.
@@ -346,8 +232,3 @@ def restyle(widget: QWidget) -> None:
     style.unpolish(widget)
     style.polish(widget)
     widget.update()
-
-
-def colour(theme: Theme, name: str) -> QColor:
-    """One colour of the theme by its field's name, as a QColor."""
-    return QColor(cast("str", getattr(theme, name)))

@@ -27,7 +27,6 @@ GROUP_ROLE = ID_ROLE + 2
 SEARCH_ROLE = ID_ROLE + 3
 
 Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +77,9 @@ class ConversationList(QAbstractListModel):
         ids = [row.conversation_id for row in self._rows]
         return ids.index(conversation_id) if conversation_id in ids else -1
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
+    def rowCount(self, parent: Index | None = None) -> int:
         """Number of conversations."""
-        return 0 if parent.isValid() else len(self._rows)
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """One field of a row."""

@@ -31,6 +31,7 @@ class Headline:
     speed: str = ""
     ratio: str = ""
     sentence: str = ""
+    pays: bool = True
 
 
 def speed_text(tokens_per_s: float) -> str:
@@ -48,17 +49,24 @@ def percent_text(rate: float) -> str:
     return f"{rate * 100:.0f}\u202f%"
 
 
+def seconds_text(seconds: float) -> str:
+    """Seconds with one decimal, below a tenth with two."""
+    return f"{seconds:.1f}" if seconds >= 0.095 else f"{seconds:.2f}"
+
+
 def stats_line(reply: Reply) -> str:
-    """The one line below a finished reply; empty before it is finished."""
+    """The one line below a finished reply, speed in bold, ratio in em; empty before the end."""
     stats = reply.stats
     if stats is None:
         return ""
-    parts = [_tr("{} t/s").format(speed_text(stats.tokens_per_s))]
+    parts = [_bold(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))]
     plain = reply.plain_tokens_per_s
     if plain:
         parts.append(_tr("plain ≈ {}").format(speed_text(plain)))
         if stats.n_drafted:
-            parts.append(ratio_text(stats.tokens_per_s / plain))
+            ratio = ratio_text(stats.tokens_per_s / plain)
+            is_gain = stats.tokens_per_s >= plain
+            parts.append(f"<em>{ratio}</em>" if is_gain else _bold(ratio))
     if stats.acceptance_rate is not None:
         parts.append(
             _tr("{} of {} drafted accepted").format(
@@ -66,13 +74,17 @@ def stats_line(reply: Reply) -> str:
             )
         )
     if reply.first_token_s is not None:
-        parts.append(_tr("first token {:.1f} s").format(reply.first_token_s))
+        parts.append(_tr("first token {} s").format(seconds_text(reply.first_token_s)))
     end = {
         "cancelled": _tr("stopped"),
         "length": _tr("token limit reached"),
         "context": _tr("context full"),
     }.get(reply.reason or "")
     return " · ".join([*parts, end] if end else parts)
+
+
+def _bold(text: str) -> str:
+    return f"<b>{text}</b>"
 
 
 def stats_details(reply: Reply) -> str:
@@ -96,7 +108,7 @@ def stats_details(reply: Reply) -> str:
         rows.append(
             _tr("{} drafted behind the end of the reply, never judged").format(stats.n_discarded)
         )
-    return "\n".join(rows)
+    return "\n".join([*rows, *reply.notes])
 
 
 def _drafter_rows(stats: TurnStats) -> list[str]:
@@ -152,13 +164,15 @@ def headline(
         speed_text(speed),
         ratio_text(ratio) if ratio is not None else "",
         _sentence(metrics, title, ratio, rate),
+        pays=ratio is None or ratio >= COSTS_BELOW,
     )
 
 
 def _sentence(metrics: StepMetrics, title: str, ratio: float | None, rate: float | None) -> str:
     if rate is None:
         return _tr("Plain decoding: one token per step, nothing was drafted.")
-    per_step = metrics.n_tokens / max(metrics.n_steps, 1)
+    # The first token is the prefill's, no step's.
+    per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
     facts = _tr("{:.1f} tokens per step, {} accepted.").format(per_step, percent_text(rate))
     if ratio is None:
         return f"{title}: {facts}"

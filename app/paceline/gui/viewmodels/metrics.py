@@ -78,6 +78,7 @@ class StepMetrics:
         self.n_drafted = 0
         self.n_accepted = 0
         self.n_discarded = 0
+        self.drafters: set[str] = set()
         self._seconds = 0.0
         self._verify_s = self._draft_s = self._sample_s = 0.0
         self._n_plain = 0
@@ -97,6 +98,8 @@ class StepMetrics:
             return
         drafted = accepted = by_model = 0
         for count in step.drafted:
+            if count.n_drafted:
+                self.drafters.add(count.drafter)
             drafted += count.n_drafted
             accepted += count.n_accepted
             self.n_discarded += count.n_discarded

@@ -102,6 +102,10 @@ class SpeculationModel(QObject):
         self.drafter_changed.emit()
         self._update()
 
+    def check(self) -> None:
+        """Tell once more whether the settings fit together."""
+        self._update()
+
     def text_of(self, drafter_id: str) -> str:
         """The strategy text of a drafter: its id and the settings that are not the default."""
         parts = [drafter_id]

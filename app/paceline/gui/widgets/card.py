@@ -45,18 +45,15 @@ class FoldCard(QFrame):
 
     toggled = Signal(bool)
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
-        self.setAccessibleName(title)
         self.toggle = QToolButton()
         self.toggle.setProperty("kind", "fold")
         self.toggle.setObjectName("fold")
-        self.toggle.setText(title)
         self.toggle.setCheckable(True)
         self.toggle.setArrowType(Qt.ArrowType.RightArrow)
         self.toggle.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.toggle.setAccessibleName(title)
         self.toggle.toggled.connect(self._on_toggled)
         self.content = QWidget()
         self.content.hide()
@@ -68,6 +65,12 @@ class FoldCard(QFrame):
         outer.setSpacing(0)
         outer.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignLeft)
         outer.addWidget(self.content)
+
+    def set_title(self, title: str) -> None:
+        """Name the card; the name is the button that folds it."""
+        self.toggle.setText(title)
+        self.toggle.setAccessibleName(title)
+        self.setAccessibleName(title)
 
     @property
     def is_open(self) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QWheelEvent
 
 _SLIDER_STEPS = 100
+LABEL_PX = 112
 
 
 class Slider(QSlider):
@@ -74,15 +75,17 @@ class Choice(QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(5)
+        self.setProperty("kind", "value")
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave it to the panel."""
         event.ignore()
 
 
+# WORKAROUND: under a style sheet that places the buttons, `NoButtons` leaves a field of one pixel
+# (Qt 6.11); so the panel's style sheet makes the buttons of kind "value" vanish instead.
 def _make_quiet(field: QAbstractSpinBox) -> None:
     field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    field.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
     field.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     field.setKeyboardTracking(False)
     field.setProperty("kind", "value")
@@ -110,14 +113,14 @@ class SliderField(QWidget):
         self._whole = whole
         self.label = QLabel(title)
         self.label.setProperty("role", "muted")
-        self.label.setMinimumWidth(104)
+        self.label.setFixedWidth(LABEL_PX)
         self.slider = Slider()
         self.slider.setRange(0, int(self._span) if whole else _SLIDER_STEPS)
         self.slider.setPageStep(1 if whole and self._span <= 16 else 4)
         self.field: WholeNumber | Number = (
             WholeNumber(int(low), int(high)) if whole else Number(low, high)
         )
-        self.field.setFixedWidth(64)
+        self.field.setFixedWidth(56)
         self.label.setBuddy(self.field)
         for widget in (self, self.label, self.slider, self.field):
             widget.setToolTip(explanation)
@@ -127,7 +130,7 @@ class SliderField(QWidget):
         self.field.setAccessibleDescription(explanation)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
+        row.setSpacing(6)
         row.addWidget(self.label)
         row.addWidget(self.slider, 1)
         row.addWidget(self.field)

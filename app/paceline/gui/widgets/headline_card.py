@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
+from paceline.gui.theme import restyle
 from paceline.gui.widgets.card import Card
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class HeadlineCard(Card):
         """Show these figures."""
         self.speed.setText(headline.speed or "–")
         self.ratio.setText(headline.ratio)
+        self.ratio.setProperty("tone", "" if headline.pays else "muted")
+        restyle(self.ratio)
         self.sentence.setText(
             headline.sentence or self.tr("The speed of the next reply appears here, live.")
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from paceline.gui.viewmodels.figures import speed_text
 from paceline.gui.widgets.card import Card
@@ -20,27 +20,34 @@ if TYPE_CHECKING:
     from paceline.gui.theme import Theme
     from paceline.gui.viewmodels.metrics import StepMetrics, StepWindow
 
-SHOWN_STEPS = 96
+SHOWN_STEPS = 80
+FEW_STEPS = 40
+"""A short reply fills half as many places, so that it fills the plot."""
 _BAR_WIDTH = 0.7
 
 
-def _plot(height: int) -> pg.PlotWidget:
-    plot = pg.PlotWidget()
-    plot.setFixedHeight(height)
-    plot.setFrameShape(QFrame.Shape.NoFrame)
-    plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    plot.setAntialiasing(False)
-    plot.setMenuEnabled(False)
-    plot.setMouseEnabled(False, False)
-    plot.hideButtons()
-    item = plot.getPlotItem()
-    item.hideAxis("left")
-    item.hideAxis("bottom")
-    item.setContentsMargins(0, 0, 0, 0)
-    item.disableAutoRange()
-    # The plot would take the panel's wheel.
-    plot.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-    return plot
+class _Plot:
+    """A view with one box for curves: no axes, no menu, no mouse.
+
+    A `PlotWidget` would bring menus that outlive it.
+    """
+
+    def __init__(self, height: int) -> None:
+        self.view = pg.GraphicsView()
+        self.view.setFixedHeight(height)
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setAntialiasing(False)
+        # The plot would take the panel's wheel.
+        self.view.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.box = pg.ViewBox(enableMenu=False, enableMouse=False)
+        self.box.disableAutoRange()
+        self.view.setCentralItem(self.box)
+
+    def set_range(self, first: int, n_places: int, top: float) -> None:
+        """Show `n_places` steps from `first` on, and values from 0 to `top`."""
+        x_range = (first - 0.5, first + n_places - 0.5)
+        self.box.setRange(xRange=x_range, yRange=(0, top), padding=0, disableAutoRange=True)
 
 
 def _bars() -> pg.BarGraphItem:
@@ -54,39 +61,53 @@ class SpeedPlot(Card):
         super().__init__(parent)
         self.set_title(self.tr("Accepted of drafted, per step"))
         self._metrics = metrics
-        self._bars_plot = _plot(92)
-        self._line_plot = _plot(64)
+        self._places = FEW_STEPS
+        self._bars_plot = _Plot(92)
+        self._line_plot = _Plot(64)
         # Overlaid from behind: all that was drafted, what was accepted, the draft model's part.
         self.drafted, self.accepted, self.by_model = _bars(), _bars(), _bars()
         for bars in (self.drafted, self.accepted, self.by_model):
-            self._bars_plot.addItem(bars)
+            self._bars_plot.box.addItem(bars)
         self.speed = pg.PlotCurveItem(antialias=False)
         self.plain = pg.PlotCurveItem(antialias=False)
-        self._line_plot.addItem(self.plain)
-        self._line_plot.addItem(self.speed)
+        self._line_plot.box.addItem(self.plain)
+        self._line_plot.box.addItem(self.speed)
         self._legend = QLabel()
-        self._legend.setProperty("role", "small")
+        self._legend.setProperty("role", "legend")
         line_title = QLabel(self.tr("Tokens per second"))
         line_title.setProperty("role", "title")
         self._plain_label = QLabel()
         self._plain_label.setProperty("role", "small")
-        self._plain_label.setAlignment(Qt.AlignmentFlag.AlignRight)
+        heading = QHBoxLayout()
+        heading.addWidget(line_title)
+        heading.addStretch(1)
+        heading.addWidget(self._plain_label)
         lines = QVBoxLayout()
         lines.setSpacing(4)
-        lines.addWidget(self._bars_plot)
+        lines.addWidget(self._bars_plot.view)
         lines.addWidget(self._legend)
         lines.addSpacing(6)
-        lines.addWidget(line_title)
-        lines.addWidget(self._line_plot)
-        lines.addWidget(self._plain_label)
+        lines.addLayout(heading)
+        lines.addWidget(self._line_plot.view)
         self.body.addLayout(lines)
         self.set_theme(theme)
         self.refresh(None)
 
+    @property
+    def bars_range(self) -> tuple[list[float], list[float]]:
+        """What the bars' axes show: x from, to; y from, to."""
+        x_range, y_range = self._bars_plot.box.viewRange()
+        return list(x_range), list(y_range)
+
+    @property
+    def plain_text(self) -> str:
+        """What is said about plain decoding."""
+        return self._plain_label.text()
+
     def set_theme(self, theme: Theme) -> None:
         """Use another theme's colours."""
         for plot in (self._bars_plot, self._line_plot):
-            plot.setBackground(theme.surface)
+            plot.view.setBackground(theme.surface)
         self.drafted.setOpts(brush=theme.rejected)
         self.accepted.setOpts(brush=theme.lookup)
         self.by_model.setOpts(brush=theme.accent)
@@ -108,6 +129,7 @@ class SpeedPlot(Card):
         if not self.isVisible() and self._metrics.n_steps:
             return
         window = self._metrics.window(SHOWN_STEPS)
+        self._places = FEW_STEPS if self._metrics.n_steps <= FEW_STEPS else SHOWN_STEPS
         steps = np.arange(window.first, window.first + len(window.drafted), dtype=float)
         self._draw_bars(window, steps)
         self._draw_speed(window, steps, plain_tokens_per_s)
@@ -117,8 +139,8 @@ class SpeedPlot(Card):
         self.accepted.setOpts(x=steps, height=window.accepted)
         self.by_model.setOpts(x=steps, height=window.by_model)
         top = max(4.0, float(window.drafted.max(initial=0)))
-        self._set_range(self._bars_plot, window.first, top * 1.02)
-        self._bars_plot.setAccessibleName(
+        self._bars_plot.set_range(window.first, self._places, top * 1.02)
+        self._bars_plot.view.setAccessibleName(
             self.tr("{} of {} drafted tokens accepted in {} steps").format(
                 self._metrics.n_accepted, self._metrics.n_drafted, self._metrics.n_steps
             )
@@ -126,21 +148,12 @@ class SpeedPlot(Card):
 
     def _draw_speed(self, window: StepWindow, steps: np.ndarray, plain: float | None) -> None:
         self.speed.setData(steps, window.tokens_per_s)
-        first, last = window.first - 0.5, window.first + SHOWN_STEPS - 0.5
+        first, last = window.first - 0.5, window.first + self._places - 0.5
         if plain:
             self.plain.setData(np.array([first, last]), np.array([plain, plain]))
-            self._plain_label.setText(self.tr("plain estimate {}").format(speed_text(plain)))
+            self._plain_label.setText(self.tr("- - plain estimate {}").format(speed_text(plain)))
         else:
             self.plain.setData(np.empty(0), np.empty(0))
-            self._plain_label.setText(self.tr("no plain steps measured yet"))
+            self._plain_label.setText(self.tr("plain not measured yet"))
         top = max(float(window.tokens_per_s.max(initial=0)), plain or 0.0, 1.0)
-        self._set_range(self._line_plot, window.first, top * 1.12)
-
-    @staticmethod
-    def _set_range(plot: pg.PlotWidget, first: int, top: float) -> None:
-        plot.getPlotItem().getViewBox().setRange(
-            xRange=(first - 0.5, first + SHOWN_STEPS - 0.5),
-            yRange=(0, top),
-            padding=0,
-            disableAutoRange=True,
-        )
+        self._line_plot.set_range(window.first, self._places, top * 1.12)

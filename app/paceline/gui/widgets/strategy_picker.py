@@ -58,7 +58,7 @@ class StrategyPicker(QFrame):
         self.menu.setToolTipsVisible(True)
         self._actions = QActionGroup(self)
         for info in model.infos:
-            action = QAction(f"{info.title}    {info.id}", self)
+            action = QAction(f"{info.title}\t{info.id}", self)
             action.setCheckable(True)
             action.setData(info.id)
             action.setToolTip(info.summary)

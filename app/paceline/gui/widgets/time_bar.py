@@ -54,7 +54,7 @@ class TimeBar(Card):
         self._times = TimeShares()
         self._bar = _Bar()
         self.legend = QLabel()
-        self.legend.setProperty("role", "small")
+        self.legend.setProperty("role", "legend")
         self.legend.setWordWrap(True)
         self.body.addWidget(self._bar)
         self.body.addWidget(self.legend)
@@ -83,8 +83,13 @@ class TimeBar(Card):
         words = [f"{name} {percent_text(share)}" if total else name for name, share, _ in shares]
         self._bar.setAccessibleName(", ".join(words))
         self.legend.setText(
-            " &nbsp; ".join(
-                f'<span style="color:{colour}">●</span>&nbsp;{text.replace(" ", "&nbsp;")}'
+            " ".join(
+                f'<span style="color:{colour}">●</span>&nbsp;{_unbroken(text)}'
                 for text, (_, _, colour) in zip(words, shares, strict=True)
             )
         )
+
+
+def _unbroken(text: str) -> str:
+    """A text that does not break, for a label with rich text."""
+    return text.replace(" ", "&nbsp;").replace("\u202f", "&nbsp;")

@@ -1,0 +1,175 @@
+"""The window's entry point: makes the parts, runs the event loop, ends in the right order."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QtMsgType, Signal, Slot, qInstallMessageHandler
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from paceline import __version__, logs
+from paceline.engine.drafters import registry
+from paceline.errors import UserError
+from paceline.gui.engine_thread import EngineThread
+from paceline.gui.interrupts import Interrupts
+from paceline.gui.program import Program
+from paceline.paths import Paths, resources
+from paceline.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from PySide6.QtCore import QMessageLogContext
+
+    from paceline.engine.drafters.base import DrafterInfo
+
+SETTINGS_FILE = "settings.json"
+INTERRUPTED = 130
+
+_logger = logging.getLogger(__name__)
+
+
+def run(argv: Sequence[str]) -> int:
+    """Open the window and return when it is closed; the exit code.
+
+    Raises:
+        UserError: The files that belong to the program are missing.
+    """
+    paths = Paths.from_environment()
+    logs.set_up(paths.log_dir)
+    app = make_application(argv)
+    program = make_program(paths)
+    failures = _Failures(program)
+    ending = Ending(app, program)
+    interrupts = Interrupts(program)
+    interrupts.interrupted.connect(program.window.close)
+    failures.install()
+    interrupts.install()
+    try:
+        program.start()
+        code = app.exec()
+    finally:
+        interrupts.remove()
+        failures.remove()
+    if not ending.engine_ended:
+        # A thread in a native call cannot be stopped, and destroying it would abort. Everything
+        # worth keeping is saved.
+        logging.shutdown()
+        os._exit(1)
+    logs.tear_down()
+    return INTERRUPTED if interrupts.was_interrupted else code
+
+
+def make_application(argv: Sequence[str]) -> QApplication:
+    """Make the one `QApplication`; without a display it draws into memory."""
+    has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    if sys.platform == "linux" and not has_display:
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    app = QApplication(list(argv))
+    app.setApplicationName("paceline")
+    app.setApplicationDisplayName("Paceline")
+    app.setApplicationVersion(__version__)
+    app.setDesktopFileName("paceline")
+    icon = QIcon()
+    for side in (16, 32, 64, 128, 256):
+        icon.addFile(str(resources() / "icons" / f"paceline-{side}.png"))
+    app.setWindowIcon(icon)
+    return app
+
+
+def make_program(paths: Paths) -> Program:
+    """Make the window around a real engine; `QApplication` must exist."""
+    infos, problem = _drafters()
+    settings_file = paths.config_dir / SETTINGS_FILE
+    program = Program(
+        client=EngineThread(),
+        infos=infos,
+        resources=resources(),
+        settings_file=settings_file,
+        cache_dir=paths.cache_dir,
+        loaded=load_settings(settings_file),
+    )
+    if problem is not None:
+        program.notifications.user_error(problem)
+    return program
+
+
+def _drafters() -> tuple[tuple[DrafterInfo, ...], UserError | None]:
+    """All drafters; a plug-in that cannot be imported costs the plug-ins, not the window."""
+    try:
+        return registry.available(), None
+    except UserError as error:
+        _logger.warning("%s", error)
+        built_in = (registry.parse_strategy(name).info for name in ("off", "draft"))
+        return tuple(built_in), error
+
+
+class Ending(QObject):
+    """Leaves the event loop when the program has put everything away."""
+
+    def __init__(self, app: QApplication, program: Program) -> None:
+        super().__init__(program)
+        self._app = app
+        self.engine_ended = True
+        program.ended.connect(self._on_ended)
+
+    @Slot(bool)
+    def _on_ended(self, engine_ended: bool) -> None:  # noqa: FBT001
+        self.engine_ended = engine_ended
+        self._app.quit()
+
+
+class _Failures(QObject):
+    """Unexpected exceptions and Qt's own complaints: logged, and bugs are shown."""
+
+    _happened = Signal(str)
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self._notifications = program.notifications
+        self._happened.connect(self._on_happened)
+
+    def install(self) -> None:
+        """Hear of everything that nobody else caught."""
+        sys.excepthook = self._on_exception
+        threading.excepthook = self._on_thread_exception
+        qInstallMessageHandler(self._on_qt_message)
+
+    def remove(self) -> None:
+        """Put the hooks of the interpreter back."""
+        sys.excepthook = sys.__excepthook__
+        threading.excepthook = threading.__excepthook__
+        qInstallMessageHandler(None)
+
+    def _on_exception(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        _logger.error("unexpected error", exc_info=(kind, error, trace))
+        self._happened.emit(f"{kind.__name__}: {error}")
+
+    def _on_thread_exception(self, args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None:
+            self._on_exception(args.exc_type, args.exc_value, args.exc_traceback)
+
+    @staticmethod
+    def _on_qt_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+        del context
+        level = {
+            QtMsgType.QtDebugMsg: logging.DEBUG,
+            QtMsgType.QtInfoMsg: logging.INFO,
+            QtMsgType.QtWarningMsg: logging.WARNING,
+        }.get(kind, logging.ERROR)
+        _logger.log(level, "Qt: %s", text)
+
+    @Slot(str)
+    def _on_happened(self, what: str) -> None:
+        self._notifications.error(
+            self.tr("Something unexpected went wrong: {}.").format(what[:200]),
+            self.tr("This is a fault of Paceline; the log file tells more."),
+        )

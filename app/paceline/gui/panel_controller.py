@@ -1,0 +1,174 @@
+"""Between the panel, the running reply and the engine: strategies, settings, the status line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from paceline.chat.reply import TurnOptions
+from paceline.messages import TuneRejected
+
+if TYPE_CHECKING:
+    from paceline.chat.pair import PairState
+    from paceline.chat.reply import Reply
+    from paceline.chat.session import ChatSession
+    from paceline.gui.notifications import Notifications
+    from paceline.gui.viewmodels.chat import ChatSignals
+    from paceline.gui.viewmodels.pair import PairModel
+    from paceline.gui.viewmodels.speculation import SpeculationModel
+    from paceline.gui.widgets.speculation_panel import SpeculationPanel
+    from paceline.gui.widgets.status_line import StatusLine
+    from paceline.messages import EngineDescribed, EngineDied, TuneApplied
+
+TUNE_AFTER_MS = 120
+"""A dragged slider sends a change when it rests, not one per pixel."""
+
+
+class PanelController(QObject):
+    """Sends changes of the strategy to the running reply and shows what became of them."""
+
+    settings_changed = Signal()
+    """Something that is remembered was changed"""
+
+    def __init__(
+        self,
+        *,
+        speculation: SpeculationModel,
+        panel: SpeculationPanel,
+        status: StatusLine,
+        pair: PairModel,
+        signals: ChatSignals,
+        notifications: Notifications,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session: ChatSession | None = None
+        self._speculation = speculation
+        self._panel = panel
+        self._status = status
+        self._pair = pair
+        self._notifications = notifications
+        self._tune = QTimer(self)
+        self._tune.setSingleShot(True)
+        self._tune.setInterval(TUNE_AFTER_MS)
+        self._tune.timeout.connect(self._on_tune)
+        speculation.strategy_changed.connect(self._on_strategy_changed)
+        speculation.drafter_changed.connect(self._check_models)
+        panel.sampling.changed.connect(self._on_sampling_changed)
+        panel.sections_changed.connect(self.settings_changed)
+        pair.changed.connect(self._on_pair_changed)
+        signals.tuned.connect(self._on_tuned)
+        signals.described.connect(self._on_described)
+        signals.died.connect(self._on_died)
+        signals.started.connect(self._on_busy)
+        signals.ended.connect(self._on_idle)
+        self.show_settings()
+        self._on_pair_changed(pair.state)
+
+    def set_session(self, session: ChatSession) -> None:
+        """Send changes to the reply of this session."""
+        self._session = session
+
+    def turn_options(self) -> TurnOptions:
+        """What the next reply uses; the session asks when one is sent."""
+        settings = self._panel.sampling.settings
+        return TurnOptions(
+            strategy=self._speculation.strategy,
+            sampling=settings.sampling,
+            max_tokens=settings.max_tokens,
+            seed=settings.seed,
+            system_prompt=settings.system_prompt,
+        )
+
+    # --------------------------------------------------------------------------- what users do
+
+    @Slot()
+    def _on_strategy_changed(self) -> None:
+        self._check_models()
+        self._tune.start()
+        self.show_settings()
+        self.settings_changed.emit()
+
+    @Slot()
+    def _on_tune(self) -> None:
+        if self._session is not None:
+            self._session.tune(self._speculation.strategy)
+
+    @Slot()
+    def _on_sampling_changed(self) -> None:
+        self.show_settings()
+        self.settings_changed.emit()
+
+    # ------------------------------------------------------------------- what the engine tells
+
+    @Slot(object, object)
+    def _on_tuned(self, reply: Reply, answer: TuneApplied | TuneRejected) -> None:
+        del reply
+        if isinstance(answer, TuneRejected):
+            why = f"{answer.message} {answer.hint}".strip()
+            self._panel.draft_settings.show_problem(self.tr("Not for this reply: {}").format(why))
+        else:
+            self._check_models()
+
+    @Slot(object)
+    def _on_described(self, description: EngineDescribed) -> None:
+        self._panel.loading.show_engine(description)
+        devices = [d.description or d.name for d in description.devices if d.kind != "cpu"]
+        where = ", ".join(devices) if devices else self.tr("processor only")
+        self._status.set_facts(
+            f"llama.cpp {description.library_version} · {where}", description.system_info
+        )
+
+    @Slot(object)
+    def _on_died(self, death: EngineDied) -> None:
+        self._notifications.error(
+            death.reason, death.hint, action="reload", text=self.tr("Start it again")
+        )
+
+    @Slot(object)
+    def _on_pair_changed(self, state: PairState) -> None:
+        self._panel.loading.show_pair(state.pair)
+        if state.status == "ready":
+            self._check_models()
+        words = {
+            "empty": (self.tr("No model"), "muted"),
+            "loading": (self.tr("Loading the models"), "lookup"),
+            "ready": (self.tr("Ready"), "accent"),
+            "failed": (self.tr("No model is loaded"), "danger"),
+            "dead": (self.tr("The engine ended"), "danger"),
+        }
+        self._status.set_state(*words[state.status])
+
+    @Slot()
+    def _check_models(self) -> None:
+        """Say at once when the chosen strategy lacks its model."""
+        state = self._pair.state
+        lacks_draft = state.status == "ready" and state.draft is None
+        if lacks_draft and self._speculation.current.family == "model":
+            self._panel.draft_settings.show_problem(
+                self.tr("No draft model is loaded. Open one in the Models menu, or take Lookup.")
+            )
+        else:
+            self._speculation.check()
+
+    @Slot()
+    def _on_busy(self) -> None:
+        self._check_models()  # what was refused to the last reply is over
+        if self._pair.state.status == "ready":
+            self._status.set_state(self.tr("Writing"), "accent")
+
+    @Slot(object)
+    def _on_idle(self) -> None:
+        self._on_pair_changed(self._pair.state)
+
+    @Slot()
+    def show_settings(self) -> None:
+        """Say in the status line what the next reply will use."""
+        settings = self._panel.sampling.settings
+        seed = self.tr("new seed each time") if settings.seed is None else f"seed {settings.seed}"
+        sampling = settings.sampling
+        self._status.set_settings(
+            f"{self._speculation.strategy} · {seed} · T {sampling.temperature:g} · "
+            f"top-p {sampling.top_p:g}"
+        )

@@ -1,0 +1,262 @@
+"""The parts of the window put together: models, widgets and controllers around one engine client.
+
+The composition root (`app`) makes a `Program`; tests make one with a scripted client. What is
+started here ends here: `shut_down` saves the settings, closes the engine, then the background
+pool, in this order.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtWidgets import QApplication
+
+from paceline import __version__
+from paceline.chat.pair import Pair, PairLoader
+from paceline.chat.session import ChatSession
+from paceline.gui.background import Background
+from paceline.gui.chat_controller import ChatController
+from paceline.gui.icons import Icons
+from paceline.gui.main_window import MainWindow
+from paceline.gui.models_controller import ModelsController
+from paceline.gui.notifications import Notifications, show_about
+from paceline.gui.panel_controller import PanelController
+from paceline.gui.theme import Theme, ThemeController, apply_theme, install_fonts
+from paceline.gui.viewmodels import figures
+from paceline.gui.viewmodels.chat import ChatSignals
+from paceline.gui.viewmodels.conversations import ConversationList
+from paceline.gui.viewmodels.live import LiveFigures
+from paceline.gui.viewmodels.pair import PairModel
+from paceline.gui.viewmodels.speculation import SpeculationModel
+from paceline.gui.widgets.sampling_settings import ReplySettings
+from paceline.messages import ModelParams
+from paceline.settings import LoadedSettings, Settings, save_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from PySide6.QtGui import QAction
+
+    from paceline.conversation import Conversation
+    from paceline.engine.drafters.base import DrafterInfo
+    from paceline.hosting.client import EngineClient
+
+SAVE_AFTER_MS = 1500
+
+_logger = logging.getLogger(__name__)
+
+
+class Program(QObject):
+    """Everything between the first and the last moment of the window."""
+
+    ended = Signal(bool)
+    """The window was closed and all is put away; false: the engine hangs."""
+
+    def __init__(
+        self,
+        *,
+        client: EngineClient,
+        infos: Sequence[DrafterInfo],
+        resources: Path,
+        settings_file: Path,
+        cache_dir: Path,
+        loaded: LoadedSettings,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        settings = loaded.settings
+        self._client = client
+        self._settings_file = settings_file
+        self._put_aside = loaded.put_aside
+        install_fonts(resources / "fonts")
+        self.themes = ThemeController(settings.theme, self)
+        self._dress(self.themes.current)
+        self.speculation = SpeculationModel(infos, settings.strategies, self)
+        self.live = LiveFigures(infos, self)
+        self.pair = PairModel(self)
+        self.signals = ChatSignals(self)
+        self.notifications = Notifications(self)
+        self.background = Background(self)
+        self._conversations = ConversationList(self._subtitle_of, parent=self)
+        self.window = MainWindow(
+            conversations=self._conversations,
+            speculation=self.speculation,
+            figures=self.live,
+            pair=self.pair,
+            theme=self.themes.current,
+            icons=Icons(resources / "icons", self.themes.current),
+        )
+        self.panel = PanelController(
+            speculation=self.speculation,
+            panel=self.window.panel,
+            status=self.window.status,
+            pair=self.pair,
+            signals=self.signals,
+            notifications=self.notifications,
+            parent=self,
+        )
+        self.loader = PairLoader(client, cache_dir=str(cache_dir))
+        self.session = ChatSession(client, self.loader, self.panel.turn_options)
+        self.panel.set_session(self.session)
+        self.loader.set_listener(self.pair)
+        self.session.set_listener(self.signals)
+        client.set_listener(self.session.on_event)
+        self.chat = ChatController(
+            session=self.session,
+            signals=self.signals,
+            live=self.live,
+            pair=self.pair,
+            pane=self.window.chat_pane,
+            sidebar=self.window.sidebar,
+            conversations=self._conversations,
+            parent=self,
+        )
+        models = resources / "models"
+        demo = Pair(
+            ModelParams(str(models / "paceline-demo-target-q8_0.gguf")),
+            ModelParams(str(models / "paceline-demo-draft-q8_0.gguf")),
+        )
+        self.models = ModelsController(
+            loader=self.loader,
+            pair=self.pair,
+            speculation=self.speculation,
+            demo=demo,
+            background=self.background,
+            notifications=self.notifications,
+            window=self.window,
+        )
+        self._save_soon = QTimer(self)
+        self._save_soon.setSingleShot(True)
+        self._save_soon.setInterval(SAVE_AFTER_MS)
+        self._save_soon.timeout.connect(self.save)
+        self._restore(settings)
+        self._connect()
+
+    def start(self) -> None:
+        """Show the window and load the demo pair."""
+        self.window.show()
+        self.window.chat_pane.composer.setFocus()
+        self.session.describe_engine()
+        self.models.load_demo_pair()
+        if self._put_aside is not None:
+            self.notifications.warn(
+                self.tr("The settings could not be read, so the defaults are used."),
+                self.tr("The old file is kept as {}.").format(self._put_aside.name),
+            )
+
+    def settings(self) -> Settings:
+        """What should be remembered now."""
+        reply = self.window.panel.sampling.settings
+        return Settings(
+            theme=self.themes.mode,
+            token_colours=self.window.actions_.token_colours.isChecked(),
+            sampling=reply.sampling,
+            max_tokens=reply.max_tokens,
+            seed=reply.seed,
+            system_prompt=reply.system_prompt,
+            strategies=self.speculation.saved(),
+            window=self.window.state(),
+        )
+
+    @Slot()
+    def save(self) -> None:
+        """Write the settings; a folder that cannot be written to costs only them."""
+        self._save_soon.stop()
+        try:
+            save_settings(self._settings_file, self.settings())
+        except OSError as error:
+            _logger.warning("the settings are not saved: %s", error)
+
+    @Slot()
+    def shut_down(self) -> None:
+        """Put everything away; called when the window closes."""
+        self.save()
+        self.session.set_listener(None)
+        self.loader.set_listener(None)
+        engine_ended = self._client.close()
+        self.background.close()
+        self.ended.emit(engine_ended)
+
+    # ----------------------------------------------------------------------------------- private
+
+    def _restore(self, settings: Settings) -> None:
+        self.window.restore(settings.window)
+        self.window.panel.sampling.show_settings(
+            ReplySettings(
+                settings.sampling, settings.max_tokens, settings.seed, settings.system_prompt
+            )
+        )
+        self.panel.show_settings()
+        actions = self.window.actions_
+        actions.token_colours.setChecked(settings.token_colours)
+        self.window.chat_pane.chat.set_token_colours(settings.token_colours)
+        for action in actions.themes.actions():
+            action.setChecked(action.data() == settings.theme)
+
+    def _connect(self) -> None:
+        actions = self.window.actions_
+        actions.new_chat.triggered.connect(self.chat.new_chat)
+        actions.stop.triggered.connect(self.chat.stop)
+        # Esc belongs to fields and menus while there is nothing to stop.
+        actions.stop.setEnabled(False)
+        self.chat.busy_changed.connect(actions.stop.setEnabled)
+        self.chat.busy_changed.connect(actions.regenerate.setDisabled)
+        actions.regenerate.triggered.connect(self.chat.regenerate)
+        actions.token_colours.toggled.connect(self.window.chat_pane.chat.set_token_colours)
+        actions.token_colours.toggled.connect(self._on_remembered)
+        actions.flip_theme.triggered.connect(self._on_flip_theme)
+        actions.themes.triggered.connect(self._on_theme_chosen)
+        actions.about.triggered.connect(self._on_about)
+        self.models.connect_to(actions, self.window.panel.loading, self.window.drop_zones)
+        self.notifications.posted.connect(self.window.chat_pane.errors.show_notice)
+        self.notifications.settled.connect(self.window.chat_pane.errors.settle)
+        self.window.chat_pane.errors.action_requested.connect(self.models.on_action)
+        self.panel.settings_changed.connect(self._on_remembered)
+        self.themes.changed.connect(self._on_theme_changed)
+        self.window.closing.connect(self.shut_down)
+
+    def _subtitle_of(self, conversation: Conversation) -> str:
+        ids = [m.message_id for m in conversation.path() if m.role == "assistant"]
+        reply = self.session.reply_of(ids[-1]) if ids else None
+        return figures.subtitle(reply, is_active=reply is not None and not reply.has_ended)
+
+    def _dress(self, theme: Theme) -> None:
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            apply_theme(app, theme)
+
+    @Slot()
+    def _on_remembered(self) -> None:
+        self._save_soon.start()
+
+    @Slot()
+    def _on_flip_theme(self) -> None:
+        mode = "light" if self.themes.current.is_dark else "dark"
+        for action in self.window.actions_.themes.actions():
+            if action.data() == mode:
+                action.trigger()
+
+    @Slot("QAction*")
+    def _on_theme_chosen(self, action: QAction) -> None:
+        self.themes.set_mode(action.data())
+        self._save_soon.start()
+
+    @Slot(object)
+    def _on_theme_changed(self, theme: Theme) -> None:
+        self._dress(theme)
+        self.window.set_theme(theme)
+
+    @Slot()
+    def _on_about(self) -> None:
+        show_about(
+            self.window,
+            self.tr("About Paceline"),
+            self.tr(
+                "<h3>Paceline {}</h3><p>Chat with local language models, made fast by speculative "
+                "decoding that you can watch.</p><p>MIT licence. Stands on llama.cpp, Qt and "
+                "PySide6, pyqtgraph, NumPy, markdown-it-py and Pygments.</p>"
+            ).format(__version__),
+        )

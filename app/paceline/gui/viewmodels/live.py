@@ -1,0 +1,94 @@
+"""The figures of one reply while it grows: fed by events, shown at the pace of one timer.
+
+Events come hundreds of times per second, eyes take a dozen; so `add` only stores, and the timer
+tells the widgets to draw. It runs while a reply runs and not otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from paceline.gui.viewmodels.figures import Headline, headline
+from paceline.gui.viewmodels.metrics import StepMetrics
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.chat.reply import Reply
+    from paceline.engine.drafters.base import DrafterInfo
+    from paceline.messages import StepCommitted
+
+REFRESH_MS = 80
+
+
+class LiveFigures(QObject):
+    """The metrics of the reply that is shown, and when to draw them again."""
+
+    refreshed = Signal()
+
+    def __init__(self, infos: Sequence[DrafterInfo], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._titles = {info.id: info.title for info in infos}
+        self.metrics = StepMetrics({info.id: info.family for info in infos})
+        self._reply: Reply | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(REFRESH_MS)
+        self._timer.timeout.connect(self._on_tick)
+
+    @property
+    def reply(self) -> Reply | None:
+        """The reply whose figures these are."""
+        return self._reply
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the timer runs."""
+        return self._timer.isActive()
+
+    @property
+    def plain_tokens_per_s(self) -> float | None:
+        """The speed without speculation, measured in this reply or known from before."""
+        known = self._reply.plain_tokens_per_s if self._reply is not None else None
+        if self._reply is not None and self._reply.has_ended and known:
+            return known
+        return self.metrics.plain_tokens_per_s or known
+
+    @property
+    def headline(self) -> Headline:
+        """The large figures."""
+        reply = self._reply
+        if reply is None:
+            return Headline()
+        used = self.metrics.drafters or {reply.strategy.split(":")[0]}
+        drafter_id = next(iter(used))
+        several = self.tr("Speculation")
+        title = self._titles.get(drafter_id, drafter_id) if len(used) == 1 else several
+        return headline(self.metrics, title, self.plain_tokens_per_s, reply.stats)
+
+    def show(self, reply: Reply | None) -> None:
+        """Take over all that is known of a reply; None: there is none."""
+        self._reply = reply
+        self.metrics.clear()
+        if reply is not None:
+            for step in reply.steps:
+                self.metrics.push(step)
+        if reply is not None and not reply.has_ended:
+            self._timer.start()
+        else:
+            self._timer.stop()
+        self.refreshed.emit()
+
+    def add(self, step: StepCommitted) -> None:
+        """Add a step of the reply that is shown."""
+        self.metrics.push(step)
+
+    def finish(self) -> None:
+        """The reply has ended: draw once more, then rest."""
+        self._timer.stop()
+        self.refreshed.emit()
+
+    @Slot()
+    def _on_tick(self) -> None:
+        self.refreshed.emit()

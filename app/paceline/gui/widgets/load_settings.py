@@ -1,0 +1,204 @@
+"""How the two models are loaded: GPU layers, device, context, threads; applied by Reload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSpinBox, QWidget
+
+from paceline.chat.pair import Pair
+from paceline.gui.widgets.card import FoldCard
+from paceline.gui.widgets.fields import Choice, WholeNumber
+
+if TYPE_CHECKING:
+    from paceline.messages import EngineDescribed, ModelParams
+
+AUTO = -1
+_FIELD_PX = 64
+_MAX_LAYERS = 999
+_MAX_CONTEXT = 1_048_576
+_MAX_THREADS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The fields of one model."""
+
+    title: QLabel
+    gpu_layers: QSpinBox
+    device: Choice
+    n_ctx: QSpinBox
+    n_threads: QSpinBox
+
+    @property
+    def numbers(self) -> tuple[QSpinBox, ...]:
+        return (self.gpu_layers, self.n_ctx, self.n_threads)
+
+    @property
+    def fields(self) -> tuple[QWidget, ...]:
+        return (self.gpu_layers, self.device, self.n_ctx, self.n_threads)
+
+
+class LoadSettings(FoldCard):
+    """One column for the target, one for the draft model, and the button that applies them."""
+
+    reload_requested = Signal(object)
+    """Pair"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Loading and memory"))
+        self._pair: Pair | None = None
+        self._has_gpu = False
+        self.target = self._make_column(self.tr("Target"))
+        self.draft = self._make_column(self.tr("Draft"))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(1, 1)
+        grid.setColumnStretch(2, 1)
+        names = (
+            self.tr("GPU layers"), self.tr("Device"), self.tr("Context"), self.tr("Threads"),
+        )  # fmt: skip
+        for row, name in enumerate(names, start=1):
+            label = QLabel(name)
+            label.setProperty("role", "muted")
+            grid.addWidget(label, row, 0)
+        for at, column in enumerate((self.target, self.draft), start=1):
+            grid.addWidget(column.title, 0, at)
+            for row, (name, widget) in enumerate(zip(names, column.fields, strict=True), start=1):
+                widget.setMinimumWidth(_FIELD_PX)
+                widget.setAccessibleName(f"{column.title.text()}: {name}")
+                grid.addWidget(widget, row, at)
+        self.reason = self._small_label("")
+        self.reason.hide()
+        self.remark = self._small_label(self.tr("Takes effect when the models are loaded again."))
+        self.reload_button = QPushButton(self.tr("Reload models"))
+        self.reload_button.setEnabled(False)
+        self.reload_button.clicked.connect(self._on_reload)
+        self.body.addLayout(grid)
+        self.body.addWidget(self.reason)
+        self.body.addWidget(self.remark)
+        self.body.addWidget(self.reload_button)
+        self._enable()
+
+    def show_engine(self, description: EngineDescribed) -> None:
+        """Offer the devices there are; without a GPU its fields are off, and say why."""
+        self._has_gpu = description.supports_gpu
+        devices = [device for device in description.devices if device.kind != "cpu"]
+        for column in (self.target, self.draft):
+            chosen = column.device.currentData()
+            with QSignalBlocker(column.device):
+                column.device.clear()
+                column.device.addItem(self.tr("auto"), "")
+                for device in devices:
+                    column.device.addItem(device.name, device.name)
+                    column.device.setItemData(
+                        column.device.count() - 1, device.description, Qt.ItemDataRole.ToolTipRole
+                    )
+                column.device.setCurrentIndex(max(column.device.findData(chosen), 0))
+        if not self._has_gpu:
+            self.reason.setText(
+                self.tr(
+                    "This build of llama.cpp has no GPU support, so GPU layers and device cannot "
+                    "be set. Everything runs on the processor."
+                )
+            )
+        self.reason.setVisible(not self._has_gpu)
+        self._enable()
+
+    def show_pair(self, pair: Pair | None) -> None:
+        """Show how a pair is loaded."""
+        if pair == self._pair:
+            return
+        self._pair = pair
+        if pair is not None:
+            self._show_params(self.target, pair.target)
+            if pair.draft is not None:
+                self._show_params(self.draft, pair.draft)
+        self._enable()
+
+    def wanted(self) -> Pair | None:
+        """The same models with what the fields say."""
+        if self._pair is None:
+            return None
+        draft = self._pair.draft
+        return Pair(
+            self._params(self.target, self._pair.target),
+            None if draft is None else self._params(self.draft, draft),
+        )
+
+    def _make_column(self, title: str) -> _Column:
+        label = QLabel(title)
+        label.setProperty("role", "small")
+        label.setAlignment(Qt.AlignmentFlag.AlignRight)
+        column = _Column(
+            label,
+            WholeNumber(AUTO, _MAX_LAYERS),
+            Choice(),
+            WholeNumber(0, _MAX_CONTEXT),
+            WholeNumber(0, _MAX_THREADS),
+        )
+        for field in column.numbers:
+            field.setSpecialValueText(self.tr("auto"))
+            field.setValue(field.minimum())
+            field.valueChanged.connect(self._enable)
+        column.n_ctx.setSingleStep(512)
+        column.gpu_layers.setToolTip(self.tr("Layers kept on the GPU; auto: as many as there are"))
+        column.device.setToolTip(self.tr("The device to compute on; auto: llama.cpp chooses"))
+        column.n_ctx.setToolTip(self.tr("Tokens that fit into a chat; auto: 4096, or fewer"))
+        column.n_threads.setToolTip(self.tr("Processor threads; auto: physical cores - 1"))
+        column.device.addItem(self.tr("auto"), "")
+        column.device.currentIndexChanged.connect(self._enable)
+        return column
+
+    @staticmethod
+    def _small_label(text: str) -> QLabel:
+        label = QLabel(text)
+        label.setProperty("role", "small")
+        label.setWordWrap(True)
+        return label
+
+    @staticmethod
+    def _show_params(column: _Column, params: ModelParams) -> None:
+        blockers = [QSignalBlocker(widget) for widget in column.fields]
+        column.gpu_layers.setValue(params.n_gpu_layers)
+        column.device.setCurrentIndex(max(column.device.findData(params.device), 0))
+        column.n_ctx.setValue(params.n_ctx)
+        column.n_threads.setValue(params.n_threads)
+        del blockers
+
+    @staticmethod
+    def _params(column: _Column, params: ModelParams) -> ModelParams:
+        return replace(
+            params,
+            n_gpu_layers=column.gpu_layers.value(),
+            device=str(column.device.currentData() or ""),
+            n_ctx=column.n_ctx.value(),
+            n_threads=column.n_threads.value(),
+        )
+
+    @Slot()
+    def _enable(self) -> None:
+        pair = self._pair
+        for column, is_there in (
+            (self.target, pair is not None),
+            (self.draft, pair is not None and pair.draft is not None),
+        ):
+            column.n_ctx.setEnabled(is_there)
+            column.n_threads.setEnabled(is_there)
+            column.gpu_layers.setEnabled(is_there and self._has_gpu)
+            column.device.setEnabled(is_there and self._has_gpu)
+        self.reload_button.setEnabled(pair is not None)
+        is_changed = pair is not None and self.wanted() != pair
+        self.reload_button.setText(
+            self.tr("Reload to apply") if is_changed else self.tr("Reload models")
+        )
+
+    @Slot()
+    def _on_reload(self) -> None:
+        wanted = self.wanted()
+        if wanted is not None:
+            self.reload_requested.emit(wanted)

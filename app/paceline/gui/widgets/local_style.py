@@ -1,0 +1,61 @@
+"""What single widgets add to the application's style sheet: compact fields, folds, drop zones."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from string import Template
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paceline.gui.theme import Theme
+
+_PANEL = Template("""
+QAbstractSpinBox[kind="value"], QComboBox[kind="value"] {
+    background: transparent; border: 1px solid transparent; border-radius: 6px;
+    padding: 2px 5px; min-height: 18px;
+}
+QAbstractSpinBox[kind="value"]::up-button, QAbstractSpinBox[kind="value"]::down-button {
+    width: 0; margin: 0;
+}
+QAbstractSpinBox[kind="value"]::up-arrow, QAbstractSpinBox[kind="value"]::down-arrow {
+    width: 0; height: 0; border: 0; image: none;
+}
+QComboBox[kind="value"] { padding-right: 16px; }
+QComboBox[kind="value"]::drop-down { width: 16px; }
+QAbstractSpinBox[kind="value"]:hover, QComboBox[kind="value"]:hover {
+    background: $hover; border-color: transparent;
+}
+QAbstractSpinBox[kind="value"]:focus, QComboBox[kind="value"]:focus {
+    background: $surface; border-color: $accent;
+}
+QAbstractSpinBox[kind="value"]:disabled, QComboBox[kind="value"]:disabled {
+    background: transparent; color: $faint; border-color: transparent;
+}
+QToolButton[kind="fold"] {
+    background: transparent; border: 1px solid transparent; border-radius: 6px;
+    padding: 2px 4px; margin-left: -10px; font-weight: 600; color: $text;
+}
+QToolButton[kind="fold"]:hover { background: transparent; color: $accent; }
+QToolButton[kind="fold"]:focus { border-color: $accent; }
+QLabel[role="legend"] { color: $muted; font-size: 11px; }
+QLabel[role="ratio"][tone="muted"] { color: $muted; }
+QSlider { min-height: 18px; }
+""")
+
+_DROP_ZONES = Template("""
+QWidget#drop_zones { background: $window; }
+QFrame[kind="dropzone"] {
+    background: $surface; border: 2px dashed $line_strong; border-radius: 12px;
+}
+QFrame[kind="dropzone"][tone="accent"] { background: $accent_soft; border-color: $accent; }
+""")
+
+
+def panel_stylesheet(theme: Theme) -> str:
+    """The style sheet of the panel in the colours of a theme."""
+    return _PANEL.substitute(asdict(theme))
+
+
+def drop_zones_stylesheet(theme: Theme) -> str:
+    """The style sheet of the drop zones in the colours of a theme."""
+    return _DROP_ZONES.substitute(asdict(theme))

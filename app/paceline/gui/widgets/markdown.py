@@ -1,0 +1,221 @@
+"""Markdown to tokens, safely: the parser's settings, its limits, and where an open text can be cut.
+
+What arrives here was written by a model: raw HTML stays text, only http and https become links,
+nothing is loaded, and no input may keep the window waiting. Therefore a message has caps, and
+inline text that is mostly markup characters is not parsed. No Qt widgets in here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from PySide6.QtCore import QUrl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markdown_it.rules_core import StateCore
+
+MAX_MARKDOWN_CHARS = 64_000
+MAX_MARKDOWN_LINES = 2_000
+MAX_LINE_CHARS = 20_000
+"""From the first place on that exceeds one of these, the rest of a message is plain text."""
+
+MAX_NESTING = 60
+"""Levels of the parser; a list takes two. What is deeper is dropped, as nobody writes it."""
+
+# Links and emphasis are matched in quadratic time in the worst case: 64,000 brackets take 0.8 s.
+# Prose has one markup character in thirty; these limits are ten times beyond.
+_MAX_BRACKETS = 400
+_MAX_EMPHASIS = 2_000
+_MAX_MARKS_PER_MESSAGE = 8_000
+_MAX_BARS_PER_LINE = 100
+_DEEP_QUOTE = re.compile(r"(?: {0,3}>){12}")
+
+SETTLED_CHARS = 16
+"""A line this long says what kind of block it opens, even when it goes on."""
+
+_LINK_SCHEMES = ("http", "https")
+_BARE_URL = re.compile(r"https?://[^\s<>\"'`|\\^{}]+[^\s<>\"'`|\\^{}.,;:!?)\]*_]")
+_MARKS = re.compile(r"[\[\]*_~`]")
+_INLINE_MARKS = frozenset("\n*_`[]<>!&~\\|")
+_BLOCK_MARKS = frozenset("-:|=*_#>+~`<&\\![0123456789")
+
+
+class Cut(NamedTuple):
+    """The first tokens, from the first lines, will not change when text is added."""
+
+    n_tokens: int
+    n_lines: int
+
+
+@cache
+def shared_parser() -> MarkdownIt:
+    """The CommonMark parser with tables and strikethrough, without raw HTML; it keeps no state."""
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
+    parser.enable(["table", "strikethrough"])
+    parser.core.ruler.at("inline", _parse_inline)
+    return parser
+
+
+def _parse_inline(state: StateCore) -> None:
+    """Parse inline text, except where it is a trap."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        token.children = []
+        if _is_trap(token.content):
+            for number, line in enumerate(token.content.split("\n")):
+                if number:
+                    token.children.append(Token("softbreak", "br", 0))
+                token.children.append(Token("text", "", 0, content=line))
+        else:
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _is_trap(text: str) -> bool:
+    if len(text) <= _MAX_BRACKETS:
+        return False
+    brackets = text.count("[") + text.count("]")
+    return brackets > _MAX_BRACKETS or text.count("*") + text.count("_") > _MAX_EMPHASIS
+
+
+def split_at_caps(text: str) -> int:
+    """How many characters from the start are shown as Markdown; the rest is plain text."""
+    if len(_MARKS.findall(text, 0, MAX_MARKDOWN_CHARS)) > _MAX_MARKS_PER_MESSAGE:
+        return 0
+    start = 0
+    for _ in range(MAX_MARKDOWN_LINES):
+        end = text.find("\n", start)
+        length = (end if end >= 0 else len(text)) - start
+        if (
+            length > MAX_LINE_CHARS
+            or start + length > MAX_MARKDOWN_CHARS
+            or text.count("|", start, start + length) > _MAX_BARS_PER_LINE
+            or _DEEP_QUOTE.match(text, start)
+        ):
+            return start
+        if end < 0:
+            return len(text)
+        start = end + 1
+    return start
+
+
+def link_target(href: str) -> str:
+    """The address, if it is one that may be opened; else an empty text."""
+    url = QUrl(href, QUrl.ParsingMode.StrictMode)
+    if url.isValid() and url.scheme().lower() in _LINK_SCHEMES and url.host():
+        return url.toString(QUrl.ComponentFormattingOption.FullyEncoded)
+    return ""
+
+
+def split_bare_urls(text: str) -> list[tuple[str, str]]:
+    """Text in parts, each with the address that it links to or an empty text."""
+    if "://" not in text:
+        return [(text, "")]
+    parts: list[tuple[str, str]] = []
+    at = 0
+    for match in _BARE_URL.finditer(text):
+        if match.start() > at:
+            parts.append((text[at : match.start()], ""))
+        parts.append((match.group(), link_target(match.group())))
+        at = match.end()
+    if at < len(text):
+        parts.append((text[at:], ""))
+    return parts
+
+
+def is_fence_open(token: Token, lines: Sequence[str]) -> bool:
+    """Whether a fence, whose source lines these are, lacks its closing line."""
+    if len(lines) < 2:
+        return True
+    last = lines[-1].strip(" >")
+    return not (last.startswith(token.markup) and not last.strip(token.markup[0]))
+
+
+def find_cut(tokens: Sequence[Token], lines: Sequence[str]) -> Cut:
+    """The furthest place before which nothing changes any more, however the text goes on.
+
+    `lines` is the source split at newlines: the last entry is the line that is still growing.
+    What this overlooks (a loose list, a reference defined later) the last full rendering repairs.
+    """
+    tops = [index for index, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
+    if not tops:
+        return Cut(0, 0)
+    last = tokens[tops[-1]]
+    assert last.map is not None
+    if _is_complete(last, lines):
+        return Cut(len(tokens), last.map[1])
+    best = Cut(0, 0)
+    if len(tops) > 1 and _is_settled(last.map[0], lines):
+        best = Cut(tops[-1], last.map[0])
+    items = [
+        index
+        for index in range(tops[-1], len(tokens))
+        if tokens[index].type == "list_item_open" and tokens[index].level == 1
+    ]
+    if len(items) > 1:
+        item_map = tokens[items[-1]].map
+        assert item_map is not None
+        if _is_settled(item_map[0], lines):
+            best = Cut(items[-1], item_map[0])
+    return best
+
+
+def _is_complete(token: Token, lines: Sequence[str]) -> bool:
+    assert token.map is not None
+    if token.map[1] >= len(lines):
+        return False
+    if token.type == "fence":
+        return not is_fence_open(token, lines[slice(*token.map)])
+    return token.type == "hr" or (token.type == "heading_open" and token.markup[0] == "#")
+
+
+def _is_settled(line: int, lines: Sequence[str]) -> bool:
+    return line < len(lines) - 1 or len(lines[line].strip()) >= SETTLED_CHARS
+
+
+Growth = Literal["none", "text", "code"]
+
+
+def growth_of(tokens: Sequence[Token], lines: Sequence[str]) -> Growth:
+    """Whether more of the same can be added at the end without parsing again."""
+    if not tokens:
+        return "none"
+    last = tokens[-1]
+    if last.type == "fence" and last.level == 0 and last.map:
+        block = lines[slice(*last.map)]
+        # Blanks alone in the last line are not in the content yet.
+        is_in_step = bool(last.content) and (not lines[-1] or bool(lines[-1].strip()))
+        is_growing = is_in_step and block[0][:1] in ("`", "~") and is_fence_open(last, block)
+        return "code" if is_growing else "none"
+    inline = next((token for token in reversed(tokens) if token.nesting >= 0), None)
+    if inline is None or inline.type != "inline" or not inline.children:
+        return "none"
+    line = lines[-1].lstrip()
+    is_plain = (
+        tokens[-1].type == "paragraph_close"
+        and tokens[-1].level == 0
+        and inline.children[-1].type == "text"
+        and len(line) >= SETTLED_CHARS
+        and line[0] not in _BLOCK_MARKS
+        and line[-1] not in _INLINE_MARKS
+        and not line[-1].isspace()
+        and "://" not in line
+    )
+    return "text" if is_plain else "none"
+
+
+def can_append(growth: Growth, added: str, last_line: str, fence: str) -> bool:
+    """Whether the added text leaves the structure of what is there as it is."""
+    if growth == "text":
+        return _INLINE_MARKS.isdisjoint(added) and "://" not in added and "http" not in last_line
+    if growth == "code":
+        return not any(
+            line.lstrip().startswith(fence[0]) for line in (last_line + added).split("\n")
+        )
+    return False

@@ -1,0 +1,267 @@
+"""A text document that shows growing Markdown and knows who gave which character.
+
+Only the open end of the text is parsed and built again; blocks that can no longer change stay. Much
+of what arrives (more prose in a paragraph, more lines of code) is added without parsing at all. The
+final text is rendered once as a whole, which repairs what cutting into blocks distorts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtGui import QTextCursor, QTextDocument
+
+from paceline.gui.widgets.code import PLAIN
+from paceline.gui.widgets.markdown import (
+    MAX_LINE_CHARS,
+    MAX_MARKDOWN_CHARS,
+    Growth,
+    can_append,
+    find_cut,
+    growth_of,
+    shared_parser,
+    split_at_caps,
+)
+from paceline.gui.widgets.markdown_build import Builder
+from paceline.gui.widgets.markdown_format import Formats, TextStyle
+from paceline.gui.widgets.markdown_inline import Mark
+from paceline.gui.widgets.provenance import Provenance, SourceMap, Span, TokenRecord
+
+if TYPE_CHECKING:
+    from paceline.gui.theme import Theme
+
+MAX_SHOWN_CHARS = 250_000
+"""What is longer is cut in the view; the reply's text keeps everything."""
+
+# One character each, so that offsets stay: what Qt would take for the end of a block or a frame.
+_CLEAN = str.maketrans(
+    {
+        "\r": " ",
+        "\v": " ",
+        "\f": " ",
+        "\0": "\ufffd",
+        "\u2028": " ",
+        "\u2029": " ",
+        "\ufdd0": "\ufffd",
+        "\ufdd1": "\ufffd",
+        "\ufffc": "\ufffd",
+    }
+)
+
+
+class _Closed(NamedTuple):
+    """The end of what will not change any more."""
+
+    offset: int = 0
+    position: int = 0
+    is_fresh: bool = True
+    previous: str = ""
+    n_segments: int = 0
+    n_marks: int = 0
+    n_spans: int = 0
+
+
+class MarkdownDocument:
+    """Fills one `QTextDocument`; the caller owns the document and decides when to write.
+
+    Attributes:
+        provenance: Who gave which character; to be told before the text is written.
+        marks: What is to be painted below the text.
+        spans: Where drafters' tokens stand in the document.
+        changed_from: The document position from which the last write changed something.
+    """
+
+    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+        document.setUndoRedoEnabled(False)
+        document.setDocumentMargin(0)
+        self._document = document
+        self._parser = shared_parser()
+        self._formats = Formats(theme)
+        self.provenance = Provenance()
+        self.marks: list[Mark] = []
+        self.spans: list[Span] = []
+        self.changed_from = 0
+        self._map = SourceMap()
+        self._source = ""
+        self._is_final = False
+        self._is_literal = False
+        self._reset()
+
+    def _reset(self) -> None:
+        self.marks.clear()
+        self.spans.clear()
+        self._map.truncate(0, 0)
+        self._closed = _Closed()
+        self._shown = 0
+        self._growth: Growth = "none"
+        self._fence = ""
+        self._is_plain = False
+
+    @property
+    def source(self) -> str:
+        """The Markdown that is shown."""
+        return self._source
+
+    def set_theme(self, theme: Theme) -> None:
+        """Build everything again in other colours."""
+        self._formats = Formats(theme)
+        source, self._source = self._source, ""
+        if self._is_final:
+            self.finish(source)
+        else:
+            self._reset()
+            self.write(source)
+
+    def record_at(self, position: int) -> TokenRecord | None:
+        """The token that gave the character at a document position."""
+        offset = self._map.offset_at(position)
+        return None if offset is None else self.provenance.record_at(offset)
+
+    def write(self, source: str) -> None:
+        """Show a text that begins with the one shown so far; cheap, to be called while it grows."""
+        source = source.translate(_CLEAN)
+        last_line = self._source[self._source.rfind("\n") + 1 :]
+        added = source[len(self._source) :]
+        can_grow = (
+            not self._is_final
+            and len(source) <= MAX_MARKDOWN_CHARS
+            and len(last_line) + len(added) <= MAX_LINE_CHARS
+            and can_append(self._growth, added, last_line, self._fence)
+        )
+        self._source = source
+        self._is_final = False
+        cursor = self._end()
+        cursor.beginEditBlock()
+        if can_grow:
+            self._grow(cursor)
+        elif self._is_plain:
+            self.changed_from = cursor.position()
+            builder = Builder(cursor, self._formats, self._map, self.marks, is_fresh=False)
+            builder.plain(source[self._shown : MAX_SHOWN_CHARS], self._shown, is_new=False)
+            self._shown = len(source)
+        else:
+            self._rebuild_tail(cursor)
+        cursor.endEditBlock()
+        closed = self._closed
+        self.spans[closed.n_spans :] = self.provenance.spans(
+            self._map.segments[closed.n_segments :]
+        )
+
+    def write_plain(self, text: str) -> None:
+        """Show a text as it is, without any markup."""
+        self._source = text.translate(_CLEAN)
+        self._is_literal = True
+        self.finish(self._source)
+
+    def finish(self, source: str) -> None:
+        """Show the final text, rendered as a whole."""
+        self._source = source.translate(_CLEAN)
+        self._is_final = True
+        self._reset()
+        cursor = QTextCursor(self._document)
+        cursor.beginEditBlock()
+        self.changed_from = 0
+        _cut_off(cursor, 0)
+        builder = Builder(cursor, self._formats, self._map, self.marks)
+        end = 0 if self._is_literal else split_at_caps(self._source)
+        builder.set_source(self._source[:end], 0)
+        builder.build(self._parser.parse(self._source[:end]))
+        if end < len(self._source):
+            builder.plain(self._source[end:MAX_SHOWN_CHARS], end)
+        cursor.endEditBlock()
+        self.spans[:] = self.provenance.spans(self._map.segments)
+
+    def _end(self) -> QTextCursor:
+        cursor = QTextCursor(self._document)
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        return cursor
+
+    def _grow(self, cursor: QTextCursor) -> None:
+        """Add text to the paragraph or the code at the end."""
+        # The newline at the end of open code is not shown before something follows it.
+        end = len(self._source)
+        if self._growth == "code" and self._source.endswith("\n"):
+            end -= 1
+        text = self._source[self._shown : end]
+        is_code = self._growth == "code"
+        fmt = self._formats.code(PLAIN) if is_code else self._formats.text(TextStyle())
+        position = self.changed_from = cursor.position()
+        if is_code and "\n" in text:
+            self._add_code_lines(cursor, text)
+        else:
+            cursor.insertText(text, fmt)
+        if text:
+            self._map.put(text, position, self._shown)
+        if is_code and text:
+            self.marks[-1] = self.marks[-1]._replace(end=cursor.position())
+        self._shown = end
+
+    def _add_code_lines(self, cursor: QTextCursor, text: str) -> None:
+        fmt = self._formats.code(PLAIN)
+        first, *lines = text.split("\n")
+        cursor.insertText(first, fmt)
+        last_line = cursor.blockFormat()
+        inner_line = cursor.blockFormat()
+        inner_line.setBottomMargin(0)
+        cursor.setBlockFormat(inner_line)
+        inner_line.setTopMargin(0)
+        last_line.setTopMargin(0)
+        for number, line in enumerate(lines, 1):
+            cursor.insertBlock(last_line if number == len(lines) else inner_line, fmt)
+            cursor.insertText(line, fmt)
+
+    def _rebuild_tail(self, cursor: QTextCursor) -> None:
+        """Parse and build what is behind the closed part; close more of it."""
+        closed = self._closed
+        self.changed_from = closed.position
+        _cut_off(cursor, closed.position)
+        self._map.truncate(closed.n_segments, closed.offset)
+        del self.marks[closed.n_marks :]
+        tail = self._source[closed.offset :]
+        builder = Builder(
+            cursor, self._formats, self._map, self.marks, closed.is_fresh, closed.previous
+        )
+        if len(self._source) > MAX_MARKDOWN_CHARS or split_at_caps(tail) < len(tail):
+            self._is_plain = True
+            self._growth = "none"
+            builder.plain(tail[: MAX_SHOWN_CHARS - closed.offset], closed.offset)
+            self._shown = len(self._source)
+            return
+        lines = tail.split("\n")
+        tokens = self._parser.parse(tail)
+        cut = find_cut(tokens, lines)
+        builder.set_source(tail, closed.offset)
+        builder.build(tokens[: cut.n_tokens])
+        if cut.n_tokens:
+            self._close(
+                builder, closed.offset + sum(len(line) + 1 for line in lines[: cut.n_lines])
+            )
+        builder.build(tokens[cut.n_tokens :])
+        self._growth = growth_of(tokens[cut.n_tokens :], lines)
+        self._shown = len(self._source)
+        if self._growth == "code":
+            self._fence = tokens[-1].markup
+            self._shown -= self._source.endswith("\n")
+
+    def _close(self, builder: Builder, offset: int) -> None:
+        before = self._closed
+        segments = self._map.segments
+        del self.spans[before.n_spans :]
+        # What is closed has all its traces: they come no later than the text.
+        self.spans += self.provenance.spans(segments[before.n_segments :])
+        self._closed = _Closed(
+            min(offset, len(self._source)),
+            builder.cursor.position(),
+            builder.is_fresh,
+            builder.previous,
+            len(segments),
+            len(self.marks),
+            len(self.spans),
+        )
+
+
+def _cut_off(cursor: QTextCursor, position: int) -> None:
+    """Remove everything from a position on; leaves the cursor there, at the document's end."""
+    cursor.setPosition(position)
+    cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+    cursor.removeSelectedText()

@@ -1,0 +1,263 @@
+"""Shows one message: rendered Markdown or plain text, as high as its content.
+
+The view interprets nothing and loads nothing: no raw HTML, no pictures, no links but http and
+https, and these it only reports. Selection, copy and context menu are the text browser's own.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QByteArray,
+    QEvent,
+    QMimeData,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSizeF,
+    Qt,
+    QUrl,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QTextCursor
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip
+
+from paceline.gui.theme import ui_font
+from paceline.gui.widgets.copy_button import CopyButton
+from paceline.gui.widgets.markdown import link_target
+from paceline.gui.widgets.markdown_format import BLOCK_GAP, CODE_HEADER, CODE_PADDING, TEXT_PX
+from paceline.gui.widgets.markdown_stream import MarkdownDocument
+from paceline.gui.widgets.message_paint import GroundPainter, code_card
+from paceline.gui.widgets.token_text import describe_token
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent, QWheelEvent
+    from PySide6.QtWidgets import QWidget
+
+    from paceline.gui.theme import Theme
+
+_SCROLL_KEYS = frozenset(
+    {
+        Qt.Key.Key_Up,
+        Qt.Key.Key_Down,
+        Qt.Key.Key_PageUp,
+        Qt.Key.Key_PageDown,
+        Qt.Key.Key_Home,
+        Qt.Key.Key_End,
+    }
+)
+
+
+class MessageView(QTextBrowser):
+    """The text of one message."""
+
+    link_activated = Signal(str)
+    copy_requested = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "message")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setOpenLinks(False)
+        self.setAcceptDrops(False)
+        self.setFont(ui_font(TEXT_PX))
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.viewport().setAutoFillBackground(False)
+        self._theme = theme
+        self._content = MarkdownDocument(self.document(), theme)
+        self._painter = GroundPainter(self.document(), theme)
+        self._buttons: list[CopyButton] = []
+        self._has_token_colours = True
+        self._has_caret = False
+        self.anchorClicked.connect(self._on_anchor_clicked)
+        self.document().documentLayout().documentSizeChanged.connect(self._on_size_changed)
+        self.setFixedHeight(0)
+
+    @property
+    def content(self) -> MarkdownDocument:
+        """What is shown, and where it came from."""
+        return self._content
+
+    def show_growing(self, source: str) -> None:
+        """Show Markdown that begins with what is shown already, and may go on."""
+        selected = self._selected()
+        self._content.write(source)
+        self._refresh(selected)
+
+    def show_final(self, source: str) -> None:
+        """Show a whole Markdown text."""
+        selected = self._selected()
+        self._content.finish(source)
+        self._refresh(selected)
+
+    def show_plain(self, text: str) -> None:
+        """Show a text as it was typed."""
+        self._content.write_plain(text)
+        self._refresh()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Show the same in other colours."""
+        self._theme = theme
+        self._painter = GroundPainter(self.document(), theme)
+        selected = self._selected()
+        self._content.set_theme(theme)
+        self._refresh(selected)
+
+    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
+        """Show or hide where each token came from."""
+        if on != self._has_token_colours:
+            self._has_token_colours = on
+            self.viewport().update()
+
+    def set_caret(self, on: bool) -> None:  # noqa: FBT001
+        """Show or hide the mark behind the last character: more is to come."""
+        if on != self._has_caret:
+            self._has_caret = on
+            self.viewport().update()
+
+    def _selected(self) -> tuple[int, int] | None:
+        cursor = self.textCursor()
+        return (cursor.anchor(), cursor.position()) if cursor.hasSelection() else None
+
+    def _refresh(self, selected: tuple[int, int] | None = None) -> None:
+        """Bring selection, buttons and picture up to date with the content."""
+        last = self.document().characterCount() - 1
+        if selected is not None and selected != self._selected():
+            selection = self.textCursor()
+            selection.setPosition(min(selected[0], last))
+            selection.setPosition(min(selected[1], last), QTextCursor.MoveMode.KeepAnchor)
+            self.setTextCursor(selection)
+        codes = [mark for mark in self._content.marks if mark.kind == "code_block"]
+        while len(self._buttons) > len(codes):
+            self._buttons.pop().deleteLater()
+        while len(self._buttons) < len(codes):
+            button = CopyButton(self.viewport())
+            button.copy_requested.connect(self.copy_requested)
+            self._buttons.append(button)
+        for button, mark in zip(self._buttons, codes, strict=True):
+            button.set_code(mark.code)
+        self._fit()
+        self._place_buttons()
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(min(self._content.changed_from, last))
+        # From the line above on: a card's header and the old caret may reach there.
+        top = max(0, self.cursorRect(cursor).top() - CODE_HEADER - BLOCK_GAP)
+        self.viewport().update(0, top, self.viewport().width(), self.viewport().height() - top)
+
+    # -------------------------------------------------------------------------- geometry
+
+    @Slot(QSizeF)
+    def _on_size_changed(self, _size: QSizeF) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        height = ceil(self.document().size().height())
+        last = self.document().characterCount() - 1
+        if any(mark.kind == "code_block" and mark.end == last for mark in self._content.marks):
+            height += CODE_PADDING  # the layout leaves out the margin below the last line
+        if height != self.height():
+            self.setFixedHeight(height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the buttons on their cards."""
+        super().resizeEvent(event)
+        self._place_buttons()
+
+    def _place_buttons(self) -> None:
+        if not self._buttons:
+            return
+        codes = [mark for mark in self._content.marks if mark.kind == "code_block"]
+        for button, mark in zip(self._buttons, codes, strict=False):
+            card = code_card(self.document(), mark)
+            size = button.sizeHint()
+            top = card.top() + (CODE_HEADER - size.height()) / 2
+            left = card.right() - size.width() - 8
+            button.setGeometry(QRect(QPoint(round(left), round(top)), size))
+
+    # -------------------------------------------------------------------------- painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Grounds first, then Qt's text on them."""
+        painter = QPainter(self.viewport())
+        spans = self._content.spans if self._has_token_colours else ()
+        self._painter.paint(painter, QRectF(event.rect()), self._content.marks, spans)
+        if self._has_caret:
+            self._paint_caret(painter)
+        painter.end()
+        super().paintEvent(event)
+
+    def _paint_caret(self, painter: QPainter) -> None:
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        rect = self.cursorRect(cursor)
+        height = self.fontMetrics().height()
+        painter.fillRect(
+            QRectF(rect.left() + 2, rect.top(), 3, min(height, rect.height())),
+            QColor(self._theme.text),
+        )
+
+    # ---------------------------------------------------------------------------- events
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the conversation: a message neither scrolls nor zooms."""
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave the keys that scroll to the conversation."""
+        if event.key() in _SCROLL_KEYS:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Show what is known about the place under the pointer."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            text = self.tool_tip_at(event.pos())
+            if text:
+                QToolTip.showText(event.globalPos(), text, self.viewport())
+            else:
+                QToolTip.hideText()
+            return True
+        return super().viewportEvent(event)
+
+    def tool_tip_at(self, at: QPoint) -> str:
+        """What hovering tells at a point of the viewport: a link's address, a token's source."""
+        anchor = self.anchorAt(at)
+        if anchor:
+            return anchor
+        if not self._has_token_colours:
+            return ""
+        layout = self.document().documentLayout()
+        position = layout.hitTest(QPointF(at), Qt.HitTestAccuracy.ExactHit)
+        record = self._content.record_at(position) if position >= 0 else None
+        return describe_token(record) if record else ""
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Copies carry the text alone, not the theme's colours."""
+        data = QMimeData()
+        data.setText(self.textCursor().selection().toPlainText())
+        return data
+
+    def loadResource(self, _kind: int, _name: QUrl | str) -> QByteArray:
+        """Never load anything: the addresses in a message are a stranger's.
+
+        Empty, but not None: without an answer the document would read a local file by itself.
+        """
+        return QByteArray()
+
+    @Slot(QUrl)
+    def _on_anchor_clicked(self, url: QUrl) -> None:
+        target = link_target(url.toString(QUrl.ComponentFormattingOption.FullyEncoded))
+        if target:
+            self.link_activated.emit(target)

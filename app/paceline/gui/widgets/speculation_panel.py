@@ -1,0 +1,116 @@
+"""The right pane: strategy, figures, live plot, time bar, and all settings, in one scroll area."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from paceline.gui.widgets.draft_settings import DraftSettings
+from paceline.gui.widgets.headline_card import HeadlineCard
+from paceline.gui.widgets.load_settings import LoadSettings
+from paceline.gui.widgets.local_style import panel_stylesheet
+from paceline.gui.widgets.sampling_settings import SamplingSettings
+from paceline.gui.widgets.speed_plot import SpeedPlot
+from paceline.gui.widgets.strategy_picker import StrategyPicker
+from paceline.gui.widgets.time_bar import TimeBar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QShowEvent
+
+    from paceline.gui.theme import Theme
+    from paceline.gui.viewmodels.live import LiveFigures
+    from paceline.gui.viewmodels.speculation import SpeculationModel
+
+MIN_WIDTH = 300
+
+
+class SpeculationPanel(QWidget):
+    """Lays the cards out and draws the live ones when the figures say so."""
+
+    sections_changed = Signal()
+
+    def __init__(
+        self,
+        speculation: SpeculationModel,
+        figures: LiveFigures,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setMinimumWidth(MIN_WIDTH)
+        self._figures = figures
+        self.picker = StrategyPicker(speculation)
+        self.headline = HeadlineCard()
+        self.plot = SpeedPlot(figures.metrics, theme)
+        self.time_bar = TimeBar(theme)
+        self.draft_settings = DraftSettings(speculation)
+        self.sampling = SamplingSettings()
+        self.loading = LoadSettings()
+        self._sections = {"sampling": self.sampling, "loading": self.loading}
+        page = QWidget()
+        page.setProperty("kind", "page")
+        cards = QVBoxLayout(page)
+        cards.setContentsMargins(14, 14, 14, 14)
+        cards.setSpacing(12)
+        for card in (
+            self.picker, self.headline, self.plot, self.time_bar, self.draft_settings,
+            self.sampling, self.loading,
+        ):  # fmt: skip
+            cards.addWidget(card)
+        cards.addStretch(1)
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 0, 0, 0)
+        column.addWidget(self._scroll)
+        for section in self._sections.values():
+            section.toggled.connect(self._on_section_toggled)
+        figures.refreshed.connect(self.refresh)
+        self.setStyleSheet(panel_stylesheet(theme))
+        self.refresh()
+
+    @property
+    def open_sections(self) -> tuple[str, ...]:
+        """Names of the sections that are open."""
+        return tuple(name for name, section in self._sections.items() if section.is_open)
+
+    def open_only(self, names: Iterable[str]) -> None:
+        """Open these sections and close the others."""
+        wanted = set(names)
+        for name, section in self._sections.items():
+            section.set_open(name in wanted)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use another theme's colours."""
+        self.setStyleSheet(panel_stylesheet(theme))
+        self.plot.set_theme(theme)
+        self.time_bar.set_theme(theme)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what was skipped while the panel was hidden."""
+        super().showEvent(event)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Draw the figures as they are; does nothing while hidden."""
+        if not self.isVisible():
+            return
+        figures = self._figures
+        self.headline.show_headline(figures.headline)
+        self.plot.refresh(figures.plain_tokens_per_s)
+        self.time_bar.show_times(figures.metrics.times)
+
+    @Slot()
+    def _on_section_toggled(self) -> None:
+        self.sections_changed.emit()

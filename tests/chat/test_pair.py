@@ -1,0 +1,132 @@
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from chat.recorder import Recorder
+from gui.fake_client import FakeClient
+from paceline.chat.pair import Pair, PairLoader
+from paceline.messages import (
+    EngineDied,
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    ModelParams,
+    Unloaded,
+)
+
+A = Pair(ModelParams("a.gguf"), ModelParams("small.gguf"))
+B = Pair(ModelParams("b.gguf"))
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.client = FakeClient()
+        self.told = Recorder()
+        numbers: Iterator[int] = count()
+        self.loader = PairLoader(
+            self.client, cache_dir="/cache", new_id=lambda: f"load-{next(numbers)}"
+        )
+        self.loader.set_listener(self.told)
+        self.client.set_listener(self.loader.on_event)  # type: ignore[arg-type]
+
+    def fail(self, code: str = "broken") -> None:
+        request_id = self.client.last(LoadPair).request_id
+        self.client.emit(LoadFailed(request_id, code, "It is broken.", "Take another."))
+
+    @property
+    def loaded(self) -> list[str]:
+        return [command.target.path for command in self.client.all(LoadPair)]
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_a_load_asks_the_engine_and_ends_ready(bench: Bench) -> None:
+    bench.loader.load(A)
+    command = bench.client.last(LoadPair)
+    assert (command.target, command.draft, command.cache_dir) == (A.target, A.draft, "/cache")
+    assert bench.loader.state.status == "loading"
+    bench.client.emit(LoadProgressed(command.request_id, "draft", 0.5))
+    assert (bench.loader.state.stage, bench.loader.state.fraction) == ("draft", 0.5)
+    bench.client.finish_load("A note.")
+    state = bench.loader.state
+    assert (state.status, state.pair, state.notes) == ("ready", A, ("A note.",))
+    assert bench.told.states == ["loading", "loading", "ready"]
+
+
+def test_events_of_an_older_load_are_dropped(bench: Bench) -> None:
+    bench.loader.load(A)
+    old = bench.client.last(LoadPair).request_id
+    bench.loader.load(B)
+    assert bench.client.cancelled == [old]
+    bench.client.emit(LoadFailed(old, "cancelled", "Stopped.", ""))
+    bench.client.emit(LoadProgressed(old, "target", 0.9))
+    assert bench.loader.state.fraction == 0
+    bench.client.finish_load()
+    assert bench.loader.state.pair == B
+
+
+def test_a_wrong_file_brings_the_pair_from_before_back(bench: Bench) -> None:
+    bench.loader.load(A)
+    bench.client.finish_load()
+    bench.loader.load(B)
+    bench.fail()
+    assert [(f.code, falls_back) for f, falls_back in bench.told.failures] == [("broken", True)]
+    assert bench.loaded == ["a.gguf", "b.gguf", "a.gguf"]
+    bench.client.finish_load()
+    assert (bench.loader.state.status, bench.loader.state.pair) == ("ready", A)
+
+
+def test_when_the_fallback_fails_too_nothing_is_loaded_and_nothing_loops(bench: Bench) -> None:
+    bench.loader.load(A)
+    bench.client.finish_load()
+    bench.loader.load(B)
+    bench.fail()
+    bench.fail()
+    assert [falls_back for _, falls_back in bench.told.failures] == [True, False]
+    assert (bench.loader.state.status, bench.loader.state.problem) == ("failed", "It is broken.")
+    assert len(bench.loaded) == 3
+
+
+def test_a_first_load_that_fails_says_so_and_can_be_tried_again(bench: Bench) -> None:
+    bench.loader.load(A)
+    bench.fail()
+    assert bench.loader.state.status == "failed"
+    assert bench.loader.reload()
+    assert bench.loaded == ["a.gguf", "a.gguf"]
+
+
+def test_a_stopped_load_is_no_failure(bench: Bench) -> None:
+    bench.loader.load(A)
+    bench.client.finish_load()
+    bench.loader.load(B)
+    bench.loader.cancel()
+    bench.fail("cancelled")
+    assert bench.told.failures == []
+    assert bench.loaded[-1] == "a.gguf"
+
+
+def test_after_the_engines_death_a_reload_takes_the_last_good_pair(bench: Bench) -> None:
+    bench.loader.load(A)
+    bench.client.finish_load()
+    bench.loader.load(B)
+    bench.client.emit(EngineDied("Killed."))
+    assert (bench.loader.state.status, bench.loader.state.problem) == ("dead", "Killed.")
+    assert bench.loader.reload()
+    assert bench.loaded[-1] == "a.gguf"
+
+
+def test_without_any_pair_there_is_nothing_to_reload(bench: Bench) -> None:
+    assert not bench.loader.reload()
+    bench.loader.cancel()
+    assert bench.client.commands == []
+
+
+def test_unloading_leaves_it_empty(bench: Bench) -> None:
+    bench.loader.load(A)
+    bench.client.finish_load()
+    bench.client.emit(Unloaded())
+    assert (bench.loader.state.status, bench.loader.state.pair) == ("empty", A)

@@ -1,0 +1,375 @@
+from itertools import count
+
+import pytest
+
+from chat.recorder import Recorder
+from gui.fake_client import STATS, FakeClient, described, step_of, without_plain
+from paceline.chat.pair import Pair, PairLoader
+from paceline.chat.reply import TurnOptions
+from paceline.chat.session import ChatSession
+from paceline.messages import (
+    ChatMessage,
+    DescribeEngine,
+    EngineDied,
+    LoadFailed,
+    LoadPair,
+    ModelParams,
+    PrefillProgressed,
+    SamplingParams,
+    StartTurn,
+    StepCommitted,
+    Tune,
+    TuneApplied,
+    TuneRejected,
+    TurnFailed,
+    TurnStarted,
+)
+
+PAIR = Pair(ModelParams("target.gguf"), ModelParams("draft.gguf"))
+
+
+class Bench:
+    """A session with a scripted engine; the clock moves by hand."""
+
+    def __init__(self) -> None:
+        self.client = FakeClient()
+        self.options = TurnOptions()
+        self.time = 0.0
+        numbers = count()
+        self.loader = PairLoader(self.client)
+        self.session = ChatSession(
+            self.client,
+            self.loader,
+            lambda: self.options,
+            new_id=lambda: f"id-{next(numbers)}",
+            clock=lambda: self.time,
+            now=lambda: 1000.0,
+        )
+        self.told = Recorder()
+        self.session.set_listener(self.told)
+        self.client.set_listener(self.session.on_event)
+
+    def load(self) -> None:
+        self.loader.load(PAIR)
+        self.client.finish_load()
+
+    @property
+    def path(self) -> list[tuple[str, str]]:
+        return [(m.role, m.content) for m in self.session.current.path()]
+
+
+@pytest.fixture
+def bench() -> Bench:
+    bench = Bench()
+    bench.load()
+    return bench
+
+
+def test_a_message_is_answered(bench: Bench) -> None:
+    bench.options = TurnOptions("draft:n_max=4", SamplingParams(0.0), 99, 7, "Be kind.")
+    assert bench.session.send("  Hello?\n")
+    command = bench.client.last(StartTurn)
+    assert command.messages == (ChatMessage("system", "Be kind."), ChatMessage("user", "Hello?"))
+    assert (command.strategy, command.max_tokens, command.seed) == ("draft:n_max=4", 99, 7)
+    assert command.sampling == SamplingParams(0.0)
+    bench.client.reply("Hi there")
+    assert bench.path == [("user", "Hello?"), ("assistant", "Hi there")]
+    assert bench.told.names == ["started", "progressed", "grew", "grew", "ended"]
+    assert bench.session.active is None
+
+
+def test_the_next_message_carries_the_conversation(bench: Bench) -> None:
+    bench.session.send("One")
+    bench.client.reply("Two")
+    bench.session.send("Three")
+    assert [m.content for m in bench.client.last(StartTurn).messages] == ["One", "Two", "Three"]
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t "])
+def test_blank_messages_are_not_sent(bench: Bench, text: str) -> None:
+    assert not bench.session.send(text)
+    assert bench.client.all(StartTurn) == []
+
+
+def test_a_stray_surrogate_becomes_a_question_mark(bench: Bench) -> None:
+    bench.session.send("half \ud83d emoji")
+    assert bench.client.last(StartTurn).messages[0].content == "half ? emoji"
+
+
+def test_one_reply_at_a_time(bench: Bench) -> None:
+    bench.session.send("One")
+    assert not bench.session.send("Two")
+    assert not bench.session.regenerate()
+    assert len(bench.client.all(StartTurn)) == 1
+
+
+def test_the_reply_keeps_what_the_plot_and_the_record_need(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    reply = bench.session.active
+    assert reply is not None
+    turn_id = bench.client.start_turn()
+    assert (reply.status, reply.n_prompt, reply.seed) == ("prefill", 10, 7)
+    bench.client.emit(PrefillProgressed(turn_id, 5, 10))
+    assert (reply.n_prefilled, reply.n_prompt) == (5, 10)
+    bench.time = 0.4
+    bench.client.step("H", 0)
+    bench.time = 9.0
+    bench.client.step("i!", 1)
+    assert (reply.text, reply.status, reply.first_token_s) == ("Hi!", "decoding", 0.4)
+    assert len(reply.traces) == 4
+    assert [step.step for step in reply.steps] == [0, 1]
+    bench.client.finish_turn("Hi")
+    assert (reply.text, reply.reason, reply.stats, reply.status) == ("Hi", "eog", STATS, "finished")
+
+
+def test_events_of_a_foreign_turn_are_dropped(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    bench.client.start_turn()
+    before = len(bench.told.calls)
+    for event in (
+        TurnStarted("foreign", 3, 0, 1),
+        step_of("foreign", "intruder", 1),
+        TuneApplied("foreign", "off"),
+        TurnFailed("foreign", "bug", "No.", ""),
+    ):
+        bench.client.emit(event)
+    assert len(bench.told.calls) == before
+    reply = bench.session.active
+    assert reply is not None
+    assert reply.text == ""
+
+
+def test_events_after_the_end_change_nothing(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    bench.client.reply("Hi")
+    bench.client.step("late", 2)
+    assert bench.path[-1] == ("assistant", "Hi")
+
+
+def test_stopping_cancels_the_turn_and_keeps_the_text(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    turn_id = bench.client.start_turn()
+    bench.client.step("Half", 0)
+    bench.session.stop()
+    bench.session.stop()
+    assert bench.client.cancelled == [turn_id]
+    bench.client.finish_turn("Half")
+    assert bench.path[-1] == ("assistant", "Half")
+
+
+def test_stopping_without_a_reply_does_nothing(bench: Bench) -> None:
+    bench.session.stop()
+    assert bench.client.cancelled == []
+
+
+def test_regenerating_adds_a_sibling_and_asks_the_same(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    bench.client.reply("One")
+    assert bench.session.regenerate()
+    assert [m.content for m in bench.client.last(StartTurn).messages] == ["Hello?"]
+    bench.client.reply("Two")
+    assert bench.path == [("user", "Hello?"), ("assistant", "Two")]
+    answer = bench.session.current.path()[-1]
+    contents = [m.content for m in bench.session.current.siblings(answer.message_id)]
+    assert contents == ["One", "Two"]
+
+
+def test_there_is_nothing_to_regenerate_in_an_empty_chat(bench: Bench) -> None:
+    assert not bench.session.regenerate()
+
+
+# ------------------------------------------------------------------------------ models and engine
+
+
+def test_a_message_waits_for_the_models() -> None:
+    bench = Bench()
+    bench.loader.load(PAIR)
+    bench.session.send("Hello?")
+    assert bench.client.all(StartTurn) == []
+    reply = bench.session.active
+    assert reply is not None
+    assert reply.status == "waiting"
+    bench.client.finish_load()
+    assert bench.client.last(StartTurn).messages == (ChatMessage("user", "Hello?"),)
+
+
+def test_a_waiting_message_can_be_stopped_and_is_not_sent_later() -> None:
+    bench = Bench()
+    bench.loader.load(PAIR)
+    bench.session.send("Hello?")
+    bench.session.stop()
+    assert bench.session.active is None
+    bench.client.finish_load()
+    assert bench.client.all(StartTurn) == []
+
+
+def test_a_strategy_that_is_changed_while_waiting_counts() -> None:
+    bench = Bench()
+    bench.loader.load(PAIR)
+    bench.session.send("Hello?")
+    assert bench.session.tune("off")
+    bench.client.finish_load()
+    assert bench.client.last(StartTurn).strategy == "off"
+    assert bench.client.all(Tune) == []
+
+
+def test_a_waiting_message_fails_with_the_load() -> None:
+    bench = Bench()
+    bench.loader.load(PAIR)
+    bench.session.send("Hello?")
+    reply = bench.session.active
+    request_id = bench.client.last(LoadPair).request_id
+    bench.client.emit(LoadFailed(request_id, "broken", "It is broken.", "Take another."))
+    assert reply is not None
+    assert reply.error is not None
+    assert (reply.error.message, reply.error.hint) == ("It is broken.", "Take another.")
+    assert bench.session.active is None
+
+
+def test_a_waiting_message_survives_a_wrong_file(bench: Bench) -> None:
+    bench.loader.load(Pair(ModelParams("wrong.gguf")))
+    bench.session.send("Hello?")
+    request_id = bench.client.last(LoadPair).request_id
+    bench.client.emit(LoadFailed(request_id, "broken", "It is broken.", ""))
+    assert bench.session.active is not None
+    bench.client.finish_load()
+    assert bench.client.last(StartTurn).messages == (ChatMessage("user", "Hello?"),)
+
+
+def test_without_any_model_the_reply_says_so() -> None:
+    bench = Bench()
+    bench.session.send("Hello?")
+    ended = [reply for name, reply in bench.told.calls if name == "ended"]
+    assert ended[0].error.code == "no-model"
+
+
+def test_a_failed_turn_keeps_its_text_and_its_reason(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    turn_id = bench.client.start_turn()
+    bench.client.step("Half", 0)
+    reply = bench.session.active
+    bench.client.emit(TurnFailed(turn_id, "decode", "The decode failed.", "Load again."))
+    assert reply is not None
+    assert reply.error is not None
+    assert (reply.status, reply.text, reply.error.code) == ("failed", "Half", "decode")
+    assert bench.path[-1] == ("assistant", "Half")
+
+
+def test_after_the_engines_death_the_text_stays_and_the_next_message_revives_it(
+    bench: Bench,
+) -> None:
+    bench.session.send("Hello?")
+    bench.client.start_turn()
+    bench.client.step("Half", 0)
+    bench.client.emit(EngineDied("Killed.", "Send again."))
+    assert bench.path[-1] == ("assistant", "Half")
+    assert bench.told.names[-2:] == ["ended", "died"]
+    n_loads = len(bench.client.all(LoadPair))
+    bench.session.send("Again?")
+    assert len(bench.client.all(LoadPair)) == n_loads + 1
+    bench.client.finish_load()
+    assert bench.client.last(StartTurn).messages[-1] == ChatMessage("user", "Again?")
+
+
+def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: Bench) -> None:
+    assert not bench.session.tune("off")
+    bench.session.send("Hello?")
+    turn_id = bench.client.start_turn()
+    assert bench.session.tune("off")
+    assert bench.client.last(Tune) == Tune(turn_id, "off")
+    bench.client.emit(TuneApplied(turn_id, "off"))
+    reply = bench.session.active
+    assert reply is not None
+    assert reply.strategy == "off"
+    bench.client.emit(TuneRejected(turn_id, "draft", "no-draft-model", "None.", "Load one."))
+    assert reply.strategy == "off"
+    assert len(bench.told.answers) == 2
+
+
+def test_the_plain_speed_is_remembered_until_other_models_are_loaded(bench: Bench) -> None:
+    seen = []
+    for stats in (STATS, without_plain(STATS)):
+        bench.session.send("Hello?")
+        reply = bench.session.active
+        bench.client.reply("Hi", stats=stats)
+        assert reply is not None
+        seen.append(reply.plain_tokens_per_s)
+    bench.load()
+    bench.session.send("Hello?")
+    reply = bench.session.active
+    bench.client.reply("Hi", stats=without_plain(STATS))
+    assert reply is not None
+    assert [*seen, reply.plain_tokens_per_s] == [21.6, 21.6, None]
+
+
+def test_the_engine_describes_itself(bench: Bench) -> None:
+    bench.session.describe_engine()
+    assert bench.client.last(DescribeEngine) == DescribeEngine()
+    bench.client.emit(described())
+    assert bench.told.calls[-1] == ("described", described())
+
+
+# ---------------------------------------------------------------------------------- conversations
+
+
+def test_a_new_chat_is_kept_only_once_it_has_a_message(bench: Bench) -> None:
+    bench.session.new()
+    assert dict(bench.session.conversations) == {}
+    bench.session.send("One")
+    bench.client.reply("Hi")
+    bench.session.new()
+    bench.session.new()
+    assert [c.title for c in bench.session.conversations.values()] == ["One"]
+    assert bench.path == []
+
+
+def test_a_reply_goes_on_in_its_own_conversation(bench: Bench) -> None:
+    bench.session.send("One")
+    first = bench.session.current.conversation_id
+    bench.session.new()
+    bench.client.reply("Hi")
+    assert bench.path == []
+    bench.session.show(first)
+    assert bench.path == [("user", "One"), ("assistant", "Hi")]
+
+
+def test_a_conversation_is_renamed(bench: Bench) -> None:
+    bench.session.send("One")
+    bench.session.rename(bench.session.current.conversation_id, "Better")
+    assert bench.session.current.title == "Better"
+
+
+def test_a_removed_conversation_comes_back_with_everything(bench: Bench) -> None:
+    bench.session.send("One")
+    bench.client.reply("Hi")
+    removed = bench.session.remove(bench.session.current.conversation_id)
+    assert (bench.path, dict(bench.session.conversations)) == ([], {})
+    bench.session.restore(removed)
+    assert bench.path == [("user", "One"), ("assistant", "Hi")]
+
+
+def test_removing_a_conversation_stops_its_reply_and_undo_has_what_came(bench: Bench) -> None:
+    bench.session.send("One")
+    turn_id = bench.client.start_turn()
+    bench.client.step("Half", 0)
+    removed = bench.session.remove(bench.session.current.conversation_id)
+    assert bench.client.cancelled == [turn_id]
+    bench.client.finish_turn("Half")
+    assert bench.session.active is None
+    bench.session.restore(removed)
+    assert bench.path == [("user", "One"), ("assistant", "Half")]
+
+
+def test_a_step_is_told_after_the_reply_has_it(bench: Bench) -> None:
+    lengths = []
+
+    class Listener(Recorder):
+        def reply_grew(self, reply: object, step: StepCommitted) -> None:
+            lengths.append(len(reply.text))  # type: ignore[attr-defined]
+
+    bench.session.set_listener(Listener())
+    bench.session.send("One")
+    bench.client.start_turn()
+    bench.client.step("ab", 0)
+    bench.client.step("cd", 1)
+    assert lengths == [2, 4]

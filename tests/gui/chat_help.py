@@ -1,0 +1,53 @@
+"""What the tests of the chat view share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from paceline.gui.theme import LIGHT
+from paceline.gui.widgets.chat_view import ChatView
+from paceline.messages import TokenTrace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+LONG = "A line of text that is shown.\n\n" * 60
+
+
+def shown_chat(qtbot: QtBot) -> Iterator[ChatView]:
+    """A visible chat of 700 by 500 pixels."""
+    # Within another widget: the offscreen plug-in knows no smallest sizes of windows.
+    host = QWidget()
+    qtbot.addWidget(host)
+    view = ChatView(LIGHT, host)
+    view.resize(700, 500)
+    host.resize(1600, 500)
+    host.show()
+    yield view
+    host.close()
+
+
+def settle(qtbot: QtBot) -> None:
+    """Let layouts show what was added and find their sizes."""
+    qtbot.wait(20)
+
+
+def token(end: int, source: str = "draft", position: int = 0) -> TokenTrace:
+    """A token that ends at this character of the reply."""
+    return TokenTrace(5, source, position, 0.5, end)
+
+
+def button(widget: QWidget, text: str) -> QToolButton | None:
+    """The visible button with a text."""
+    found = [b for b in widget.findChildren(QToolButton) if b.text() == text and b.isVisible()]
+    return found[0] if found else None
+
+
+def click(found: QToolButton | None) -> None:
+    """Press a button that must be there."""
+    assert found is not None
+    found.click()

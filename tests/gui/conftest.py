@@ -1,0 +1,92 @@
+"""GUI tests run the real widgets offscreen; nothing of Qt's may survive a test."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
+from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
+
+from gui.fake_client import FakeClient
+from paceline import paths
+from paceline.engine.drafters import registry
+from paceline.gui.program import Program
+from paceline.settings import LoadedSettings, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+DELETE = int(QEvent.Type.DeferredDelete.value)
+
+
+def deliver_deletes() -> None:
+    """Carry out every `deleteLater` that is waiting."""
+    QCoreApplication.sendPostedEvents(None, DELETE)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_of_qt_left(qapp: QApplication) -> Iterator[None]:
+    before = set(map(id, qapp.topLevelWidgets()))
+    yield
+    deliver_deletes()
+    gc.collect()
+    deliver_deletes()
+    widgets = [w for w in qapp.topLevelWidgets() if id(w) not in before and isValid(w)]
+    timers, threads = [], []
+    for found in gc.get_objects():
+        if isinstance(found, QTimer) and isValid(found) and found.isActive():
+            timers.append(found)
+        elif isinstance(found, QThread) and isValid(found) and found.isRunning():
+            threads.append(found)
+    assert not threads, f"threads are still running: {[t.objectName() for t in threads]}"
+    assert not timers, f"timers are still running: {[(t.parent(), t.interval()) for t in timers]}"
+    assert not widgets, f"widgets are still there: {[(w, w.objectName()) for w in widgets]}"
+
+
+@pytest.fixture
+def client() -> FakeClient:
+    return FakeClient()
+
+
+@pytest.fixture
+def make_program(
+    qtbot: QtBot, paceline_home: Path, client: FakeClient
+) -> Iterator[Callable[..., Program]]:
+    """Makes the whole window around the scripted client, and closes it at the end."""
+    made: list[Program] = []
+
+    def make(settings: Settings | None = None, put_aside: Path | None = None) -> Program:
+        program = Program(
+            client=client,
+            infos=registry.available(),
+            resources=paths.resources(),
+            settings_file=paceline_home / "config" / "settings.json",
+            cache_dir=paceline_home / "cache",
+            loaded=LoadedSettings(settings or Settings(), put_aside),
+        )
+        made.append(program)
+        program.window.resize(1440, 900)
+        program.start()
+        return program
+
+    yield make
+    for program in made:
+        program.window.close()
+        program.window.deleteLater()
+        program.deleteLater()
+    made.clear()
+    deliver_deletes()
+
+
+@pytest.fixture
+def program(make_program: Callable[..., Program], client: FakeClient) -> Program:
+    """A window whose models are loaded."""
+    made = make_program()
+    client.finish_load()
+    return made

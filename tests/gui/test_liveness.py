@@ -1,0 +1,178 @@
+"""The window stays live: the longest gap of a 5 ms timer while the engine works in its thread.
+
+The limits are ten times what a quiet machine needs, because tests run on busy ones; the measured
+figures are printed (`pytest -s`).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
+
+from gui.conftest import deliver_deletes
+from paceline import paths
+from paceline.engine.drafters import registry
+from paceline.gui.engine_thread import EngineThread
+from paceline.gui.program import Program
+from paceline.settings import LoadedSettings, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+LIMIT_MS = 500
+CLOSE_LIMIT_S = 2
+
+
+class Pulse(QObject):
+    """Measures the gaps between two ticks, apart for each phase."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.phase = ""
+        self.gaps_ms: dict[str, list[float]] = {}
+        self._last = time.perf_counter()
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(5)
+        self._timer.timeout.connect(self._on_tick)
+
+    def begin(self, phase: str) -> None:
+        self.phase = phase
+        self._last = time.perf_counter()
+        self._timer.start()
+
+    def end(self) -> None:
+        self._on_tick()
+        self._timer.stop()
+
+    def longest_ms(self, phase: str) -> float:
+        return max(self.gaps_ms[phase])
+
+    @Slot()
+    def _on_tick(self) -> None:
+        now = time.perf_counter()
+        self.gaps_ms.setdefault(self.phase, []).append((now - self._last) * 1000)
+        self._last = now
+
+
+@pytest.fixture
+def pulse(qtbot: QtBot) -> Iterator[Pulse]:
+    pulse = Pulse()
+    yield pulse
+    pulse.end()
+    pulse.deleteLater()
+
+
+@pytest.fixture
+def real(qtbot: QtBot, paceline_home: Path) -> Iterator[Program]:
+    """The window around the real engine, not started yet."""
+    program = Program(
+        client=EngineThread(),
+        infos=registry.available(),
+        resources=paths.resources(),
+        settings_file=paceline_home / "settings.json",
+        cache_dir=paceline_home / "cache",
+        loaded=LoadedSettings(Settings(seed=7, strategies=("draft:n_max=4",))),
+    )
+    program.window.resize(1440, 900)
+    yield program
+    program.window.close()
+    program.window.deleteLater()
+    program.deleteLater()
+    deliver_deletes()
+
+
+def wait_for_models(program: Program, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=60_000)
+
+
+def test_the_window_stays_live_while_the_engine_works(
+    real: Program, pulse: Pulse, qtbot: QtBot
+) -> None:
+    real.window.show()
+    qtbot.waitExposed(real.window)
+    qtbot.wait(100)
+    pulse.begin("load")
+    real.start()
+    wait_for_models(real, qtbot)
+    pulse.begin("prefill")
+    real.session.send("Explain this: " + "the file is read line by line and closed. " * 90)
+    reply = real.session.active
+    assert reply is not None
+    qtbot.waitUntil(lambda: len(reply.steps) > 0 or reply.has_ended, timeout=60_000)
+    pulse.begin("decode")
+    qtbot.waitUntil(lambda: reply.has_ended, timeout=120_000)
+    pulse.end()
+    for phase in ("load", "prefill", "decode"):
+        gaps = sorted(pulse.gaps_ms[phase])
+        print(
+            f"{phase}: longest gap {gaps[-1]:.1f} ms, 99 % below "
+            f"{gaps[int(len(gaps) * 0.99)]:.1f} ms, {len(gaps)} ticks"
+        )
+    assert reply.error is None
+    assert max(map(pulse.longest_ms, pulse.gaps_ms)) < LIMIT_MS
+
+
+@pytest.mark.parametrize("moment", ["load", "prefill", "decode"])
+def test_closing_the_window_at_any_moment_is_quick_and_silent(
+    real: Program, qtbot: QtBot, moment: str
+) -> None:
+    real.start()
+    if moment != "load":
+        wait_for_models(real, qtbot)
+        real.session.send("Explain this: " + "the file is read line by line and closed. " * 90)
+        reply = real.session.active
+        assert reply is not None
+        if moment == "decode":
+            qtbot.waitUntil(lambda: len(reply.steps) > 5, timeout=60_000)
+        else:
+            qtbot.waitUntil(lambda: reply.status != "waiting", timeout=60_000)
+    began = time.perf_counter()
+    with qtbot.waitSignal(real.ended) as ended:
+        real.window.close()
+    seconds = time.perf_counter() - began
+    print(f"closed during {moment} within {seconds * 1000:.0f} ms")
+    assert ended.args == [True]
+    assert seconds < CLOSE_LIMIT_S
+
+
+@pytest.mark.parametrize("content", [b"GGUF", b"GGUF\3\0\0\0" + b"\xff" * 4096])
+def test_a_broken_file_leaves_the_window_usable(
+    real: Program, qtbot: QtBot, tmp_path: Path, content: bytes
+) -> None:
+    real.start()
+    wait_for_models(real, qtbot)
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(content)
+    with qtbot.waitSignal(real.pair.failed, timeout=30_000):
+        real.models.open_target(str(broken))
+    wait_for_models(real, qtbot)
+    errors = real.window.chat_pane.errors
+    assert "broken" in errors.text.text()
+    assert not errors.isHidden()
+    real.window.panel.sampling.max_tokens.setValue(5)
+    real.session.send("Are you still there?")
+    reply = real.session.active
+    assert reply is not None
+    qtbot.waitUntil(lambda: reply.has_ended, timeout=60_000)
+    assert reply.error is None
+
+
+def test_stopping_is_quick(real: Program, qtbot: QtBot) -> None:
+    real.start()
+    wait_for_models(real, qtbot)
+    real.session.send("Tell me everything about files, please, at length.")
+    reply = real.session.active
+    assert reply is not None
+    qtbot.waitUntil(lambda: len(reply.steps) > 3 or reply.has_ended, timeout=60_000)
+    began = time.perf_counter()
+    real.session.stop()
+    qtbot.waitUntil(lambda: reply.has_ended, timeout=5000)
+    print(f"stopped within {(time.perf_counter() - began) * 1000:.0f} ms")
+    assert time.perf_counter() - began < 1

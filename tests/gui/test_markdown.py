@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import pytest
+
+from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.widgets.code import MAX_HIGHLIGHT_CHARS, PLAIN, highlight
+from paceline.gui.widgets.markdown import (
+    MAX_LINE_CHARS,
+    MAX_MARKDOWN_CHARS,
+    MAX_MARKDOWN_LINES,
+    Cut,
+    can_append,
+    find_cut,
+    growth_of,
+    link_target,
+    shared_parser,
+    split_at_caps,
+    split_bare_urls,
+)
+from paceline.gui.widgets.provenance import Provenance, Segment, SourceMap, Span
+from paceline.gui.widgets.token_text import describe_token
+from paceline.messages import TokenTrace
+
+# ---------------------------------------------------------------------------------- addresses
+
+
+@pytest.mark.parametrize(
+    ("address", "target"),
+    [
+        ("https://example.org/a?b=1#c", "https://example.org/a?b=1#c"),
+        ("HTTP://EXAMPLE.ORG/", "http://example.org/"),
+        ("https://münchen.de/ä", "https://xn--mnchen-3ya.de/%C3%A4"),
+        ("https://a.org/\u202egpj.exe", "https://a.org/%E2%80%AEgpj.exe"),
+        ("javascript:alert(1)", ""),
+        ("file:///etc/passwd", ""),
+        ("\\\\server\\share", ""),
+        ("data:text/html,x", ""),
+        ("mailto:someone@example.org", ""),
+        ("//example.org", ""),
+        ("https://", ""),
+        ("relative/path", ""),
+        ("", ""),
+    ],
+)
+def test_only_web_addresses_are_links(address: str, target: str) -> None:
+    assert link_target(address) == target
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("see https://a.org/x.", "https://a.org/x"),
+        ("(https://a.org/x)", "https://a.org/x"),
+        ("at http://localhost:8000/x?y=1, or", "http://localhost:8000/x?y=1"),
+        ("nothing here", ""),
+        ("ftp://a.org/x", ""),
+    ],
+)
+def test_bare_addresses_are_found(text: str, address: str) -> None:
+    parts = split_bare_urls(text)
+    assert "".join(part for part, _ in parts) == text
+    assert "".join(link for _, link in parts) == address
+
+
+# --------------------------------------------------------------------------------------- caps
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("short", 5),
+        ("a\n" * (MAX_MARKDOWN_LINES + 9), 2 * MAX_MARKDOWN_LINES),
+        ("ok\n" + "x" * (MAX_LINE_CHARS + 1), 3),
+        ("ok\n" + "|a" * 200, 3),
+        ("ok\n" + "> " * 200 + "deep", 3),
+        ("*" * 9_000, 0),
+    ],
+)
+def test_what_is_too_much_stays_plain(text: str, shown: int) -> None:
+    assert split_at_caps(text) == shown
+
+
+def test_the_cap_of_a_message() -> None:
+    text = ("word " * 20 + "\n") * 1_000
+    end = split_at_caps(text)
+    assert MAX_MARKDOWN_CHARS - 200 < end <= MAX_MARKDOWN_CHARS
+    assert text[end - 1] == "\n"
+
+
+# ----------------------------------------------------------------------------- where to cut
+
+
+def cut(text: str) -> Cut:
+    return find_cut(shared_parser().parse(text), text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "n_lines"),
+    [
+        ("One paragraph", 0),
+        ("One paragraph\n\nAnother on", 0),  # what it opens is not settled
+        ("One paragraph\n\nAnother one that is longer", 2),
+        ("One\n-", 0),  # may become a heading or a list
+        ("# Heading\n", 1),
+        ("# Head", 0),
+        ("```\ncode\n```\n", 3),
+        ("```\ncode\n```", 0),
+        ("```\ncode\n\nmore code that is long enough\n", 0),
+        ("- one\n- two\n- three that is long enough", 2),
+        ("- one\n- two", 0),
+        ("1. a\n2. b\n   continued\n3. third item of this list", 3),
+        ("| a |\n|---|\n| b |\n", 0),
+        ("", 0),
+    ],
+)
+def test_what_can_not_change_is_cut_off(text: str, n_lines: int) -> None:
+    assert cut(text).n_lines == n_lines
+
+
+@pytest.mark.parametrize(
+    ("text", "growth"),
+    [
+        ("A paragraph that is long enough", "text"),
+        ("Too short", "none"),
+        ("A paragraph that ends with **bold**", "none"),
+        ("A paragraph that ends with a blank ", "none"),
+        ("1. could still be a list, who knows", "none"),
+        ("> A quote that is long enough here", "none"),
+        ("An address https://example.org/this", "none"),
+        ("```python\nx = 1", "code"),
+        ("```python\nx = 1\n", "code"),
+        ("```python\nx = 1\n   ", "none"),
+        ("```python\n", "none"),
+        ("```python\nx = 1\n```", "none"),
+        ("- ```\n  x = 1", "none"),
+        ("", "none"),
+    ],
+)
+def test_what_can_simply_grow(text: str, growth: str) -> None:
+    assert growth_of(shared_parser().parse(text), text.split("\n")) == growth
+
+
+def test_markup_ends_the_growth() -> None:
+    assert can_append("text", " and more words.", "A paragraph", "")
+    for added in ("*", "`", "[", "\n", "<", "&", "\\", "~", "|", "_", "http://x"):
+        assert not can_append("text", added, "A paragraph", ""), added
+    assert not can_append("none", "a", "", "")
+    assert can_append("code", "*x[0]\n  y = `1`", "z = ", "```")
+    assert not can_append("code", "\n``", "z = 1", "```")
+    assert not can_append("code", "`", "``", "```")
+
+
+# --------------------------------------------------------------------------------- provenance
+
+
+def trace(source: str, end: int, position: int = 0, confidence: float | None = 0.93) -> TokenTrace:
+    return TokenTrace(7, source, position, confidence, end)
+
+
+def test_neighbours_of_one_kind_are_one_span() -> None:
+    known = Provenance()
+    known.add((trace("draft", 3), trace("draft", 5), trace("target", 8, -1)), 1, 4)
+    known.add((trace("suffix", 10), trace("prompt-lookup", 12), trace("draft", 12)), 2, 3)
+    assert known.spans([Segment(100, 0, 20, 20)]) == [
+        Span(100, 105, "draft"),
+        Span(108, 112, "lookup"),
+    ]
+    # Markup between two shown pieces is gone in the document.
+    assert known.spans([Segment(0, 1, 2, 2), Segment(2, 4, 1, 1)]) == [Span(0, 3, "draft")]
+    assert known.record_at(4) is not None
+    assert known.record_at(12) is None
+
+
+def test_visible_text_is_found_in_its_source() -> None:
+    source = "a **b** \\* &amp; c 🎉 d"
+    places = SourceMap()
+    at = 0
+    for text in ("a ", "b", " * & c 🎉 d"):
+        places.place(text, at, source)
+        at += len(text)
+    assert places.offset_at(2) == source.index("b")
+    assert places.offset_at(4) == source.index("\\*") + 1
+    assert places.offset_at(8) == source.index("c")
+    party = source.index("🎉")
+    assert (places.offset_at(10), places.offset_at(11)) == (party, party)
+    assert places.offset_at(12) == party + 1
+    assert places.offset_at(99) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (trace("draft", 3, 1), "accepted · draft model · 2nd of 4 · confidence 0.93 · step 118"),
+        (trace("suffix", 3, 10, None), "accepted · suffix · 11th of 4 · step 118"),
+        (trace("target", 3, -1, None), ""),
+    ],
+)
+def test_a_token_is_told_in_words(given: TokenTrace, text: str) -> None:
+    known = Provenance()
+    known.add((given,), 118, 4)
+    record = known.record_at(0)
+    assert record is not None
+    assert describe_token(record) == text
+
+
+# --------------------------------------------------------------------------------------- code
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_code_is_coloured_and_complete(theme: object) -> None:
+    code = 'def f(x):\n    """Doc\n\n    string."""\n    return "é" + 1  # why\n\n'
+    lines = highlight(code, "Python", theme)  # type: ignore[arg-type]
+    assert "\n".join("".join(run.text for run in line) for line in lines) == code
+    colours = {run.text: run.style.colour for line in lines for run in line}
+    assert colours["def"]
+    assert colours["def"] != colours["# why"]
+    accents = {LIGHT.accent, LIGHT.lookup, DARK.accent, DARK.lookup}
+    assert accents.isdisjoint(colours.values())
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [("x = 1", ""), ("x = 1", "no-such-language"), ("x = 1\n" * MAX_HIGHLIGHT_CHARS, "python")],
+)
+def test_other_code_is_plain(code: str, language: str) -> None:
+    lines = highlight(code, language, LIGHT)
+    assert {run.style for line in lines for run in line} == {PLAIN}
+    assert "\n".join("".join(run.text for run in line) for line in lines) == code

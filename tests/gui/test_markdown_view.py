@@ -1,0 +1,212 @@
+"""A reply on the screen: links, copies, token colours, and how long streaming takes."""
+
+from __future__ import annotations
+
+import re
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QUrl
+from PySide6.QtGui import QTextCursor, QTextDocument
+from PySide6.QtWidgets import QLabel
+
+from gui.chat_help import settle, shown_chat, token
+from paceline.gui.theme import DARK
+from paceline.gui.widgets.copy_button import CopyButton
+from paceline.gui.widgets.message_paint import text_pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.widgets.chat_view import ChatView
+    from paceline.gui.widgets.reply_view import ReplyView
+
+
+@pytest.fixture
+def chat(qtbot: QtBot) -> Iterator[ChatView]:
+    yield from shown_chat(qtbot)
+
+
+# ------------------------------------------------------------------------- links, copies, colours
+
+
+def test_only_web_addresses_leave_the_view(chat: ChatView, qtbot: QtBot) -> None:
+    reply = chat.begin_reply()
+    text = "[a](https://example.org/x) [b](javascript:alert(1)) ![c](file:///etc/passwd)"
+    reply.append(text, ())
+    reply.finish(text)
+    reply.flush()
+    with qtbot.waitSignal(chat.link_activated) as caught:
+        reply.body.anchorClicked.emit(QUrl("https://example.org/x"))
+    assert caught.args == ["https://example.org/x"]
+    with qtbot.assertNotEmitted(chat.link_activated):
+        for address in ("javascript:alert(1)", "file:///etc/passwd", "x:y", ""):
+            reply.body.anchorClicked.emit(QUrl(address))
+    assert reply.body.source().isEmpty()
+
+
+def test_nothing_is_ever_loaded(chat: ChatView) -> None:
+    body = chat.begin_reply().body
+    for kind in (QTextDocument.ResourceType.ImageResource, QTextDocument.ResourceType.HtmlResource):
+        loaded = body.document().resource(kind.value, QUrl("file:///etc/passwd"))
+        assert loaded == QByteArray()
+
+
+def test_code_can_be_copied_once_it_is_complete(chat: ChatView, qtbot: QtBot) -> None:
+    reply = chat.begin_reply()
+    reply.append("```python\nx = 1\n", ())
+    reply.flush()
+    settle(qtbot)
+    (copy,) = reply.findChildren(CopyButton)
+    assert not copy.isVisible()
+    reply.append("```\n", ())
+    reply.flush()
+    assert copy.isVisible()
+    with qtbot.waitSignal(chat.copy_requested) as caught:
+        copy.click()
+    assert caught.args == ["x = 1"]
+    assert copy.text() == "Copied"
+    copy._on_confirmed()
+    assert copy.text() == "Copy"
+    copy._confirm.stop()
+
+
+def test_a_selection_survives_growth_and_copies_text_only(chat: ChatView) -> None:
+    reply = chat.begin_reply()
+    reply.append("Some **bold** words", ())
+    reply.flush()
+    cursor = reply.body.textCursor()
+    cursor.setPosition(5)
+    cursor.setPosition(9, QTextCursor.MoveMode.KeepAnchor)
+    reply.body.setTextCursor(cursor)
+    reply.append(" and *more*\n\nof them, with another paragraph", ())
+    reply.flush()
+    assert reply.body.textCursor().selectedText() == "bold"
+    reply.finish(reply.text)
+    assert reply.body.textCursor().selectedText() == "bold"
+    data = reply.body.createMimeDataFromSelection()
+    assert data.text() == "bold"
+    assert not data.hasHtml()
+
+
+def coloured(reply: ReplyView) -> list[tuple[str, str]]:
+    text = reply.body.toPlainText()
+    return [(text[span.start : span.end], span.kind) for span in reply.body.content.spans]
+
+
+def test_tokens_are_coloured_by_their_source(chat: ChatView, qtbot: QtBot) -> None:
+    reply = chat.begin_reply()
+    # The text lags behind: the last token's text comes with the next step.
+    reply.append("One ", (token(4, "target", -1), token(8)), step=1, n_drafted=3)
+    reply.flush()
+    assert coloured(reply) == []
+    reply.append("two three", (token(13, "prompt-lookup", 1),), step=2, n_drafted=4)
+    reply.flush()
+    assert coloured(reply) == [("two ", "draft"), ("three", "lookup")]
+    reply.finish("One two three")
+    assert coloured(reply) == [("two ", "draft"), ("three", "lookup")]
+    qtbot.waitUntil(lambda: reply.body.document().textWidth() > 300)
+    pieces = list(text_pieces(reply.body.document(), reply.body.content.spans, 0, 99))
+    draft, lookup = pieces
+    assert (draft.kind, lookup.kind) == ("draft", "lookup")
+    assert 0 < draft.rect.left() < draft.rect.right() < lookup.rect.left()
+    at = lookup.rect.center().toPoint()
+    told = "accepted · prompt-lookup · 2nd of 4 · confidence 0.50 · step 2"
+    assert reply.body.tool_tip_at(at) == told
+    assert reply.body.tool_tip_at(QPoint(2, 8)) == "", "the target's own"
+    chat.set_token_colours(False)
+    assert reply.body.tool_tip_at(at) == ""
+    assert not chat.begin_reply().body._has_token_colours
+    chat.set_token_colours(True)
+    assert reply.body.tool_tip_at(at) == told
+
+
+def test_spans_are_found_across_lines_and_blocks(chat: ChatView, qtbot: QtBot) -> None:
+    text = "\n\n".join("many words in a row " * 30 for _ in range(3))
+    reply = chat.begin_reply()
+    reply.append(text, tuple(token(end) for end in range(4, len(text), 4)), step=1)
+    reply.finish(text)
+    reply.flush()
+    qtbot.waitUntil(lambda: reply.body.height() > 150)
+    document, spans = reply.body.document(), reply.body.content.spans
+    lines = sum(
+        document.findBlockByNumber(n).layout().lineCount() for n in range(document.blockCount())
+    )
+    assert len(list(text_pieces(document, spans, 0, document.characterCount()))) == lines
+    middle = document.findBlockByNumber(1)
+    some = list(text_pieces(document, spans, middle.position(), middle.position() + 5))
+    assert len(some) == 1
+
+
+def test_a_link_is_told_before_it_is_followed(chat: ChatView, qtbot: QtBot) -> None:
+    reply = chat.begin_reply()
+    reply.append("[click](https://example.org/really)", ())
+    reply.finish(reply.text)
+    reply.flush()
+    settle(qtbot)
+    assert reply.body.tool_tip_at(QPoint(5, 8)) == "https://example.org/really"
+
+
+def test_another_theme_keeps_text_and_selection(chat: ChatView, qtbot: QtBot) -> None:
+    chat.add_user("Hi")
+    replies = [chat.begin_reply() for _ in range(2)]
+    for reply in replies:
+        reply.append("Some `code`", (token(4),), step=1)
+    replies[0].finish("Some `code`")
+    replies[0].set_stats("<em>1.9×</em>")
+    chat.set_theme(DARK)
+    for reply in replies:
+        assert reply.plain_text == "Some code"
+        assert coloured(reply) == [("Some", "draft")]
+    stats = next(label for label in replies[0].findChildren(QLabel) if "1.9" in label.text())
+    assert DARK.accent in stats.text()
+    assert DARK.accent in chat.begin_reply().body._theme.accent
+
+
+def test_tooltips_are_shown_by_the_view(chat: ChatView) -> None:
+    body = chat.begin_reply().body
+    assert body.viewportEvent(QEvent(QEvent.Type.Enter)) in (True, False)
+    assert body.accessibleName() == "Reply"
+
+
+# ------------------------------------------------------------------------------------ benchmark
+
+SAMPLE = (
+    "Use `tomllib` from the **standard library** and turn the decode error into your own:\n\n"
+    "1. read the file\n2. parse it, with *care*\n3. tell the user where it broke\n\n"
+    "```python\ndef read(path):\n    return tomllib.loads(path.read_text())\n```\n\n"
+    "| a | b |\n|---|---|\n| 1 | 2 |\n\nA longer paragraph that says the same again, in prose.\n\n"
+)
+
+
+def test_streaming_4000_tokens_never_stalls(
+    chat: ChatView, record_property: pytest.RecordProperty
+) -> None:
+    """Allowed are 10 ms in the median; asserted is ten times that, since machines differ."""
+    text = SAMPLE * 50
+    tokens = re.findall(r"\s?\w+|\s+|[^\w\s]", text)[:4_200]
+    reply = chat.begin_reply()
+    times: list[float] = []
+    end = 0
+    for at in range(0, len(tokens), 3):
+        group = tokens[at : at + 3]
+        traces = []
+        for index, part in enumerate(group):
+            end += len(part)
+            traces.append(token(end, "draft" if index else "target", index))
+        reply.append("".join(group), tuple(traces), step=at, n_drafted=4)
+        start = perf_counter()
+        reply.flush()
+        times.append(1e3 * (perf_counter() - start))
+    start = perf_counter()
+    reply.finish("".join(tokens))
+    final = 1e3 * (perf_counter() - start)
+    line = f"flush: median {median(times):.2f} ms, worst {max(times):.1f} ms; final {final:.1f} ms"
+    record_property("streaming", line)
+    print(line)
+    assert median(times) < 100
+    assert final < 1_000

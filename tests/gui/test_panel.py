@@ -1,0 +1,386 @@
+"""The speculation panel: strategies, settings, loading, figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+
+from gui.fake_client import STATS, FakeClient, described, plain_step
+from paceline.chat.reply import TurnOptions
+from paceline.engine.drafters import registry
+from paceline.engine.drafters.base import DrafterInfo, Parameter
+from paceline.engine.drafters.off import Off
+from paceline.errors import UserError
+from paceline.gui.viewmodels.speculation import SpeculationModel
+from paceline.gui.widgets.strategy_picker import StrategyPicker
+from paceline.messages import (
+    DeviceInfo,
+    EngineDescribed,
+    LoadPair,
+    SamplingParams,
+    StartTurn,
+    Tune,
+    TuneApplied,
+    TuneRejected,
+)
+from paceline.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.program import Program
+
+
+# --------------------------------------------------------------------------------- the view model
+
+
+@pytest.fixture
+def model(qapp: object) -> SpeculationModel:
+    return SpeculationModel(registry.available())
+
+
+def test_the_text_names_only_what_is_not_the_default(model: SpeculationModel) -> None:
+    model.choose("draft")
+    assert model.strategy == "draft"
+    model.set_value("n_max", 4.0)
+    model.set_value("p_min", 0.5)
+    assert model.strategy == "draft:n_max=4:p_min=0.5"
+    model.reset()
+    assert model.strategy == "draft"
+
+
+def test_every_text_is_one_that_the_engine_understands(model: SpeculationModel) -> None:
+    for info in model.infos:
+        model.choose(info.id)
+        for parameter in info.parameters:
+            for value in (parameter.low, min(parameter.high, 40)):
+                model.reset()
+                model.set_value(parameter.name, value)
+                parsed = registry.parse_strategy(model.strategy)
+                assert parsed.info.id == info.id
+
+
+def test_settings_that_do_not_fit_together_keep_the_last_valid_strategy(
+    model: SpeculationModel,
+) -> None:
+    complaints: list[str] = []
+    model.refused.connect(complaints.append)
+    model.choose("draft")
+    model.set_value("n_max", 4)
+    model.set_value("n_min", 8)
+    assert "n_min is 8" in complaints[-1]
+    assert model.strategy == "draft:n_max=4"
+    model.set_value("n_max", 9)
+    assert complaints[-1] == ""
+    assert model.strategy == "draft:n_max=9:n_min=8"
+
+
+def test_saved_settings_of_all_drafters_come_back(model: SpeculationModel) -> None:
+    model.use("draft:n_max=4")
+    model.use("prompt-lookup:n_pred=3")
+    again = SpeculationModel(registry.available(), model.saved())
+    assert again.strategy == "prompt-lookup:n_pred=3"
+    again.choose("draft")
+    assert again.strategy == "draft:n_max=4"
+
+
+def test_what_was_saved_by_another_version_is_passed_over(model: SpeculationModel) -> None:
+    again = SpeculationModel(registry.available(), ("nonsense", "draft:n_max=x", "draft:n_max=4"))
+    assert again.strategy == "draft:n_max=4"
+    with pytest.raises(UserError):
+        model.use("nonsense")
+
+
+def test_a_new_drafter_appears_by_itself(qtbot: QtBot) -> None:
+    info = DrafterInfo(
+        "plugin.trie", "Phrase trie", "Knows phrases.", "lookup",
+        (Parameter("depth", "int", 2, 1, 9, "Depth", "How deep."),), Off,
+    )  # fmt: skip
+    model = SpeculationModel((*registry.available(), info))
+    picker = StrategyPicker(model)
+    qtbot.addWidget(picker)
+    texts = [action.text() for action in picker.menu.actions()]
+    assert any("plugin.trie" in text for text in texts)
+    picker.menu.actions()[-1].trigger()
+    assert model.current is info
+    assert not any(button.isChecked() for button in picker.segments.values())
+
+
+# ---------------------------------------------------------------------------- strategy and tuning
+
+
+def test_the_segments_choose_the_strategy_of_the_next_reply(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    picker = program.window.panel.picker
+    assert picker.segments["draft"].isChecked()
+    for drafter_id in ("prompt-lookup", "off", "draft"):
+        qtbot.mouseClick(picker.segments[drafter_id], Qt.MouseButton.LeftButton)
+        program.session.send("Hello?")
+        assert client.last(StartTurn).strategy == drafter_id
+        client.reply("Hi")
+
+
+def test_the_fields_follow_the_chosen_drafter(program: Program) -> None:
+    fields = program.window.panel.draft_settings.fields
+    assert list(fields) == ["n_max", "n_min", "p_min"]
+    program.speculation.choose("prompt-lookup")
+    assert list(program.window.panel.draft_settings.fields) == ["max_ngram", "n_pred"]
+    program.speculation.choose("off")
+    assert program.window.panel.draft_settings.fields == {}
+
+
+def test_a_change_reaches_the_running_reply_once_it_rests(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    field = program.window.panel.draft_settings.fields["n_max"]
+    for position in (2, 5, 7):
+        field.slider.setValue(position)
+    assert client.all(Tune) == []
+    qtbot.waitUntil(lambda: client.all(Tune) == [Tune(turn_id, "draft:n_max=8")])
+
+
+def test_a_change_without_a_running_reply_is_not_sent(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.window.panel.draft_settings.fields["n_max"].field.setValue(5)
+    qtbot.wait(200)
+    assert client.all(Tune) == []
+    program.session.send("Hello?")
+    assert client.last(StartTurn).strategy == "draft:n_max=5"
+
+
+def test_a_refused_change_shows_its_reason(program: Program, client: FakeClient) -> None:
+    problem = program.window.panel.draft_settings.problem
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    client.emit(TuneRejected(turn_id, "draft", "no-draft-model", "None is loaded.", "Load one."))
+    assert not problem.isHidden()
+    assert "None is loaded. Load one." in problem.text()
+    client.emit(TuneApplied(turn_id, "off"))
+    assert problem.isHidden()
+
+
+def test_settings_that_do_not_fit_together_say_so(program: Program) -> None:
+    settings = program.window.panel.draft_settings
+    settings.fields["n_max"].field.setValue(4)
+    settings.fields["n_min"].field.setValue(9)
+    assert "n_min is 9" in settings.problem.text()
+    settings.fields["n_min"].field.setValue(0)
+    assert settings.problem.isHidden()
+
+
+def test_slider_and_field_show_the_same(program: Program) -> None:
+    field = program.window.panel.draft_settings.fields["p_min"]
+    field.slider.setValue(25)
+    assert field.field.value() == pytest.approx(0.25)
+    field.field.setValue(0.6)
+    assert field.slider.value() == 60
+    n_max = program.window.panel.draft_settings.fields["n_max"]
+    n_max.field.setValue(10_000)
+    assert n_max.slider.value() == n_max.slider.maximum()
+    assert program.speculation.value("n_max") == 10_000
+
+
+def test_without_a_draft_model_a_lookup_takes_its_place_until_there_is_one(
+    program: Program, client: FakeClient
+) -> None:
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    assert program.speculation.current.id == "prompt-lookup"
+    program.window.actions_.demo_pair.trigger()
+    client.finish_load()
+    assert program.speculation.current.id == "draft"
+
+
+def test_a_strategy_that_lacks_its_model_says_so_at_once(
+    program: Program, client: FakeClient
+) -> None:
+    problem = program.window.panel.draft_settings.problem
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    program.speculation.choose("draft")
+    assert "No draft model is loaded" in problem.text()
+    program.speculation.choose("off")
+    assert problem.isHidden()
+    program.speculation.choose("draft")
+    program.window.actions_.demo_pair.trigger()
+    client.finish_load()
+    assert problem.isHidden()
+
+
+# --------------------------------------------------------------------------------------- sampling
+
+
+def test_sampling_settings_go_into_the_next_reply(program: Program, client: FakeClient) -> None:
+    sampling = program.window.panel.sampling
+    assert program.panel.turn_options() == TurnOptions()
+    sampling.temperature.field.setValue(0.0)
+    sampling.top_k.field.setValue(1)
+    sampling.top_p.field.setValue(0.5)
+    sampling.min_p.field.setValue(0.1)
+    sampling.max_tokens.setValue(33)
+    sampling.is_seed_fixed.setChecked(True)
+    sampling.seed.setValue(2**40)
+    sampling.system_prompt.setPlainText("Be kind.")
+    program.session.send("Hello?")
+    command = client.last(StartTurn)
+    assert command.sampling == SamplingParams(0.0, 1, 0.5, 0.1)
+    assert (command.max_tokens, command.seed) == (33, 2**40)
+    assert command.messages[0].content == "Be kind."
+    assert str(2**40) in program.window.status.settings
+
+
+def test_sampling_settings_can_be_reset(program: Program) -> None:
+    program.window.panel.sampling.temperature.field.setValue(1.5)
+    program.window.panel.sampling.reset_button.click()
+    assert program.panel.turn_options() == TurnOptions()
+
+
+def test_settings_are_restored_and_kept(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    settings = Settings(
+        sampling=SamplingParams(0.25, 3, 0.5, 0.0),
+        max_tokens=77,
+        seed=5,
+        system_prompt="Hm.",
+        strategies=("prompt-lookup:n_pred=4", "draft:n_max=3"),
+        token_colours=False,
+        theme="dark",
+    )
+    program = make_program(settings)
+    kept = program.settings()
+    assert replace(kept, window=settings.window) == settings
+
+
+# ---------------------------------------------------------------------------------------- loading
+
+
+def test_without_a_gpu_its_fields_are_off_and_say_why(program: Program, client: FakeClient) -> None:
+    loading = program.window.panel.loading
+    client.emit(described())
+    assert "no GPU support" in loading.reason.text()
+    assert not loading.reason.isHidden()
+    for column in (loading.target, loading.draft):
+        assert not column.gpu_layers.isEnabled()
+        assert not column.device.isEnabled()
+        assert column.n_ctx.isEnabled()
+    client.emit(
+        EngineDescribed("0.3.36", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 10, 10),))
+    )
+    assert loading.reason.isHidden()
+    assert loading.draft.gpu_layers.isEnabled()
+    assert [loading.target.device.itemText(i) for i in range(2)] == ["auto", "CUDA0"]
+
+
+def test_loading_settings_take_effect_with_reload(program: Program, client: FakeClient) -> None:
+    client.emit(EngineDescribed("", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 10, 10),)))
+    loading = program.window.panel.loading
+    n_loads = len(client.all(LoadPair))
+    loading.target.gpu_layers.setValue(12)
+    loading.target.device.setCurrentIndex(1)
+    loading.draft.n_ctx.setValue(1024)
+    loading.target.n_threads.setValue(3)
+    assert len(client.all(LoadPair)) == n_loads
+    assert loading.reload_button.text() == "Reload to apply"
+    loading.reload_button.click()
+    command = client.last(LoadPair)
+    assert (command.target.n_gpu_layers, command.target.device) == (12, "CUDA0")
+    assert (command.target.n_threads, command.target.n_ctx) == (3, 0)
+    assert command.draft is not None
+    assert (command.draft.n_ctx, command.draft.n_gpu_layers) == (1024, -1)
+    assert loading.reload_button.text() == "Reload models"
+
+
+def test_the_draft_column_is_off_without_a_draft_model(
+    program: Program, client: FakeClient
+) -> None:
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    assert not program.window.panel.loading.draft.n_ctx.isEnabled()
+    assert program.window.panel.loading.target.n_ctx.isEnabled()
+
+
+# ---------------------------------------------------------------------------------------- figures
+
+
+def test_the_headline_is_live_and_ends_with_the_replys_figures(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    headline = program.window.panel.headline
+    assert headline.speed.text() == "–"
+    program.session.send("Hello?")
+    client.start_turn()
+    client.step("a", 0)
+    for number in range(1, 40):
+        client.step("abc", number)
+    assert program.live.is_running
+    qtbot.waitUntil(lambda: headline.speed.text() == "150")
+    assert "67" in headline.sentence.text()
+    client.finish_turn("abc")
+    assert not program.live.is_running
+    assert headline.speed.text() == "41.2"
+    assert headline.ratio.text() == "1.91×"
+    assert "pays here" in headline.sentence.text()
+
+
+def test_a_loss_is_called_a_loss(program: Program, client: FakeClient) -> None:
+    program.session.send("Hello?")
+    client.reply("Hi", stats=replace(STATS, tokens_per_s=10.0))
+    headline = program.window.panel.headline
+    assert headline.ratio.text() == "0.46×"
+    assert headline.ratio.property("tone") == "muted"
+    assert "costs more than it gives" in headline.sentence.text()
+
+
+def test_a_reply_of_several_drafters_is_nobodys_alone(program: Program, client: FakeClient) -> None:
+    program.session.send("Hello?")
+    client.start_turn()
+    client.step("a", 0)
+    client.step("b", 1, drafter="draft")
+    sentence = program.window.panel.headline.sentence
+    client.step("c", 2, drafter="prompt-lookup")
+    client.finish_turn("abc")
+    assert sentence.text().startswith("Speculation pays here")
+
+
+def test_plain_decoding_is_called_plain(program: Program, client: FakeClient) -> None:
+    program.speculation.choose("off")
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    for number in range(1, 9):
+        client.emit(plain_step(turn_id, number))
+    client.finish_turn("x", stats=replace(STATS, n_drafted=0, n_accepted=0, acceptance_rate=None))
+    assert program.window.panel.headline.ratio.text() == ""
+    assert "nothing was drafted" in program.window.panel.headline.sentence.text()
+
+
+def test_figures_belong_to_the_conversation_that_is_shown(
+    program: Program, client: FakeClient
+) -> None:
+    program.session.send("Hello?")
+    client.reply("Hi")
+    first = program.session.current.conversation_id
+    program.session.new()
+    assert program.window.panel.headline.speed.text() == "–"
+    assert program.live.metrics.n_steps == 0
+    program.session.show(first)
+    assert program.window.panel.headline.speed.text() == "41.2"
+    assert program.live.metrics.n_steps == 1
+
+
+def test_a_hidden_panel_is_not_drawn_and_catches_up(program: Program, client: FakeClient) -> None:
+    program.window.actions_.panel.trigger()
+    program.session.send("Hello?")
+    client.reply("Hi")
+    assert program.window.panel.headline.speed.text() == "–"
+    program.window.actions_.panel.trigger()
+    assert program.window.panel.headline.speed.text() == "41.2"
