@@ -15,7 +15,8 @@ from paceline.cli.main import parse
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from importlib.util import find_spec
+
 
 PAGES = [
     page
@@ -31,7 +32,8 @@ def commands(text: str) -> list[str]:
     without = re.sub(r"^```\w*\n.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     pieces = [line.strip().removeprefix("$ ") for line in lines]
     pieces += re.findall(r"`([^`\n]+)`", without)
-    return [p for p in pieces if re.match(r"(paceline|python3? (packaging/|-m paceline))(\b| )", p)]
+    ours = r"paceline( |$)|python3? packaging/|python3? -m paceline"
+    return [piece for piece in pieces if re.match(ours, piece)]
 
 
 def problem(command: str) -> str:
@@ -39,8 +41,10 @@ def problem(command: str) -> str:
     words = shlex.split(command, comments=True)
     if words[0] == "paceline":
         return _unknown_arguments(words[1:])
-    if words[1] == "-m":
+    if words[1:3] == ["-m", "paceline"]:
         return _unknown_arguments(words[3:])
+    if words[1] == "-m":
+        return "" if find_spec(words[2]) else f"there is no module {words[2]}"
     script = REPOSITORY / words[1]
     if not script.is_file():
         return f"{words[1]} does not exist"

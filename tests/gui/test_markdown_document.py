@@ -151,6 +151,11 @@ def test_an_open_fence_is_raw_until_it_closes() -> None:
     assert sheet.content.marks[-1].code == "def f():\n    pass\n\nx = 1"
 
 
+def test_the_last_fence_of_a_final_text_is_complete() -> None:
+    sheet = finished("```python\ndef f():\n    pa")
+    assert sheet.content.marks[-1].code == "def f():\n    pa"
+
+
 def test_closed_blocks_are_not_touched_again() -> None:
     sheet = Sheet()
     text = "First paragraph.\n\nSecond paragraph that is open"

@@ -128,7 +128,7 @@ def test_tokens_are_coloured_by_their_source(chat: ChatView, qtbot: QtBot) -> No
 def test_spans_are_found_across_lines_and_blocks(chat: ChatView, qtbot: QtBot) -> None:
     text = "\n\n".join("many words in a row " * 30 for _ in range(3))
     reply = chat.begin_reply()
-    reply.append(text, tuple(token(end) for end in range(4, len(text), 4)), step=1)
+    reply.append(text, tuple(token(end) for end in range(4, len(text) + 4, 4)), step=1)
     reply.finish(text)
     reply.flush()
     qtbot.waitUntil(lambda: reply.body.height() > 150)

@@ -90,8 +90,8 @@ class LanguageModel(Protocol):
     def rollback(self, n_past: int) -> bool:
         """Shorten the context to `n_past` tokens; False when the model cannot, unchanged then."""
 
-    def clear(self) -> None:
-        """Forget everything."""
+    def clear(self, *, wipe: bool = False) -> None:
+        """Forget everything; `wipe` also zeroes the memory, where NaN might have stayed."""
 
     def close(self) -> None:
         """Free model and context; the object is dead afterwards."""

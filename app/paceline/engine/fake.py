@@ -124,8 +124,9 @@ class FakeModel:
         del self.tokens[n_past:]
         return True
 
-    def clear(self) -> None:
+    def clear(self, *, wipe: bool = False) -> None:
         """Forget everything."""
+        del wipe
         self.tokens.clear()
 
     def close(self) -> None:

@@ -19,6 +19,12 @@ class LoadedPair:
         self.plain_speed = PlainSpeed(n_last=32)
         self.facts = facts
 
+    def wipe(self) -> None:
+        """Empty both contexts to the last byte, since invalid numbers could live on in them."""
+        for context in (self.target, self.draft):
+            if context:
+                context.clear(wipe=True)
+
     def close(self) -> None:
         """Free both models, the draft first."""
         if self.draft:

@@ -68,7 +68,7 @@ class CachedContext:
         else:
             self.clear()
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self.model.clear()
+    def clear(self, *, wipe: bool = False) -> None:
+        """Forget everything; see `LanguageModel.clear`."""
+        self.model.clear(wipe=wipe)
         self.tokens.clear()

@@ -133,10 +133,10 @@ class Sampler:
         return token, _confidence(row, top)
 
     def _best(self, row: Row) -> tuple[int, float]:
-        if self._suppress:
-            row[self._suppress] = -np.inf
+        for token in self._suppress:  # one or two: an index array would cost more
+            row[token] = -math.inf
         best = int(row.argmax())  # the lowest id among equals; the first NaN if there is one
-        top = float(row[best])
+        top = row.item(best)
         if not math.isfinite(top):
             raise EngineError(
                 "invalid-numbers",

@@ -13,7 +13,13 @@ from paceline.engine.failures import describe_failure
 from paceline.engine.pair import LoadedPair
 from paceline.engine.sampling import Sampler
 from paceline.engine.text import TextAssembler
-from paceline.errors import CancelledError, ContextFullError, UserError, ValueOutOfRangeError
+from paceline.errors import (
+    CancelledError,
+    ContextFullError,
+    EngineError,
+    UserError,
+    ValueOutOfRangeError,
+)
 from paceline.messages import (
     Event,
     FinishReason,
@@ -111,6 +117,10 @@ class Turn:
                     self._between_steps()
         except CancelledError:
             pass
+        except EngineError:
+            steps.close()
+            self._pair.wipe()
+            raise
         finally:
             steps.close()
         self._text.finish()

@@ -9,13 +9,12 @@ same structure). Pure: no model, no clock.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from paceline.engine.backend import Row, Rows
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What one verify decode commits.
 
     Attributes:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paceline.gui.colours import Theme
 
 _GROUNDS = """
-QMainWindow, QDialog, QStackedWidget > QWidget[kind="page"] { background: $window; }
+QMainWindow, QDialog, QWidget[kind="page"] { background: $window; }
 QToolTip {
     background: $tooltip; color: $tooltip_text; border: 0; padding: 6px 8px; font-size: 12px;
 }

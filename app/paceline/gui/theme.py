@@ -1,8 +1,8 @@
 """Colours, fonts and the application's look, light and dark; runs on the main thread.
 
-A `Theme` is a plain record of colours. `ThemeController` knows which one is in force and tells when
-it changes; `apply_theme` dresses the application in it (Fusion, palette, style sheet). Widgets that
-paint for themselves take a `Theme` and get a new one by their own `set_theme`.
+A `Theme` is a plain record of colours (`paceline.gui.colours`). `ThemeController` knows which one
+is in force and tells when it changes; `apply_theme` dresses the application in it (Fusion, palette,
+style sheet). Widgets that paint for themselves take a `Theme`, and another by `set_theme`.
 
 How to get a look: set one of these dynamic properties before the widget is shown (later changes
 need `restyle`). Plain `QWidget`s need `Qt.WidgetAttribute.WA_StyledBackground` for backgrounds;
@@ -32,6 +32,7 @@ Containers             ``kind`` of a QFrame (or of a styled QWidget)
 ``bubble``             what the user wrote, radius 12
 ``notice``             inline message; with ``tone`` "danger" or "lookup" in those colours
 ``separator``          a line: fixed height (or width) 1
+``page``               the window's ground; inside a scroll area transparent
 =====================  =====================================================================
 
 =====================  =====================================================================

@@ -66,6 +66,7 @@ class Builder:
         marks: What the view paints; grows.
         is_fresh: Whether the document's last block is empty and to be used next.
         previous: What kind of block was written last; decides the distance to the next.
+        is_final: Whether nothing follows, so that an open fence ends with the text.
     """
 
     cursor: QTextCursor
@@ -74,6 +75,7 @@ class Builder:
     marks: list[Mark]
     is_fresh: bool = True
     previous: str = ""
+    is_final: bool = False
     _inline: InlineWriter = field(init=False)
     _line_starts: list[int] = field(default_factory=list)
     _lists: list[_List] = field(default_factory=list)
@@ -186,7 +188,8 @@ class Builder:
     def _code_block(self, token: Token) -> None:
         if self._is_item_pending:
             self._new_item()
-        is_open = token.type == "fence" and is_fence_open(token, self._source_lines(token))
+        may_grow = token.type == "fence" and not self.is_final
+        is_open = may_grow and is_fence_open(token, self._source_lines(token))
         code = token.content.removesuffix("\n")
         language = token.info.split()[0][:MAX_LANGUAGE_CHARS] if token.info.split() else ""
         left = self._left()

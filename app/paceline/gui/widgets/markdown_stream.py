@@ -162,7 +162,7 @@ class MarkdownDocument:
         cursor.beginEditBlock()
         self.changed_from = 0
         _cut_off(cursor, 0)
-        builder = Builder(cursor, self._formats, self._map, self.marks)
+        builder = Builder(cursor, self._formats, self._map, self.marks, is_final=True)
         end = 0 if self._is_literal else split_at_caps(self._source)
         builder.set_source(self._source[:end], 0)
         builder.build(self._parser.parse(self._source[:end]))
