@@ -67,7 +67,7 @@ def _decode_dataclass(cls: type, data: dict[str, Any], where: str) -> object:
     hints = _hints(cls)
     unknown = data.keys() - hints.keys()
     if unknown:
-        raise CodecError(f"{where} has no field {min(unknown)!r}")
+        raise CodecError(f"{where} has no field {min(map(repr, unknown))}")
     values = {key: _decode_value(hints[key], v, f"{where}.{key}") for key, v in data.items()}
     try:
         return cls(**values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from engine.harness import (
     strategy_of,
 )
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.drafters.base import Draft
 from paceline.engine.fake import EOG, FakeModel, scripted
 from paceline.engine.prefix import CachedContext
 from paceline.engine.sampling import Sampler
@@ -246,7 +248,45 @@ def test_a_drafter_that_breaks_is_given_up_and_the_reply_goes_on() -> None:
     decoder = decoder_for(model(), Scripted(explode))
     run(decoder)
     assert decoder.reply == REPLY
-    assert isinstance(decoder.broken_draft, RuntimeError)
+    assert isinstance(decoder.draft_failure, RuntimeError)
+    assert decoder.meter.drafters["test"].n_draft == 1
+
+
+@pytest.mark.parametrize("method", ["begin", "propose", "observe", "close"])
+def test_no_method_of_a_drafter_can_cost_a_reply(method: str) -> None:
+    drafter = copying(REPLY, 3)
+
+    def explode(*_: object) -> None:
+        raise ValueError(method)
+
+    setattr(drafter, method, explode)
+    decoder = decoder_for(model(), drafter)
+    run(decoder)
+    assert decoder.reply == REPLY
+    assert isinstance(decoder.draft_failure, ValueError)
+
+
+@pytest.mark.parametrize("proposal", [None, [1, 2], 7])
+def test_a_proposal_of_a_wrong_kind_ends_drafting_only(proposal: object) -> None:
+    drafter = copying(REPLY, 3)
+    drafter.propose = lambda n_max: proposal  # type: ignore[assignment, method-assign, return-value]
+    decoder = decoder_for(model(), drafter)
+    run(decoder)
+    assert decoder.reply == REPLY
+    assert decoder.draft_failure is not None
+
+
+def test_arrays_are_welcome_as_a_proposal() -> None:
+    drafter = copying(REPLY, 3)
+    propose = drafter.propose
+    drafter.propose = lambda n_max: Draft(  # type: ignore[method-assign]
+        np.array(propose(n_max).tokens), np.array([0.5] * len(propose(n_max).tokens), np.float32)
+    )
+    decoder = decoder_for(model(), drafter)
+    steps = run(decoder)
+    assert decoder.reply == REPLY
+    assert all(type(t.token) is int for step in steps for t in step.tokens)
+    assert {type(t.confidence) for step in steps for t in step.tokens} == {float, type(None)}
 
 
 def test_a_drafter_sees_what_became_of_its_proposals() -> None:

@@ -68,11 +68,64 @@ def test_a_draft_of_another_vocabulary_is_refused_by_name(target_path: Path) -> 
     assert load_failure(target_path, make_pairs.path("tiny-bos")).code == failed.code
 
 
-def test_a_model_of_invalid_numbers_ends_the_turn_in_words() -> None:
-    with Engine(make_pairs.path("tiny-nan")) as engine:
-        failed = engine.run(QUESTION)
-    assert isinstance(failed, TurnFailed)
+def test_a_model_of_invalid_numbers_is_refused_by_the_self_test() -> None:
+    failed = load_failure(make_pairs.path("tiny-nan"))
     assert failed.code == "invalid-numbers"
+
+
+def test_a_truncated_file_is_refused_with_llama_cpps_own_reason() -> None:
+    failed = load_failure(make_pairs.path("truncated"))
+    assert "not within the file bounds" in failed.message
+
+
+def test_a_long_run_of_one_character_does_not_end_the_process(engine: Engine) -> None:
+    failed = engine.run("a" * 60_000)
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "prompt-too-long"
+
+
+def test_an_aborted_decode_of_a_recurrent_model_is_forgotten() -> None:
+    """Its state is half updated then, and the next reply must not start from it."""
+    with Engine(make_pairs.path("tiny-mamba")) as engine:
+        fresh = engine.reply(QUESTION, max_tokens=20, ignore_eog=True)
+        pair = engine.client._service._pair
+        assert pair is not None
+        model = pair.target.model
+        flag = engine.client._inbox.flag
+        decode = model.decode
+
+        def aborting(tokens, n_rows):  # type: ignore[no-untyped-def]
+            timer = threading.Timer(0.0005, flag.set)
+            timer.start()
+            try:
+                return decode(tokens, n_rows)
+            finally:
+                timer.join()
+
+        n_stopped = 0
+        for _ in range(20):
+            model.decode = aborting  # type: ignore[method-assign]
+            stopped = engine.reply(QUESTION, max_tokens=20, ignore_eog=True)
+            n_stopped += stopped.reason == "cancelled"
+            model.decode = decode  # type: ignore[method-assign]
+            assert engine.reply(QUESTION, max_tokens=20, ignore_eog=True).tokens == fresh.tokens
+        assert n_stopped
+
+
+def test_the_probe_does_not_change_the_reply_it_runs_in(
+    demo_pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """The prompt's own rows came from a wide batch and stay as they are."""
+    with Engine(*demo_pair) as engine:
+        pair = engine.client._service._pair
+        assert pair is not None
+        prompt = "Explain the following words. " + "dict list tuple set " * 100
+        replies = []
+        for _ in range(2):
+            replies.append(engine.reply(prompt, max_tokens=80, ignore_eog=True))
+            pair.wipe()
+    assert replies[0].stats.batch_invariant is True
+    assert replies[0].tokens == replies[1].tokens
 
 
 def test_a_recurrent_model_runs_plainly_and_refuses_drafts() -> None:

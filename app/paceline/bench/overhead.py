@@ -22,6 +22,7 @@ from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
+from paceline.engine.service import MAX_DRAFT
 from paceline.engine.turn import Turn
 from paceline.messages import (
     ChatMessage,
@@ -135,9 +136,12 @@ def main(argv: list[str] | None = None) -> int:
     backend, flag = llama_backend(), CancelFlag()
     models = [
         backend.load(
-            ModelParams(path, n_threads=1), n_rows=65, cancel=flag, progress=lambda _fraction: None
+            ModelParams(path, n_threads=1),
+            n_rows=n_rows,
+            cancel=flag,
+            progress=lambda _fraction: None,
         )
-        for path in (args.target, args.draft)
+        for path, n_rows in ((args.target, MAX_DRAFT + 1), (args.draft, 1))
     ]
     pair = LoadedPair(models[0], models[1], Facts(""))
     try:

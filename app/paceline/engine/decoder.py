@@ -12,13 +12,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 
-from paceline.engine.drafters.base import NO_DRAFT, Draft, Drafter, Workbench
+from paceline.engine.drafters.base import NO_DRAFT, Draft, Workbench
 from paceline.engine.drafters.registry import Strategy
+from paceline.engine.drafting import GuardedDrafter
 from paceline.engine.prefix import CachedContext, common_prefix
 from paceline.engine.stats import PlainSpeed, TurnMeter
 from paceline.engine.text import TextAssembler
 from paceline.engine.verify import Verdict, verify
-from paceline.errors import CancelledError
 from paceline.messages import SOURCE_TARGET, DraftCount, FinishReason, StepCommitted, TokenTrace
 
 _clock = time.perf_counter
@@ -31,7 +31,6 @@ class Decoder:
         history: Prompt and committed tokens.
         finish_reason: Why the reply ended; None while it runs.
         meter: The reply's figures.
-        broken_draft: Why the drafter was given up in mid-reply, if it was.
     """
 
     def __init__(
@@ -54,9 +53,8 @@ class Decoder:
         self._max_tokens = max_tokens
         self._eog = eog
         self._plain_speed = plain_speed
-        self._strategy = strategy
-        self._drafter = strategy.make(bench)
-        self._drafter_began = False
+        self.meter = TurnMeter()
+        self._drafter = GuardedDrafter(strategy, bench, self.meter)
         self._n_prompt = 0
         self._last_width = 0
         self._time_ended = 0.0
@@ -64,13 +62,16 @@ class Decoder:
         self._native_at_start = 0.0
         self.history: list[int] = []
         self.finish_reason: FinishReason | None = None
-        self.meter = TurnMeter()
-        self.broken_draft: Exception | None = None
 
     @property
     def generated(self) -> list[int]:
         """The committed tokens of the reply."""
         return self.history[self._n_prompt :]
+
+    @property
+    def draft_failure(self) -> Exception | None:
+        """Why the present drafter was given up, if it was."""
+        return self._drafter.failure
 
     @property
     def reply(self) -> str:
@@ -83,9 +84,13 @@ class Decoder:
         Raises:
             UserError: The strategy cannot work here; the present one stays.
         """
-        drafter = strategy.make(self._bench)
+        drafter = GuardedDrafter(strategy, self._bench, self.meter)
         self._drafter.close()
-        self._drafter, self._strategy, self._drafter_began = drafter, strategy, False
+        self._drafter = drafter
+
+    def pause(self) -> None:
+        """Say that the next step's time is not a plain step's, whatever happened in between."""
+        self._last_width = 0
 
     def run(
         self, prompt: Sequence[int], on_prefill: Callable[[int], None]
@@ -107,9 +112,10 @@ class Decoder:
             while self.finish_reason is None:
                 yield self._step()
         finally:
-            self._drafter.close()
             self._target.rollback(common_prefix(self._target.tokens, self.history))
-            self._count_time()
+            self._drafter.close()
+            if self._decode_began:
+                self.meter.decode_s = self._time_ended - self._decode_began
 
     # ------------------------------------------------------------------------------- prefill
 
@@ -117,9 +123,11 @@ class Decoder:
         began = _clock()
         target = self._target
         self.meter.n_reused = target.reuse(self.history)
-        row = target.prefill(self.history, self._bench.chunk, on_prefill)[0]
+        try:
+            row = target.prefill(self.history, self._bench.chunk, on_prefill)[0]
+        finally:
+            self.meter.prefill_s = _clock() - began
         self._decode_began = self._time_ended = _clock()
-        self.meter.prefill_s = self._decode_began - began
         self._native_at_start = self._native_s()
         token = self._sampler.sample(row, 0)
         ended = self._commit(token)
@@ -127,7 +135,7 @@ class Decoder:
         now = _clock()
         trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
         seconds = now - self._time_ended
-        self._time_ended = now
+        self._end_step(now)
         return StepCommitted(
             self._turn_id, 0, (trace,), self._text.take(), (), 0.0, 0.0, seconds, seconds
         )
@@ -138,7 +146,9 @@ class Decoder:
         target, history, meter = self._target, self.history, self.meter
         began = self._time_ended
         n_max = self._room()
-        draft, draft_s = self._propose(n_max) if n_max > 0 else (NO_DRAFT, 0.0)
+        draft, draft_s = NO_DRAFT, 0.0
+        if n_max > 0:
+            draft, draft_s = self._drafter.propose(history, self._n_prompt, n_max)
         n_draft = len(draft.tokens)
         n_held = len(target.tokens)
 
@@ -157,7 +167,7 @@ class Decoder:
         sample_ended = _clock()
 
         target.rollback(n_held + 1 + verdict.n_accepted)
-        self._observe(verdict, n_draft)
+        self._drafter.observe(n_draft, verdict.n_accepted)
         meter.n_steps += 1
         meter.n_discarded += verdict.n_discarded
         self._close_step(len(verdict.tokens), ended=verdict.ended)
@@ -169,13 +179,13 @@ class Decoder:
             seconds = ended - began - draft_s
             meter.plain.add(seconds)
             self._plain_speed.add(seconds)
-        self._time_ended = ended
+        self._end_step(ended)
         return StepCommitted(
             self._turn_id,
             meter.n_steps,
             self._traces(verdict, draft, ends),
             self._text.take(),
-            (DraftCount(self._strategy.info.id, n_draft, verdict.n_accepted, verdict.n_discarded),)
+            (DraftCount(self._drafter.info.id, n_draft, verdict.n_accepted, verdict.n_discarded),)
             if n_draft
             else (),
             draft_s,
@@ -188,7 +198,7 @@ class Decoder:
     def _room(self) -> int:
         """Return how many tokens the next step may draft."""
         # A load's first steps are plain, so that there is something to compare with.
-        if self._strategy.info.family == "off" or self._plain_speed.n_needed:
+        if not self._drafter.may_draft or self._plain_speed.n_needed:
             return 0
         model = self._target.model
         return min(
@@ -196,49 +206,6 @@ class Decoder:
             model.n_ctx - len(self.history),
             model.max_rows - 1,
         )
-
-    def _propose(self, n_max: int) -> tuple[Draft, float]:
-        meter = self.meter.drafter(self._strategy.info.id)
-        began = _clock()
-        try:
-            if not self._drafter_began:
-                self._drafter.begin(self.history, self._n_prompt)
-                self._drafter_began = True
-                meter.n_begin += 1
-                now = _clock()
-                meter.begin_s += now - began
-            draft_began = _clock()
-            draft = self._drafter.propose(n_max)
-        except CancelledError:
-            raise
-        except Exception as error:  # noqa: BLE001  a dead drafter, anybody's, never costs a reply
-            self.broken_draft = error
-            self._drafter = _Nothing()
-            return NO_DRAFT, _clock() - began
-        now = _clock()
-        meter.n_draft += 1
-        meter.draft_s += now - draft_began
-        if draft.tokens:
-            draft = self._sound(draft, n_max)
-        return draft, now - began
-
-    def _sound(self, draft: Draft, n_max: int) -> Draft:
-        """Cut a draft to its length and to tokens that exist: drafters may be anybody's."""
-        n_vocab, tokens = self._bench.vocab.n_tokens, draft.tokens
-        n = min(len(tokens), n_max)
-        n = next((i for i in range(n) if not 0 <= tokens[i] < n_vocab), n)
-        return draft if n == len(tokens) else Draft(tokens[:n], draft.confidences[:n])
-
-    def _observe(self, verdict: Verdict, n_draft: int) -> None:
-        if not self._drafter_began:
-            return
-        meter = self.meter.drafter(self._strategy.info.id)
-        began = _clock()
-        self._drafter.observe(verdict.n_accepted if n_draft else None)
-        if n_draft:
-            meter.count_draft(n_draft, verdict.n_accepted)
-            meter.n_accept += 1
-            meter.accept_s += _clock() - began
 
     # -------------------------------------------------------------------------------- commit
 
@@ -263,7 +230,7 @@ class Decoder:
     def _traces(
         self, verdict: Verdict, draft: Draft, ends: Sequence[int]
     ) -> tuple[TokenTrace, ...]:
-        source, sure, tokens = self._strategy.info.id, draft.confidences, verdict.tokens
+        source, sure, tokens = self._drafter.info.id, draft.confidences, verdict.tokens
         traces = []
         for n in range(verdict.n_accepted):
             confidence = sure[n] if n < len(sure) else None
@@ -272,31 +239,10 @@ class Decoder:
             traces.append(TokenTrace(tokens[-1], SOURCE_TARGET, -1, None, ends[-1]))
         return tuple(traces)
 
+    def _end_step(self, now: float) -> None:
+        self._time_ended = now
+        self.meter.native_s = self._native_s() - self._native_at_start
+
     def _native_s(self) -> float:
         draft = self._bench.draft
         return self._target.model.native_s + (draft.model.native_s if draft else 0.0)
-
-    def _count_time(self) -> None:
-        if self._decode_began:
-            self.meter.decode_s = self._time_ended - self._decode_began
-            self.meter.native_s = self._native_s() - self._native_at_start
-
-
-class _Nothing:
-    """Takes the place of a drafter that broke."""
-
-    def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        pass
-
-    def propose(self, n_max: int) -> Draft:
-        del n_max
-        return NO_DRAFT
-
-    def observe(self, n_accepted: int | None) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-_: type[Drafter] = _Nothing  # the protocol holds

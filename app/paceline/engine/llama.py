@@ -36,7 +36,7 @@ from paceline.engine.model_params import (
     choose_ctx,
     gpu_layers,
 )
-from paceline.engine.threads import default_threads
+from paceline.engine.threads import default_threads, on_big_stack
 from paceline.errors import (
     CancelledError,
     ContextFullError,
@@ -47,6 +47,11 @@ from paceline.errors import (
 from paceline.messages import DeviceInfo, EngineDescribed, ModelInfo, ModelParams
 
 N_BATCH = 512
+# Where llama.cpp has no hand-written splitter for a tokenizer it takes std::regex, which recurses
+# once per character of a run: 20,000 spaces fill 8 MiB of stack, and more end the process.
+_LONG_TEXT = 2000
+_NO_VOCABULARY = 0  # enum llama_vocab_type
+_LOG_ERROR = 4  # enum ggml_log_level
 _NO = False  # for C functions, which take no keywords
 _DEVICE_KINDS: dict[int, Literal["cpu", "gpu", "igpu", "accel"]] = {0: "cpu", 1: "gpu", 2: "igpu"}
 
@@ -60,10 +65,8 @@ class _NativeLog:
         llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
 
     def _on_line(self, level: int, text: bytes, _data: object) -> None:
-        if level in (2, 3):  # warning, error
-            line = text.decode("utf-8", "replace").strip()
-            if level == 3 and line:
-                self.lines.append(line)
+        if level == _LOG_ERROR:
+            self.lines.append(text.decode("utf-8", "replace").strip())
 
     def why(self) -> str:
         """Return the first complaint since the last call, without function names."""
@@ -137,6 +140,11 @@ class LlamaVocabulary:
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """Return token ids without BOS; with `special`, control tokens' texts become them."""
+        if len(text) > _LONG_TEXT:
+            return on_big_stack(lambda: self._tokenize(text, special=special))
+        return self._tokenize(text, special=special)
+
+    def _tokenize(self, text: str, *, special: bool) -> list[int]:
         data = text.encode("utf-8", "replace")
         size = len(data) + 16  # a tokenizer may add a leading space
         for _ in range(2):
@@ -188,7 +196,14 @@ class LlamaModel:
 
     def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
         model = self._model
-        self.vocab: Vocabulary = LlamaVocabulary(llama_cpp.llama_model_get_vocab(model))
+        vocab = llama_cpp.llama_model_get_vocab(model)
+        if llama_cpp.llama_vocab_type(vocab) == _NO_VOCABULARY:
+            raise ModelError(
+                "no-tokenizer",
+                f"“{path.name}” holds no tokenizer, so it cannot read text.",
+                "Choose a file that was made for chatting.",
+            )
+        self.vocab: Vocabulary = LlamaVocabulary(vocab)
         template = llama_cpp.llama_model_chat_template(model, None)
         self.template = template.decode("utf-8", "replace") if template else ""
         self.native_s = 0.0
@@ -279,7 +294,13 @@ class LlamaModel:
         """
         if self.n_ctx < 2:
             return True  # nothing can be drafted in it anyway
-        self.decode([0, 0], 1)
+        row = self.decode([0, 0], 1)
+        if not np.isfinite(row.max()):
+            raise ModelError(
+                "invalid-numbers",
+                "The model gives invalid numbers instead of logits.",
+                "The file may be damaged, or made for something else than writing text.",
+            )
         can = self.rollback(1)
         self.clear()
         self.native_s = 0.0

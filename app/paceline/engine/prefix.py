@@ -32,7 +32,8 @@ class CachedContext:
             rows = self.model.decode(tokens, n_rows)
         except (CancelledError, EngineError):
             self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])
-            if self.model.n_past != len(self.tokens):  # it lost what it had held
+            # A recurrent state is half updated by now, and what is lost is lost.
+            if not self.model.can_rollback or self.model.n_past != len(self.tokens):
                 self.clear()
             raise
         self.tokens.extend(tokens)
@@ -41,8 +42,10 @@ class CachedContext:
     def prefill(
         self, prompt: Sequence[int], chunk: int, on_progress: Callable[[int], None]
     ) -> Rows:
-        """Bring the context to exactly `prompt` and return the last token's row, [1, n_vocab]."""
-        self.reuse(prompt)
+        """Decode what the context lacks of `prompt`; return its last token's row, [1, n_vocab].
+
+        `reuse` comes before.
+        """
         rows: Rows | None = None
         while len(self.tokens) < len(prompt):
             done = len(self.tokens)

@@ -20,9 +20,14 @@ _N = 8
 _WIDTHS = (8, 4, 2, 1)  # one by one last: the context is left as plain decoding leaves it
 
 
-def can_probe(context: CachedContext) -> bool:
-    """Whether the context is long enough, and can take tokens back."""
-    return len(context.tokens) >= MIN_CONTEXT and context.model.can_rollback
+def can_probe(context: CachedContext, n_prompt: int) -> bool:
+    """Whether the context is long enough, can take tokens back, and ends with generated ones.
+
+    The prompt's tokens were computed in wider batches, whose rounding differs: decoding them anew
+    would change the reply.
+    """
+    n = len(context.tokens)
+    return n >= max(MIN_CONTEXT, n_prompt + _N) and context.model.can_rollback
 
 
 def is_batch_invariant(context: CachedContext) -> bool:

@@ -24,7 +24,7 @@ from paceline.errors import EngineError, ValueOutOfRangeError
 from paceline.messages import SamplingParams
 
 _TOP_OF_CONFIDENCE = 10
-_COLD = 1e-6  # below it the noise cannot outweigh any difference that float32 can hold
+_COLD = 1e-6  # below it the noise could only decide between logits less than 3e-5 apart
 _FEW = 12  # up to here Python's own arithmetic is faster than numpy's calls
 
 
@@ -98,9 +98,10 @@ class Sampler:
         self._suppress = sorted(suppress)
         self._top_k = _Largest(params.top_k) if params.top_k else None
 
-    def twin(self) -> Sampler:
-        """Return a sampler that draws the same, for another model's rows."""
-        return Sampler(self.params, self.seed, self._suppress)
+    def twin(self, n_vocab: int) -> Sampler:
+        """Return a sampler that draws the same, for another model's rows, [n_vocab]."""
+        suppress = [token for token in self._suppress if token < n_vocab]
+        return Sampler(self.params, self.seed, suppress)
 
     def sample(self, row: Row, position: int) -> int:
         """Return the token for the generated position, 0 for a reply's first token.

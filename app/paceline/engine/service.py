@@ -20,7 +20,7 @@ from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
 from paceline.engine.turn import Turn
 from paceline.engine.vocab import vocabulary_mismatch
-from paceline.errors import ModelError, UserError
+from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import (
     CancelTurn,
     Command,
@@ -71,7 +71,11 @@ class EngineService:
         self._pair: LoadedPair | None = None
 
     def handle(self, command: Command) -> None:
-        """Carry out one command; every failure becomes an event."""
+        """Carry out one command; every failure of a load or a turn becomes an event.
+
+        Raises:
+            Exception: The native library cannot even be loaded or asked what it is.
+        """
         match command:
             case LoadPair():
                 self._load(command)
@@ -93,7 +97,7 @@ class EngineService:
             case Shutdown():
                 self._unload()
             case CancelTurn():
-                pass  # the host has set the flag already
+                pass  # the inbox has set the flag already
 
     # ---------------------------------------------------------------------------------- load
 
@@ -108,9 +112,11 @@ class EngineService:
             self._pair = None
 
     def _load(self, command: LoadPair) -> None:
-        self._unload()
         began = time.perf_counter()
         try:
+            if self._cancel.is_set():  # stopped while it was waiting: what is loaded stays
+                raise CancelledError
+            self._unload()
             self._pair = self._open(command)
         except Exception as error:
             code, message, hint = describe_failure(error)

@@ -1,7 +1,6 @@
 """A conversation to the token ids that the model's chat template gives.
 
-The template comes out of a file from the internet, so it runs in Jinja's immutable sandbox with a
-deadline, a cap on its output and without the operators that can make gigabytes in one step.
+The template comes out of a file from the internet and runs in `sandbox.py`'s sandbox.
 
 What a user typed must stay text: if it contains ``<|im_end|>``, the model shall see these ten
 characters, not its control token. When a message holds such a text, the template is rendered
@@ -13,25 +12,17 @@ broken up and a note says so.
 
 from __future__ import annotations
 
-import datetime
 import re
 import secrets
-import sys
-import time
 from collections.abc import Sequence
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import jinja2
-from jinja2.exceptions import SecurityError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from paceline.engine.backend import Vocabulary
+from paceline.engine.sandbox import LimitError, TemplateRefusedError, guarded, sandbox
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
-
-DEADLINE_S = 2.0
-_MAX_WIDTH = 10_000
 
 FALLBACK = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n"
@@ -43,88 +34,13 @@ Segment = tuple[str, bool]
 """A piece of the prompt, and whether control tokens are read in it."""
 
 
-class _TemplateRefusedError(Exception):
-    """The template called `raise_exception`: it does not take such a conversation."""
-
-
-class _DeadlineError(Exception):
-    """The template ran longer than it may."""
-
-
-class _Sandbox(ImmutableSandboxedEnvironment):
-    intercepted_binops = frozenset(["%", "*", "**"])
-
-    def call_binop(
-        self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any
-    ) -> Any:
-        if operator == "%" and isinstance(left, str):
-            _refuse_wide(left)
-        elif operator == "*" and not (_is_number(left) and _is_number(right)):
-            text, n = (left, right) if _is_number(right) else (right, left)
-            if len(text) * int(n) > _MAX_WIDTH:
-                raise SecurityError("the template repeats a text too often")
-        elif operator == "**":
-            raise SecurityError("the template uses **")
-        return super().call_binop(context, operator, left, right)
-
-    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        # Methods that pad to any width; no chat template needs them.
-        if isinstance(obj, str) and attr in {"center", "ljust", "rjust", "zfill", "expandtabs"}:
-            return False
-        return super().is_safe_attribute(obj, attr, value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float))
-
-
-def _refuse_wide(text: str) -> None:
-    if any(int(width) > _MAX_WIDTH for width in re.findall(r"\d{1,20}", text)) or "*" in text:
-        raise SecurityError("the template formats a text too wide")
-
-
-def _raise_exception(message: str) -> NoReturn:
-    raise _TemplateRefusedError(message)
-
-
-def _format(text: str, *args: Any, **kwargs: Any) -> str:
-    _refuse_wide(text)
-    return text % (kwargs or args)
-
-
-def _environment() -> ImmutableSandboxedEnvironment:
-    env = _Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"])
-    env.globals["raise_exception"] = _raise_exception
-    env.globals["strftime_now"] = _strftime_now
-    env.globals.pop("lipsum", None)
-    for name in ("center", "indent", "wordwrap", "xmlattr", "urlize"):
-        env.filters.pop(name, None)
-    env.filters["format"] = _format
-    return env
-
-
-def _strftime_now(pattern: str) -> str:
-    return datetime.datetime.now(tz=datetime.UTC).astimezone().strftime(pattern[:100])
-
-
 class ChatTemplate:
-    """A model's chat template, compiled once.
-
-    Raises:
-        EngineError: The source is not a Jinja template.
-    """
+    """A model's chat template, compiled at its first use: raw prompts work without it."""
 
     def __init__(self, source: str, vocab: Vocabulary) -> None:
         self._vocab = vocab
-        self._env = _environment()
-        try:
-            self._template = self._env.from_string(source or FALLBACK)
-        except jinja2.TemplateError as error:
-            raise EngineError(
-                "bad-template",
-                f"The model's chat template is broken: {error}.",
-                "Use raw prompts with this model, or another file of it.",
-            ) from error
+        self._source = source or FALLBACK
+        self._template: jinja2.Template | None = None
 
     def encode(self, messages: Sequence[ChatMessage]) -> tuple[list[int], tuple[str, ...]]:
         """Return the prompt's token ids, ready for the assistant's reply, and notes for the user.
@@ -135,7 +51,7 @@ class ChatTemplate:
         notes: list[str] = []
         try:
             segments = self._segments(messages, notes)
-        except _TemplateRefusedError as refusal:
+        except TemplateRefusedError as refusal:
             folded = fold_system(messages)
             if folded == tuple(messages):
                 raise EngineError(
@@ -146,7 +62,7 @@ class ChatTemplate:
             notes.append("This model knows no system role; its text was put before the question.")
             try:
                 segments = self._segments(folded, notes)
-            except _TemplateRefusedError as second:
+            except TemplateRefusedError as second:
                 raise EngineError(
                     "template-refused",
                     f"The model's chat template refuses this conversation: {second}.",
@@ -183,10 +99,29 @@ class ChatTemplate:
         return self._vocab.tokenize(text, special=True) != self._vocab.tokenize(text, special=False)
 
     def _break_up(self, text: str) -> str:
-        """Put a zero-width space into every text that would become a control token."""
-        if not self._holds_control_tokens(text):
-            return text
-        return re.sub(r"[<\[]([|/]?)(?=\S)", lambda m: m[0] + "\u200b", text)
+        """Put a zero-width space behind the first character of what would be a control token.
+
+        Raises:
+            EngineError: That does not help with this tokenizer.
+        """
+        for _ in range(8):
+            special = self._vocab.tokenize(text, special=True)
+            plain = set(self._vocab.tokenize(text, special=False))
+            names = {self._vocab.text(t).decode("utf-8", "replace") for t in set(special) - plain}
+            broken = text
+            for name in filter(None, names):
+                broken = broken.replace(name, f"{name[0]}\u200b{name[1:]}")
+            if broken == text:
+                break
+            text = broken
+        if self._holds_control_tokens(text):
+            raise EngineError(
+                "control-token",
+                "A message holds the text of a control token, and this model's chat template "
+                "leaves no way to keep it plain text.",
+                "Take it out of the message.",
+            )
+        return text
 
     def _render(self, messages: list[tuple[str, str]]) -> str:
         v = self._vocab
@@ -198,49 +133,30 @@ class ChatTemplate:
         }
         limit = 100_000 + 8 * sum(len(content) for _, content in messages)
         try:
-            return _within_deadline(self._template, variables, limit)
-        except _TemplateRefusedError:
+            return guarded(lambda: self._render_within(variables, limit))
+        except TemplateRefusedError:
             raise
-        except _DeadlineError:
-            reason = f"it ran longer than {DEADLINE_S:g} seconds or wrote too much"
-        except (
-            jinja2.TemplateError, TypeError, ValueError, KeyError, AttributeError, LookupError,
-            OverflowError, MemoryError, RecursionError, ZeroDivisionError,
-        ) as error:  # fmt: skip
-            reason = f"{error}".rstrip(".")
+        except LimitError as error:
+            reason = f"it {error}"
+        except Exception as error:  # noqa: BLE001  a template can raise whatever it likes
+            reason = str(error).rstrip(".") or type(error).__name__
         raise EngineError(
             "bad-template",
             f"The model's chat template failed: {reason}.",
             "Use raw prompts with this model, or another file of it.",
         )
 
-
-def _within_deadline(template: jinja2.Template, variables: dict[str, Any], limit: int) -> str:
-    """Render with a trace function that looks at the clock at every line of the template.
-
-    A template's loops run as Python lines, so this stops them all; what a single line could blow
-    up is taken out of the sandbox. Costs nothing outside the rendering.
-    """
-    end = time.monotonic() + DEADLINE_S
-
-    def trace(_frame: FrameType, _event: str, _arg: object) -> Any:
-        if time.monotonic() > end:
-            raise _DeadlineError
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
+    def _render_within(self, variables: dict[str, Any], limit: int) -> str:
+        if self._template is None:
+            self._template = sandbox().from_string(self._source)
         pieces: list[str] = []
         n = 0
-        for piece in template.generate(**variables):
+        for piece in self._template.generate(**variables):
             pieces.append(piece)
             n += len(piece)
             if n > limit:
-                raise _DeadlineError
+                raise LimitError("wrote too much")
         return "".join(pieces)
-    finally:
-        sys.settrace(before)
 
 
 def fold_system(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:

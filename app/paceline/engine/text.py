@@ -75,12 +75,12 @@ class TextAssembler:
 
     def _undecided(self) -> int:
         """Return the length of the longest end of the text that begins a stop text."""
-        return max(
-            (
-                n
-                for stop in self._stop
-                for n in range(min(len(stop) - 1, len(self._text)), 0, -1)
-                if self._text.endswith(stop[:n])
-            ),
-            default=0,
-        )
+        text, longest = self._text, 0
+        for stop in self._stop:
+            tail = text[-(len(stop) - 1) :] if len(stop) > 1 else ""
+            at = tail.find(stop[0])
+            while at >= 0 and len(tail) - at > longest:
+                if stop.startswith(tail[at:]):
+                    longest = len(tail) - at
+                at = tail.find(stop[0], at + 1)
+        return longest

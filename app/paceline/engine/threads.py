@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Callable
+from typing import TypeVar
 
 import psutil
+
+T = TypeVar("T")
+_BIG_STACK = 512 << 20  # address space; memory is taken as it is used
 
 
 def default_threads() -> int:
@@ -28,3 +34,26 @@ def calm_waiting_threads() -> None:
     n_cores = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
     if n_cores <= 2 and "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", "0")
+
+
+def on_big_stack(work: Callable[[], T]) -> T:
+    """Run native code that recurses deeply on a thread with room for it, and wait."""
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001  raised again by the caller
+            failures.append(error)
+
+    before = threading.stack_size(_BIG_STACK)
+    try:
+        thread = threading.Thread(target=run, name="big-stack", daemon=True)
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    if failures:
+        raise failures[0]
+    return results[0]

@@ -33,6 +33,8 @@ from paceline.messages import (
 )
 
 Emit = Callable[[Event], None]
+_ROLES = {"system", "user", "assistant"}  # anything else could smuggle control tokens in
+_ROLE_NAMES = ", ".join(sorted(_ROLES))
 
 
 class Turn:
@@ -59,6 +61,7 @@ class Turn:
         self._take_tune = take_tune
         self._cancel = cancel
         self._strategy_text = command.strategy
+        self._told_failure: Exception | None = None
         _check_limits(command, seed)
         self._prompt, self._notes = _encode_prompt(pair, command)
         model = pair.target.model
@@ -124,6 +127,7 @@ class Turn:
         finally:
             steps.close()
         self._text.finish()
+        self._tell_broken_drafter()
         self._emit(
             TurnFinished(
                 command.turn_id,
@@ -139,32 +143,33 @@ class Turn:
     # ----------------------------------------------------------------------------- between steps
 
     def _between_steps(self) -> None:
+        self._tell_broken_drafter()
         tune = self._take_tune(self._command.turn_id)
         if tune is not None:
             self._tune(tune)
-        if self._decoder.broken_draft is not None and self._strategy_text != "off":
-            code, message, hint = describe_failure(self._decoder.broken_draft)
-            self._emit(
-                TuneRejected(
-                    self._command.turn_id,
-                    self._strategy_text,
-                    code,
-                    f"The drafter failed, so the reply goes on plainly. {message}",
-                    hint,
-                )
-            )
-            self._strategy_text = "off"
-        if self._batch_invariant is None and probe.can_probe(self._pair.target):
-            self._batch_invariant = probe.is_batch_invariant(self._pair.target)
+        target = self._pair.target
+        if self._batch_invariant is None and probe.can_probe(target, len(self._prompt)):
+            self._batch_invariant = probe.is_batch_invariant(target)
             self._pair.facts.put(self._fact_name(), self._batch_invariant)
+            self._decoder.pause()
+
+    def _tell_broken_drafter(self) -> None:
+        failure = self._decoder.draft_failure
+        if failure is None or failure is self._told_failure:
+            return
+        self._told_failure = failure
+        code, message, hint = describe_failure(failure)
+        message = f"The drafter failed, so the reply goes on plainly. {message}"
+        turn_id = self._command.turn_id
+        self._emit(TuneRejected(turn_id, self._strategy_text, code, message, hint))
+        self._strategy_text = "off"
 
     def _tune(self, tune: Tune) -> None:
         try:
             self._decoder.switch(self._fitting(parse_strategy(tune.strategy)))
-        except UserError as error:
-            self._emit(
-                TuneRejected(tune.turn_id, tune.strategy, error.code, error.message, error.hint)
-            )
+        except Exception as error:  # noqa: BLE001  a plug-in may raise anything when it is made
+            code, message, hint = describe_failure(error)
+            self._emit(TuneRejected(tune.turn_id, tune.strategy, code, message, hint))
         else:
             self._strategy_text = tune.strategy
             self._emit(TuneApplied(tune.turn_id, tune.strategy))
@@ -223,6 +228,10 @@ def _encode_prompt(pair: LoadedPair, command: StartTurn) -> tuple[list[int], tup
     else:
         if not any(m.content.strip() for m in command.messages):
             raise _empty()
+        for role in {m.role for m in command.messages} - _ROLES:
+            raise ValueOutOfRangeError(
+                "no-such-role", f"A message has the role “{role}”.", f"Roles are {_ROLE_NAMES}."
+            )
         tokens, notes = pair.template.encode(command.messages)
     if not tokens:
         raise _empty()

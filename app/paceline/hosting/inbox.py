@@ -10,7 +10,7 @@ import threading
 from collections import deque
 
 from paceline.engine.cancel import CancelFlag
-from paceline.messages import Command, LoadPair, StartTurn, Tune
+from paceline.messages import CancelTurn, Command, LoadPair, StartTurn, Tune
 
 
 def _request_id(command: Command) -> str | None:
@@ -34,7 +34,10 @@ class Inbox:
         self._cancelled: set[str] = set()
 
     def put(self, command: Command) -> None:
-        """Append a command."""
+        """Append a command; a `CancelTurn` takes effect at once instead."""
+        if isinstance(command, CancelTurn):
+            self.cancel(command.turn_id)
+            return
         with self._ready:
             self._commands.append(command)
             self._ready.notify()

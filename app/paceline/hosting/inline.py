@@ -15,7 +15,7 @@ class InlineClient:
     """An `EngineClient` whose `submit` returns when the command is done.
 
     A listener may submit commands from within an event (a `Tune` reaches the running turn at its
-    next step, anything else runs afterwards); another thread or a signal handler may `cancel`.
+    next step, anything else runs afterwards); another thread may `cancel`.
     """
 
     def __init__(self, backend: Callable[[], Backend] | None = None) -> None:

@@ -41,7 +41,7 @@ class DraftModel:
             )
         self._context = bench.draft
         self._bench = bench
-        self._sampler = bench.sampler.twin()
+        self._sampler = bench.sampler.twin(bench.draft.model.vocab.n_tokens)
         self._n_vocab = bench.vocab.n_tokens
         self._n_max = int(settings["n_max"])
         self._n_min = int(settings["n_min"])
@@ -67,6 +67,8 @@ class DraftModel:
         draw, eog, n_vocab = self._sampler.draft, self._bench.eog, self._n_vocab
         position = len(history) - self._n_prompt
         pending = self._catch_up()
+        if pending is None:
+            return NO_DRAFT
         tokens: list[int] = []
         confidences: list[float] = []
         while True:
@@ -102,12 +104,19 @@ class DraftModel:
             self.observe(None)
         self._history = ()
 
-    def _catch_up(self) -> Sequence[int]:
-        """Decode all but the last stretch of what the context lacks; return that stretch."""
+    def _catch_up(self) -> Sequence[int] | None:
+        """Decode all but the last stretch of what the context lacks; return that stretch.
+
+        None when it holds a token that the draft model does not know: vocabularies may differ by
+        some tokens at their ends.
+        """
         context, history, chunk = self._context, self._history, self._bench.chunk
-        if len(context.tokens) >= len(history):  # only after a failed step: the last row is needed
+        if len(context.tokens) >= len(history):  # its last row is needed anew
             context.rollback(len(history) - 1)
         self._n_agreed = len(context.tokens)
+        n_vocab = context.model.vocab.n_tokens
+        if any(token >= n_vocab for token in history[len(context.tokens) :]):
+            return None
         while len(history) - len(context.tokens) > chunk:
             done = len(context.tokens)
             context.feed(history[done : done + chunk], 0)

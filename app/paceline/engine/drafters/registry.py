@@ -85,7 +85,7 @@ def _find(name: str) -> DrafterInfo:
         for entry in entry_points(group=PLUGIN_GROUP, name=name.removeprefix(PLUGIN_PREFIX)):
             return _load_plugin(entry)
         _refuse(
-            f"No plug-in called “{name}” is installed.", "`paceline doctor` lists what there is."
+            f"No plug-in called “{name}” is installed.", "Install it, or choose another strategy."
         )
     if name in _PLANNED or ("+" in name and all(_is_name(part) for part in name.split("+"))):
         _refuse(
@@ -114,7 +114,9 @@ def _parse_value(parameter: Parameter, text: str) -> float:
 
 
 def _load_plugin(entry: EntryPoint) -> DrafterInfo:
-    """Import a plug-in: a `Drafter` class with an attribute ``INFO`` without id, or none at all.
+    """Import a plug-in: a `Drafter` class, made like a built-in one.
+
+    It may have the class attributes ``title`` (str) and ``parameters`` (tuple of `Parameter`).
 
     Raises:
         UserError: It cannot be imported.
@@ -122,7 +124,7 @@ def _load_plugin(entry: EntryPoint) -> DrafterInfo:
     name = PLUGIN_PREFIX + entry.name
     try:
         cls = entry.load()
-    except (ImportError, AttributeError) as error:
+    except Exception as error:
         raise UserError(
             "broken-plugin",
             f"The drafter plug-in {entry.name} cannot be imported: {error}.",

@@ -1,0 +1,209 @@
+"""The sandbox in which a model's chat template runs: it comes out of a file from the internet.
+
+Jinja's immutable sandbox keeps a template from reaching the program; this adds limits to what it
+may use up. Loops and macros run as lines of Python, which a trace function stops by clock and
+memory; what could make much out of little within one call is guarded or taken away.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NoReturn
+
+import jinja2
+import psutil
+from jinja2 import nodes
+from jinja2.exceptions import SecurityError
+from jinja2.ext import Extension
+from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+DEADLINE_S = 2.0
+_MAX_WIDTH = 10_000
+
+
+class TemplateRefusedError(Exception):
+    """The template called `raise_exception`: it does not take such a conversation."""
+
+
+class LimitError(Exception):
+    """The template took more time, memory or output than it may."""
+
+
+_TEXT_METHODS = frozenset(
+    (
+        "capitalize count endswith find index isdigit isspace isupper join lower lstrip "
+        "removeprefix removesuffix replace rfind rsplit rstrip split splitlines startswith strip "
+        "title upper"
+    ).split()
+)
+_MAX_BYTES = 256 << 20
+_MAX_BITS = 4096
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Besides what Jinja refuses: whatever makes much out of little within one call."""
+
+    intercepted_binops = frozenset(["%", "*", "**", "+"])
+
+    def call_binop(
+        self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any
+    ) -> Any:
+        if operator == "**":
+            raise SecurityError("the template uses **")
+        if operator == "%" and isinstance(left, (str, bytes)):
+            _refuse_wide(left)
+        elif operator == "*":
+            _refuse_product(left, right)
+        elif operator == "+" and _size(left) + _size(right) > _MAX_BYTES:
+            raise SecurityError("the template makes too long a text")
+        return super().call_binop(context, operator, left, right)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        if isinstance(obj, str):
+            return attr in _TEXT_METHODS
+        if isinstance(obj, (bytes, bytearray, int, float)):
+            return False
+        return super().is_safe_attribute(obj, attr, value)
+
+    def call(  # with Jinja's own names, since a template may pass keywords called self or obj
+        __self,  # noqa: N805
+        __context: jinja2.runtime.Context,
+        __obj: Any,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        owner, name = getattr(__obj, "__self__", None), getattr(__obj, "__name__", "")
+        if isinstance(owner, str):
+            if name == "replace" and len(args) >= 2:
+                _refuse_replace(owner, *args[:2])
+            elif name == "join" and args:
+                args = (_refuse_join(args[0], owner), *args[1:])
+        return super().call(__context, __obj, *args, **kwargs)
+
+
+def _size(value: object) -> int:
+    return len(value) if isinstance(value, (str, bytes, list, tuple)) else 0
+
+
+def _refuse_product(left: Any, right: Any) -> None:
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        if int(abs(left)).bit_length() + int(abs(right)).bit_length() > _MAX_BITS:
+            raise SecurityError("the template makes too large a number")
+    elif (_size(left) or _size(right)) * max(int(x) for x in (left, right) if _is_int(x)) > (
+        _MAX_WIDTH
+    ):
+        raise SecurityError("the template repeats a text too often")
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int)
+
+
+def _refuse_wide(text: str | bytes) -> None:
+    pattern = text.decode("latin-1") if isinstance(text, bytes) else text
+    if any(int(width) > _MAX_WIDTH for width in re.findall(r"\d{1,20}", pattern)) or (
+        re.search(r"%[^a-zA-Z%]*\*", pattern)
+    ):
+        raise SecurityError("the template formats a text too wide")
+
+
+def _refuse_replace(text: str, old: object, new: object) -> None:
+    if len(text) + text.count(str(old)) * len(str(new)) > _MAX_BYTES:
+        raise SecurityError("the template replaces too much")
+
+
+def _refuse_join(values: Any, separator: str) -> list[Any]:
+    items = list(values)
+    if len(items) * len(separator) + sum(_size(item) for item in items) > _MAX_BYTES:
+        raise SecurityError("the template joins too much")
+    return items
+
+
+def _raise_exception(message: str) -> NoReturn:
+    raise TemplateRefusedError(message)
+
+
+def _format(text: str, *args: Any, **kwargs: Any) -> str:
+    _refuse_wide(text)
+    return text % (kwargs or args)
+
+
+def _join(value: Any, separator: str = "", attribute: str | None = None) -> str:
+    items = [item[attribute] if attribute else item for item in value]
+    return str(separator).join(str(item) for item in _refuse_join(items, str(separator)))
+
+
+def _replace(text: str, old: str, new: str) -> str:
+    _refuse_replace(str(text), old, new)
+    return str(text).replace(old, new)
+
+
+def _tojson(value: Any, indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+class _Generation(Extension):
+    """``{% generation %}`` marks what a trainer learns from; for a reply it means nothing."""
+
+    tags = {"generation"}  # noqa: RUF012  Jinja's own way
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        next(parser.stream)
+        body: list[nodes.Node] = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return body
+
+
+def sandbox() -> ImmutableSandboxedEnvironment:
+    """Return an environment to compile one model's template in."""
+    env = _Sandbox(
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.loopcontrols", _Generation],
+        optimized=False,  # constants would be computed while compiling, out of every guard
+    )
+    env.globals["raise_exception"] = _raise_exception
+    env.globals["strftime_now"] = _strftime_now
+    env.globals.pop("lipsum", None)
+    for name in ("center", "indent", "wordwrap", "xmlattr", "urlize"):
+        env.filters.pop(name, None)
+    env.filters |= {"format": _format, "join": _join, "replace": _replace, "tojson": _tojson}
+    return env
+
+
+def _strftime_now(pattern: str) -> str:
+    return datetime.datetime.now(tz=datetime.UTC).astimezone().strftime(pattern[:100])
+
+
+def guarded(work: Callable[[], str]) -> str:
+    """Run with a trace function that looks at clock and memory at every line.
+
+    A template's loops run as Python lines, so this stops them all; what a single call could blow
+    up is taken out of the sandbox. Costs nothing outside the rendering.
+    """
+    end = time.monotonic() + DEADLINE_S
+    process = psutil.Process()
+    most = process.memory_info().rss + _MAX_BYTES
+    n_lines = 0
+
+    def trace(_frame: FrameType, _event: str, _arg: object) -> Any:
+        nonlocal n_lines
+        n_lines += 1
+        if time.monotonic() > end:
+            raise LimitError(f"ran longer than {DEADLINE_S:g} seconds")
+        if n_lines % 16 == 0 and process.memory_info().rss > most:
+            raise LimitError("took too much memory")
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        return work()
+    finally:
+        sys.settrace(before)
