@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +16,7 @@ from paceline.cli.main import parse
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
-    from importlib.util import find_spec
-
+    from pathlib import Path
 
 PAGES = [
     page

@@ -23,7 +23,7 @@ class Facts:
         self._path = Path(cache_dir) / "facts.json" if cache_dir else None
         self._facts: dict[str, Fact] = {}
         if self._path is not None:
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError, RecursionError):
                 data = json.loads(self._path.read_text("utf-8"))
                 if isinstance(data, dict):
                     self._facts = {

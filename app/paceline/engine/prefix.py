@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from paceline.engine.backend import LanguageModel, Rows
-from paceline.errors import CancelledError, EngineError
 
 
 def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
@@ -13,7 +12,7 @@ def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
     n = min(len(a), len(b))
     if a[:n] == b[:n]:  # the usual case, at the speed of C
         return n
-    return next(i for i in range(n) if a[i] != b[i])
+    return next((i for i in range(n) if a[i] != b[i]), n)
 
 
 class CachedContext:
@@ -30,7 +29,7 @@ class CachedContext:
         """Decode tokens behind what the context holds; see `LanguageModel.decode`."""
         try:
             rows = self.model.decode(tokens, n_rows)
-        except (CancelledError, EngineError):
+        except BaseException:
             self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])
             # A recurrent state is half updated by now, and what is lost is lost.
             if not self.model.can_rollback or self.model.n_past != len(self.tokens):
@@ -42,10 +41,8 @@ class CachedContext:
     def prefill(
         self, prompt: Sequence[int], chunk: int, on_progress: Callable[[int], None]
     ) -> Rows:
-        """Decode what the context lacks of `prompt`; return its last token's row, [1, n_vocab].
-
-        `reuse` comes before.
-        """
+        """Bring the context to exactly `prompt` and return the last token's row, [1, n_vocab]."""
+        self.reuse(prompt)
         rows: Rows | None = None
         while len(self.tokens) < len(prompt):
             done = len(self.tokens)

@@ -98,9 +98,9 @@ class Sampler:
         self._suppress = sorted(suppress)
         self._top_k = _Largest(params.top_k) if params.top_k else None
 
-    def twin(self, n_vocab: int) -> Sampler:
+    def twin(self, n_vocab: int | None = None) -> Sampler:
         """Return a sampler that draws the same, for another model's rows, [n_vocab]."""
-        suppress = [token for token in self._suppress if token < n_vocab]
+        suppress = [t for t in self._suppress if n_vocab is None or t < n_vocab]
         return Sampler(self.params, self.seed, suppress)
 
     def sample(self, row: Row, position: int) -> int:
@@ -160,7 +160,8 @@ class Sampler:
         else:
             tokens = (row >= self._floor(top)).nonzero()[0]
             return self._argmax(tokens, row[tokens], len(tokens), position), None
-        n = _survivors(weights, p.top_p * total, p.min_p)
+        enough = p.top_p * total if p.top_p < 1 else math.inf
+        n = _survivors(weights, enough, p.min_p)
         return self._argmax(tokens, logits, n, position), weights
 
     def _argmax(

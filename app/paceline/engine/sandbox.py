@@ -8,6 +8,7 @@ memory; what could make much out of little within one call is guarded or taken a
 from __future__ import annotations
 
 import datetime
+import gc
 import json
 import re
 import sys
@@ -19,6 +20,7 @@ from typing import Any, NoReturn
 import jinja2
 import psutil
 from jinja2 import nodes
+from jinja2.compiler import CodeGenerator, Frame
 from jinja2.exceptions import SecurityError
 from jinja2.ext import Extension
 from jinja2.parser import Parser
@@ -37,18 +39,33 @@ class LimitError(Exception):
 
 
 _TEXT_METHODS = frozenset(
-    (
-        "capitalize count endswith find index isdigit isspace isupper join lower lstrip "
-        "removeprefix removesuffix replace rfind rsplit rstrip split splitlines startswith strip "
-        "title upper"
-    ).split()
-)
-_MAX_BYTES = 256 << 20
+    {
+        "capitalize", "count", "endswith", "find", "index", "isdigit", "isspace", "isupper", "join",
+        "lower", "lstrip", "removeprefix", "removesuffix", "replace", "rfind", "rsplit", "rstrip",
+        "split", "splitlines", "startswith", "strip", "title", "upper",
+    }
+)  # fmt: skip
+_MAX_MEMORY = 256 << 20
+_MAX_TEXT = 4 << 20
+_MAX_ITEMS = 100_000
 _MAX_BITS = 4096
+
+
+class _Generator(CodeGenerator):
+    """Lets the sandbox see ``~``, too."""
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
+        self.write("environment.concatenate((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
     """Besides what Jinja refuses: whatever makes much out of little within one call."""
+
+    code_generator_class = _Generator
 
     intercepted_binops = frozenset(["%", "*", "**", "+"])
 
@@ -61,9 +78,18 @@ class _Sandbox(ImmutableSandboxedEnvironment):
             _refuse_wide(left)
         elif operator == "*":
             _refuse_product(left, right)
-        elif operator == "+" and _size(left) + _size(right) > _MAX_BYTES:
-            raise SecurityError("the template makes too long a text")
+        elif operator == "+" and (
+            _size(left) + _size(right) > (_MAX_TEXT if isinstance(left, str) else _MAX_ITEMS)
+        ):
+            raise SecurityError("the template makes too long a text or list")
         return super().call_binop(context, operator, left, right)
+
+    def concatenate(self, values: tuple[Any, ...]) -> str:
+        """Carry out ``~``; called by the compiled template."""
+        return "".join(_refuse_join([str(value) for value in values], ""))
+
+    def wrap_str_format(self, value: Any) -> None:
+        """Leave `str.format` to `is_safe_attribute`, which refuses it: it pads to any width."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         if isinstance(obj, str):
@@ -115,13 +141,13 @@ def _refuse_wide(text: str | bytes) -> None:
 
 
 def _refuse_replace(text: str, old: object, new: object) -> None:
-    if len(text) + text.count(str(old)) * len(str(new)) > _MAX_BYTES:
+    if len(text) + text.count(str(old)) * len(str(new)) > _MAX_TEXT:
         raise SecurityError("the template replaces too much")
 
 
 def _refuse_join(values: Any, separator: str) -> list[Any]:
     items = list(values)
-    if len(items) * len(separator) + sum(_size(item) for item in items) > _MAX_BYTES:
+    if len(items) * len(separator) + sum(_size(item) for item in items) > _MAX_TEXT:
         raise SecurityError("the template joins too much")
     return items
 
@@ -146,6 +172,8 @@ def _replace(text: str, old: str, new: str) -> str:
 
 
 def _tojson(value: Any, indent: int | None = None) -> str:
+    if indent is not None and not 0 <= indent <= 16:
+        raise SecurityError("the template indents too far")
     return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
@@ -171,7 +199,7 @@ def sandbox() -> ImmutableSandboxedEnvironment:
     env.globals["raise_exception"] = _raise_exception
     env.globals["strftime_now"] = _strftime_now
     env.globals.pop("lipsum", None)
-    for name in ("center", "indent", "wordwrap", "xmlattr", "urlize"):
+    for name in ("batch", "center", "indent", "slice", "wordwrap", "xmlattr", "urlize"):
         env.filters.pop(name, None)
     env.filters |= {"format": _format, "join": _join, "replace": _replace, "tojson": _tojson}
     return env
@@ -189,7 +217,7 @@ def guarded(work: Callable[[], str]) -> str:
     """
     end = time.monotonic() + DEADLINE_S
     process = psutil.Process()
-    most = process.memory_info().rss + _MAX_BYTES
+    most = process.memory_info().rss + _MAX_MEMORY
     n_lines = 0
 
     def trace(_frame: FrameType, _event: str, _arg: object) -> Any:
@@ -201,9 +229,12 @@ def guarded(work: Callable[[], str]) -> str:
             raise LimitError("took too much memory")
         return trace
 
-    before = sys.gettrace()
+    before, collects = sys.gettrace(), gc.isenabled()
+    gc.disable()  # what the collector calls would be traced, too, and could swallow the limit
     sys.settrace(trace)
     try:
         return work()
     finally:
         sys.settrace(before)
+        if collects:
+            gc.enable()

@@ -79,7 +79,8 @@ class ChatTemplate:
 
     def _segments(self, messages: Sequence[ChatMessage], notes: list[str]) -> list[Segment]:
         plain = self._render([(m.role, m.content) for m in messages])
-        if not any(self._holds_control_tokens(m.content) for m in messages):
+        # All in one text, since a template may put two contents side by side.
+        if not self._holds_control_tokens("".join(m.content for m in messages)):
             return [(plain, True)]  # in one piece, as the model saw it when it was trained
         nonce = secrets.token_hex(8)
         marks = [f"placeholder{nonce}x{i}x" for i in range(len(messages))]
@@ -104,16 +105,20 @@ class ChatTemplate:
         Raises:
             EngineError: That does not help with this tokenizer.
         """
-        for _ in range(8):
+        for _ in range(4):  # breaking up one may leave another
+            if not self._holds_control_tokens(text):
+                return text
             special = self._vocab.tokenize(text, special=True)
             plain = set(self._vocab.tokenize(text, special=False))
             names = {self._vocab.text(t).decode("utf-8", "replace") for t in set(special) - plain}
-            broken = text
             for name in filter(None, names):
-                broken = broken.replace(name, f"{name[0]}\u200b{name[1:]}")
-            if broken == text:
-                break
-            text = broken
+                text = text.replace(name, f"{name[0]}\u200b{name[1:]}")
+        text = re.sub(
+            r"([^\w\s\u200b])(?=\S)",
+            "\\1\u200b",
+            text,
+            # Some tokenizers read other texts as a control token than its own.
+        )
         if self._holds_control_tokens(text):
             raise EngineError(
                 "control-token",
@@ -163,7 +168,8 @@ def fold_system(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     """Return the messages with system texts put before the first user message."""
     system = [m.content for m in messages if m.role == "system"]
     rest = [m for m in messages if m.role != "system"]
-    if not system or not rest:
+    at = next((i for i, m in enumerate(rest) if m.role == "user"), None)
+    if not system or at is None:
         return tuple(messages)
-    first = ChatMessage(rest[0].role, "\n\n".join([*system, rest[0].content]))
-    return (first, *rest[1:])
+    rest[at] = ChatMessage("user", "\n\n".join([*system, rest[at].content]))
+    return tuple(rest)

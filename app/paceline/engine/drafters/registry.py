@@ -5,6 +5,7 @@ A strategy is ``ID[:key=value]…``, for example ``draft:n_max=4:p_min=0.5``.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -13,6 +14,8 @@ from typing import NoReturn
 from paceline.engine.drafters import draft_model, off, prompt_lookup
 from paceline.engine.drafters.base import Drafter, DrafterInfo, Parameter, Workbench
 from paceline.errors import UserError, ValueOutOfRangeError
+
+_log = logging.getLogger(__name__)
 
 PLUGIN_GROUP = "paceline.drafters"
 PLUGIN_PREFIX = "plugin."
@@ -39,8 +42,16 @@ class Strategy:
 
 
 def available() -> tuple[DrafterInfo, ...]:
-    """Return every drafter that can be named, built-in ones first; plug-ins are imported."""
-    plugins = (_load_plugin(entry) for entry in entry_points(group=PLUGIN_GROUP))
+    """Return every drafter that can be named, built-in ones first.
+
+    Plug-ins are imported; one that cannot be is left out and named in the log.
+    """
+    plugins = []
+    for entry in entry_points(group=PLUGIN_GROUP):
+        try:
+            plugins.append(_load_plugin(entry))
+        except UserError as error:
+            _log.error("%s", error.message)
     return (*_BUILT_IN.values(), *sorted(plugins, key=lambda info: info.id))
 
 
@@ -131,5 +142,6 @@ def _load_plugin(entry: EntryPoint) -> DrafterInfo:
             "Update or uninstall it.",
         ) from error
     parameters = tuple(getattr(cls, "parameters", ()))
-    summary = (cls.__doc__ or "A drafter from a plug-in.").strip().splitlines()[0]
+    lines = (cls.__doc__ or "").strip().splitlines()
+    summary = lines[0] if lines else "A drafter from a plug-in."
     return DrafterInfo(name, getattr(cls, "title", entry.name), summary, "lookup", parameters, cls)

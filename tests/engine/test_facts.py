@@ -1,0 +1,147 @@
+"""Facts outlive the program, and their file may be lost or broken at any time."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paceline.engine.facts import Facts
+
+FACTS = st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "deep"
+
+
+def written(folder: Path) -> Any:
+    return json.loads((folder / "facts.json").read_text("utf-8"))
+
+
+def test_a_fact_comes_back_in_the_next_run(folder: Path) -> None:
+    facts = Facts(str(folder))
+    assert facts.get("batch_invariant|m") is None
+    for key, fact in {"yes": True, "no": False, "n": 3, "x": 0.5, "text": "Ω “q”"}.items():
+        facts.put(key, fact)
+        assert facts.get(key) == fact
+    again = Facts(str(folder))
+    assert [again.get(k) for k in ("yes", "no", "n", "x", "text")] == [True, False, 3, 0.5, "Ω “q”"]
+    assert again.get("yes") is True
+    assert again.get("none") is None
+
+
+@given(st.dictionaries(st.text(max_size=20), FACTS, max_size=5))
+def test_any_fact_survives(tmp_path_factory: pytest.TempPathFactory, facts: dict[str, Any]) -> None:
+    folder = tmp_path_factory.mktemp("facts")
+    keeper = Facts(str(folder))
+    for key, fact in facts.items():
+        keeper.put(key, fact)
+    again = Facts(str(folder))
+    assert {key: again.get(key) for key in facts} == facts
+
+
+def test_a_fact_can_be_measured_again(folder: Path) -> None:
+    facts = Facts(str(folder))
+    facts.put("k", 1)
+    facts.put("other", 5)
+    facts.put("k", 2)
+    assert facts.get("k") == 2
+    assert written(folder) == {"k": 2, "other": 5}
+
+
+def test_without_a_folder_they_live_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    facts = Facts("")
+    facts.put("k", True)
+    assert facts.get("k") is True
+    assert Facts("").get("k") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_written_before_there_is_a_fact(folder: Path) -> None:
+    Facts(str(folder)).get("k")
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[1, 2]", b"null", b"\xff\xfe\0", b'{"a": 1', b"\0" * 100, b'"text"'],
+    ids=repr,
+)
+def test_a_broken_file_counts_as_none_and_is_replaced(folder: Path, content: bytes) -> None:
+    folder.mkdir(parents=True)
+    (folder / "facts.json").write_bytes(content)
+    facts = Facts(str(folder))
+    assert facts.get("a") is None
+    facts.put("b", 2)
+    assert written(folder) == {"b": 2}
+
+
+def test_a_file_of_nothing_but_brackets(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "facts.json").write_text("[" * 200_000)
+    assert Facts(str(folder)).get("a") is None
+
+
+def test_values_of_other_kinds_are_dropped(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "facts.json").write_text('{"list": [1], "none": null, "map": {}, "ok": 1}')
+    facts = Facts(str(folder))
+    assert [facts.get(k) for k in ("list", "none", "map", "ok")] == [None, None, None, 1]
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    facts = Facts(str(tmp_path / "file" / "cache"))
+    facts.put("k", 1)
+    assert facts.get("k") == 1
+
+
+@pytest.mark.parametrize("broken", ["mkstemp", "fdopen", "replace"])
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    facts = Facts(str(folder))
+    facts.put("old", 1)
+
+    def fail(*args: object, **options: object) -> None:
+        if broken == "fdopen":
+            os.close(args[0])  # type: ignore[arg-type]
+        raise OSError(28, "No space left on device")
+
+    owner = {
+        "mkstemp": "tempfile.mkstemp",
+        "fdopen": "os.fdopen",
+        "replace": "pathlib.Path.replace",
+    }
+    monkeypatch.setattr(owner[broken], fail)
+    facts.put("new", 2)
+    assert facts.get("new") == 2
+    assert written(folder) == {"old": 1}
+    assert [p.name for p in folder.iterdir()] == ["facts.json"]
+
+
+def test_a_reader_never_sees_half_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = Facts(str(folder))
+    facts.put("old", 1)
+    seen = []
+    dump = json.dump
+
+    def watched(*args: Any, **options: Any) -> None:
+        seen.append(written(folder))
+        dump(*args, **options)
+        seen.append(written(folder))
+
+    monkeypatch.setattr(json, "dump", watched)
+    facts.put("new", 2)
+    assert seen == [{"old": 1}, {"old": 1}]
+    assert written(folder) == {"old": 1, "new": 2}

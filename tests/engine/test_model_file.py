@@ -1,0 +1,103 @@
+"""The first look at a model file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from paceline.engine.model_file import check_model_file, file_id
+from paceline.errors import ModelError
+
+
+@pytest.fixture
+def gguf(tmp_path: Path) -> Path:
+    path = tmp_path / "a model.gguf"
+    path.write_bytes(b"GGUF\x03\0\0\0" + bytes(100))
+    return path
+
+
+def refused(path: object) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        check_model_file(str(path))
+    assert caught.value.message.endswith(".")
+    assert caught.value.hint
+    return caught.value
+
+
+def test_a_gguf_file_passes(gguf: Path) -> None:
+    assert check_model_file(str(gguf)) == gguf
+
+
+def test_a_tilde_is_the_home_folder(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(gguf.parent))
+    monkeypatch.setenv("USERPROFILE", str(gguf.parent))
+    assert check_model_file("~/a model.gguf") == gguf
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    error = refused(tmp_path / "none.gguf")
+    assert error.code == "file-not-found"
+    assert "none.gguf" in error.message
+
+
+def test_a_home_that_nobody_has() -> None:
+    assert refused("~nobody-of-this-name/x.gguf").code == "file-not-found"
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    assert refused(tmp_path).code == "is-a-directory"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"GGU", b"GGML\x03\0\0\0", b"gguf....", b"PK\x03\x04", b"\0GGUF", b"<!DOCTYPE html>"],
+)
+def test_other_files(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(content)
+    error = refused(path)
+    assert error.code == "not-a-gguf"
+    assert "model.gguf" in error.message
+
+
+@pytest.mark.parametrize("text", ["a\0b.gguf", "x" * 5000])
+def test_impossible_names(text: str) -> None:
+    assert refused(text).code == "cannot-read"
+
+
+def test_a_path_through_a_file(gguf: Path) -> None:
+    assert refused(gguf / "inside.gguf").code in ("cannot-read", "file-not-found")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = Path(os.devnull)
+    if hasattr(os, "mkfifo"):  # Windows has none
+        pipe = tmp_path / "pipe.gguf"
+        os.mkfifo(pipe)
+    assert refused(pipe).code == "not-a-file"
+
+
+def test_what_the_operating_system_refuses(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*args: object, **options: object) -> object:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", denied)
+    error = refused(gguf)
+    assert error.code == "cannot-read"
+    assert "Permission denied" in error.message
+
+
+def test_the_id_follows_head_and_size(tmp_path: Path) -> None:
+    def name(content: bytes) -> str:
+        path = tmp_path / "model.gguf"
+        path.write_bytes(content)
+        return file_id(path)
+
+    head = b"GGUF" + bytes(1 << 20)
+    first = name(head + b"tail")
+    assert name(head + b"tail") == first
+    assert name(head + b"tai") != first
+    assert name(b"GGUF\1" + head[5:] + b"tail") != first
+    assert len(first) == 16

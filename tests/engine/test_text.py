@@ -1,0 +1,210 @@
+"""Tokens to text: however the bytes are cut into tokens, the reader sees the same."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paceline.engine.fake import EOG, ByteVocabulary
+from paceline.engine.text import TextAssembler
+
+
+class Pieces(ByteVocabulary):
+    """A vocabulary whose tokens are given pieces of bytes."""
+
+    def __init__(self, pieces: Sequence[bytes]) -> None:
+        self.pieces = pieces
+
+    def piece(self, token: int) -> bytes:
+        return self.pieces[token]
+
+
+def cut(data: bytes, places: Sequence[int]) -> list[bytes]:
+    """Cut at places that may be equal: some pieces are then empty, as control tokens are."""
+    edges = [0, *sorted(min(place, len(data)) for place in places), len(data)]
+    return [data[a:b] for a, b in itertools.pairwise(edges)]
+
+
+PLACES = st.lists(st.integers(0, 60), max_size=40)
+STOPPABLE = st.text("abé€", max_size=25)
+STOPS = st.lists(st.text("abé€", min_size=1, max_size=4), min_size=1, max_size=3)
+
+
+def push_all(assembler: TextAssembler, n: int) -> tuple[str, bool]:
+    """Push the tokens 0..n-1 until the reply ends; return what was shown."""
+    shown, last_end, hit = "", 0, False
+    for token in range(n):
+        hit = assembler.push(token)
+        assert assembler.text_end >= last_end
+        last_end = assembler.text_end
+        shown += assembler.take()
+        assert assembler.text.startswith(shown), "what was shown was taken back"
+        assert assembler.take() == "", "the same was shown twice"
+        if hit:
+            break
+    shown += assembler.finish()
+    assert assembler.text_end >= last_end
+    assert assembler.finish() == ""
+    return shown, hit
+
+
+# --------------------------------------------------------------------------------- characters
+
+
+@given(st.text(max_size=30), PLACES)
+def test_any_split_gives_the_same_text(text: str, places: list[int]) -> None:
+    pieces = cut(text.encode(), places)
+    assembler = TextAssembler(Pieces(pieces))
+    assert push_all(assembler, len(pieces)) == (text, False)
+    assert assembler.text == text
+    assert assembler.text_end == len(text)
+
+
+@given(st.binary(max_size=40) | st.text(max_size=10).map(lambda t: t.encode()[1:-1]), PLACES)
+def test_any_bytes_give_what_python_makes_of_them(data: bytes, places: list[int]) -> None:
+    pieces = cut(data, places)
+    expected = data.decode("utf-8", "replace")
+    assembler = TextAssembler(Pieces(pieces))
+    assert push_all(assembler, len(pieces)) == (expected, False)
+    assert assembler.text == expected
+
+
+def test_a_character_appears_with_its_last_byte() -> None:
+    assembler = TextAssembler(ByteVocabulary())
+    shown, ends = [], []
+    for byte in "a€😀".encode():
+        assembler.push(byte)
+        ends.append(assembler.text_end)
+        shown.append(assembler.take())
+    assert shown == ["a", "", "", "€", "", "", "", "😀"]
+    assert ends == [1, 1, 1, 2, 2, 2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"a\xffb", "a\ufffdb"),
+        (b"\xe2\x82", "\ufffd"),  # an open character at the end
+        (b"\xe2\x82z", "\ufffdz"),  # one that goes on wrongly
+        (b"\xc0\x80", "\ufffd\ufffd"),  # overlong
+        (b"\xed\xa0\x80", "\ufffd\ufffd\ufffd"),  # half a surrogate pair
+        (b"\x80", "\ufffd"),
+    ],
+)
+def test_bytes_that_are_no_character_are_replaced(data: bytes, text: str) -> None:
+    assembler = TextAssembler(ByteVocabulary())
+    shown = ""
+    for byte in data:
+        assembler.push(byte)
+        shown += assembler.take()
+    assert shown + assembler.finish() == text
+    assert assembler.text == text
+
+
+def test_control_tokens_are_silent() -> None:
+    assembler = TextAssembler(ByteVocabulary(), ["b"])
+    assert not assembler.push(ord("a"))
+    assert not assembler.push(EOG)
+    assert (assembler.take(), assembler.text_end) == ("a", 1)
+
+
+# --------------------------------------------------------------------------------- stop texts
+
+
+def first_stop(pieces: Sequence[bytes], stops: Sequence[str]) -> tuple[str, bool]:
+    """The obvious way: look at the whole text after every token."""
+    data = b""
+    for piece in pieces:
+        data += piece
+        text = data.decode("utf-8", "ignore")  # the text is sound, so only its end can be open
+        places = [text.index(stop) for stop in stops if stop in text]
+        if places:
+            return text[: min(places)], True
+    return data.decode(), False
+
+
+@given(STOPPABLE, STOPS, PLACES)
+def test_stop_texts_against_the_obvious_way(text: str, stops: list[str], places: list[int]) -> None:
+    pieces = cut(text.encode(), places)
+    assembler = TextAssembler(Pieces(pieces), stops)
+    expected = first_stop(pieces, stops)
+    assert push_all(assembler, len(pieces)) == expected
+    assert assembler.text == expected[0]
+
+
+@given(STOPPABLE, STOPS)
+def test_only_the_beginning_of_a_stop_text_is_held_back(text: str, stops: list[str]) -> None:
+    assembler = TextAssembler(ByteVocabulary(), stops)
+    shown, seen = "", b""
+    for byte in text.encode():
+        if assembler.push(byte):
+            return
+        seen += bytes([byte])
+        shown += assembler.take()
+        held = seen.decode("utf-8", "ignore")[len(shown) :]
+        assert not held or any(stop.startswith(held) for stop in stops)
+
+
+def run(text: str, *stops: str) -> tuple[list[str], str, str]:
+    """Push text byte by byte; return what each showed, what the end showed, and the reply."""
+    assembler = TextAssembler(ByteVocabulary(), stops)
+    shown = []
+    for byte in text.encode():
+        hit = assembler.push(byte)
+        shown.append(assembler.take())
+        if hit:
+            break
+    return shown, assembler.finish(), assembler.text
+
+
+@pytest.mark.parametrize(
+    ("text", "stops", "shown", "rest", "reply"),
+    [
+        ("abcd", ["bc"], ["a", "", ""], "", "a"),
+        ("abd", ["bc"], ["a", "", "bd"], "", "abd"),
+        ("ab", ["bc"], ["a", ""], "b", "ab"),  # held back until the end
+        ("END", ["END"], ["", "", ""], "", ""),  # at the very start
+        ("aEND", ["END", "aEN"], ["", "", ""], "", ""),  # the shorter is complete first
+        ("xaab", ["aab", "ab"], ["x", "", "", ""], "", "x"),  # both end here: the earlier begins
+        ("aaab", ["aab"], ["", "", "a", ""], "", "a"),  # overlaps with itself
+        ("abab", ["abac"], ["", "", "", "ab"], "ab", "abab"),  # the second beginning counts
+        ("ababc", ["abc"], ["", "", "ab", "", ""], "", "ab"),
+        ("a\n\nb", ["\n\n"], ["a", "", ""], "", "a"),
+        ("ab", ["", "zz"], ["a", "b"], "", "ab"),  # an empty stop text means nothing
+        ("héh", ["é"], ["h", "", ""], "", "h"),  # its two bytes are two tokens
+    ],
+)
+def test_stop_texts(text: str, stops: list[str], shown: list[str], rest: str, reply: str) -> None:
+    assert run(text, *stops) == (shown, rest, reply)
+
+
+def test_one_token_may_hold_the_stop_text_and_more() -> None:
+    assembler = TextAssembler(Pieces([b"one", b" two<stop>three"]), ["<stop>", "three"])
+    assert not assembler.push(0)
+    assert assembler.push(1)
+    assert assembler.take() == "one two"
+    assert assembler.finish() == ""
+    assert assembler.text == "one two"
+    assert assembler.text_end == len("one two<stop>three")  # the places of tokens stay true
+
+
+def test_a_stop_text_across_three_tokens() -> None:
+    assembler = TextAssembler(Pieces([b"Hi <|e", b"nd", b"|>x"]), ["<|end|>"])
+    assert [assembler.push(0), assembler.take()] == [False, "Hi "]
+    assert [assembler.push(1), assembler.take()] == [False, ""]
+    assert [assembler.push(2), assembler.take()] == [True, ""]
+    assert assembler.text == "Hi "
+
+
+def test_held_back_text_and_an_open_character_appear_at_the_end() -> None:
+    assembler = TextAssembler(Pieces([b"a<", b"\xe2\x82"]), ["<stop>"])
+    assembler.push(0)
+    assert assembler.take() == "a"
+    assembler.push(1)
+    assert assembler.take() == ""
+    assert assembler.finish() == "<\ufffd"
+    assert assembler.text == "a<\ufffd"

@@ -1,0 +1,108 @@
+"""The acceptance rule on made-up rows: row i is [the token that it gives]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paceline.engine.verify import Verdict, verify
+
+END = 9
+POSITION = 17
+
+
+def judge(
+    choices: Sequence[int], draft: Sequence[int], ends: Callable[[int], bool] = lambda t: t == END
+) -> Verdict:
+    """Verify a draft against what the target chooses, and check who was asked for what."""
+    assert len(choices) == len(draft) + 1
+    rows = np.array(choices, np.float32).reshape(-1, 1)
+    asked: list[int] = []
+    committed: list[int] = []
+
+    def sample(row: np.ndarray, position: int) -> int:
+        assert len(committed) == len(asked), "a token was committed before the next was drawn"
+        asked.append(position)
+        return int(row[0])
+
+    def commit(token: int) -> bool:
+        committed.append(token)
+        return ends(token)
+
+    verdict = verify(rows, draft, POSITION, sample, commit)
+    assert committed == verdict.tokens
+    assert asked == [POSITION + i for i in range(len(verdict.tokens))]
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("choices", "draft", "expected"),
+    [
+        # plain decoding
+        ([5], [], Verdict([5], 0, 0, ended=False)),
+        ([END], [], Verdict([END], 0, 0, ended=True)),
+        # all accepted, and the bonus token
+        ([1, 2, 3, 4], [1, 2, 3], Verdict([1, 2, 3, 4], 3, 0, ended=False)),
+        # rejected at every place
+        ([5, 2, 3, 4], [1, 2, 3], Verdict([5], 0, 0, ended=False)),
+        ([1, 5, 3, 4], [1, 2, 3], Verdict([1, 5], 1, 0, ended=False)),
+        ([1, 2, 5, 4], [1, 2, 3], Verdict([1, 2, 5], 2, 0, ended=False)),
+        # ended by an accepted token: what was drafted behind it is discarded
+        ([END, 2, 3, 4], [END, 2, 3], Verdict([END], 1, 2, ended=True)),
+        ([1, END, 3, 4], [1, END, 3], Verdict([1, END], 2, 1, ended=True)),
+        ([1, 2, END, 4], [1, 2, END], Verdict([1, 2, END], 3, 0, ended=True)),
+        # ended by the target's own token in place of a rejected one
+        ([END, 2, 3, 4], [1, 2, 3], Verdict([END], 0, 2, ended=True)),
+        ([1, END, 3, 4], [1, 2, 3], Verdict([1, END], 1, 1, ended=True)),
+        ([1, 2, END, 4], [1, 2, 3], Verdict([1, 2, END], 2, 0, ended=True)),
+        # ended by the bonus token
+        ([1, 2, 3, END], [1, 2, 3], Verdict([1, 2, 3, END], 3, 0, ended=True)),
+        # an end that the target did not choose is an ordinary mismatch
+        ([1, 5, 3], [1, END], Verdict([1, 5], 1, 0, ended=False)),
+        # agreement behind a mismatch counts for nothing
+        ([5, 2, 3], [1, 2], Verdict([5], 0, 0, ended=False)),
+    ],
+)
+def test_verdicts(choices: list[int], draft: list[int], expected: Verdict) -> None:
+    assert judge(choices, draft) == expected
+
+
+def test_what_ends_the_reply_is_for_commit_to_say() -> None:
+    seen: list[int] = []
+
+    def third(token: int) -> bool:
+        seen.append(token)
+        return len(seen) == 3
+
+    assert judge([1, 1, 1, 1, 1], [1, 1, 1, 1], third) == Verdict([1, 1, 1], 3, 1, ended=True)
+
+
+@given(st.data())
+def test_against_the_plain_reply(data: st.DataObject) -> None:
+    n = data.draw(st.integers(0, 16))
+    tokens = st.sampled_from([1, 2, END])
+    choices = data.draw(st.lists(tokens, min_size=n + 1, max_size=n + 1))
+    kept = data.draw(st.integers(0, n))  # long agreements are rare by chance
+    draft = choices[:kept] + data.draw(st.lists(tokens, min_size=n - kept, max_size=n - kept))
+
+    plain: list[int] = []  # what plain decoding would write, as far as the rows are valid
+    for i, token in enumerate(choices):
+        plain.append(token)
+        if token == END or i == n or draft[i] != token:
+            break
+    ended = plain[-1] == END
+    n_accepted = sum(a == b for a, b in zip(plain, draft, strict=False))
+
+    verdict = judge(choices, draft)
+    assert verdict.tokens == plain
+    assert verdict.ended == ended
+    assert verdict.n_accepted == n_accepted
+    assert verdict.n_discarded == (max(n - len(plain), 0) if ended else 0)
+    n_rejected = n - verdict.n_accepted - verdict.n_discarded
+    assert n_rejected >= 0
+    if ended:  # at most the one that the end took the place of
+        assert n_rejected <= 1
