@@ -38,6 +38,7 @@ USAGE_CODES = frozenset(
         "context-too-long",
         "empty-prompt",
         "no-such-device",
+        "no-such-role",
         "no-such-token",
         "value-out-of-range",
     }
