@@ -53,8 +53,6 @@ def prefill(
     chunk: int = 8,
     on_progress: Callable[[int], None] = lambda n: None,
 ) -> Rows:
-    """What the start of a turn does."""
-    context.reuse(prompt)
     return context.prefill(prompt, chunk, on_progress)
 
 

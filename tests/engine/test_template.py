@@ -7,7 +7,7 @@ import gc
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -55,15 +55,6 @@ def failure(source: str, messages: Sequence[ChatMessage] = HI) -> EngineError:
 @pytest.fixture
 def short_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "DEADLINE_S", 0.15)
-
-
-@pytest.fixture(autouse=True)
-def _nobody_watches_the_collector() -> Iterator[None]:
-    """Hypothesis does, in Python: there it could swallow the deadline, and a bomb would go off."""
-    callbacks = gc.callbacks[:]
-    gc.callbacks.clear()
-    yield
-    gc.callbacks.extend(callbacks)
 
 
 # ------------------------------------------------------------------------------------ rendering
@@ -202,35 +193,38 @@ def test_a_control_text_across_two_contents() -> None:
 
 
 class Shouting(ByteVocabulary):
-    """The end token is written without a bracket."""
+    """The end token is written and called otherwise."""
+
+    def __init__(self, written: str = "||STOP||", called: str = "||STOP||") -> None:
+        self.written, self.called = written, called
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
-        text = text.replace("||STOP||", "<end>") if special else text
+        text = text.replace(self.written, "<end>") if special else text
         return super().tokenize(text, special=special)
 
     def text(self, token: int) -> bytes:
-        return b"||STOP||" if token == EOG else super().text(token)
+        return self.called.encode() if token == EOG else super().text(token)
 
 
-class Stubborn(Shouting):
-    """The end token's name is not what it is written like."""
-
-    def text(self, token: int) -> bytes:
-        return b"</s>" if token == EOG else super().text(token)
-
-
-REWRITING = "{% for m in messages %}{{ m.content | replace('a', 'o') }}||STOP||{% endfor %}"
+REWRITING = "{% for m in messages %}{{ m.content | replace('a', 'o') }}{% endfor %}"
 
 
 def test_control_texts_without_brackets_are_broken_up() -> None:
     tokens, notes = encode(REWRITING, chat("a ||STOP|| ||STOP||"), Shouting())
-    assert text_of(tokens) == "o |\u200b|STOP|| |\u200b|STOP||§"
+    assert text_of(tokens) == "o |\u200b|STOP|| |\u200b|STOP||"
+    assert len(notes) == 1
+
+
+def test_control_texts_that_are_not_what_their_tokens_are_called_are_broken_up() -> None:
+    tokens, notes = encode(REWRITING, chat("a ||STOP|| b"), Shouting(called="</s>"))
+    assert EOG not in tokens
+    assert text_of(tokens).replace("\u200b", "") == "o ||STOP|| b"
     assert len(notes) == 1
 
 
 def test_what_cannot_be_broken_up_is_refused() -> None:
     with pytest.raises(EngineError) as caught:
-        encode(REWRITING, chat("a ||STOP||"), Stubborn())
+        encode(REWRITING, chat("a STOP"), Shouting("STOP", called="</s>"))
     assert caught.value.code == "control-token"
 
 
@@ -341,7 +335,7 @@ LOOPS = "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range
 BOMBS = {
     "loops": LOOPS + "{% endfor %}" * 3,
     "busy loops": LOOPS + "{% set x = a * b + c %}" + "{% endfor %}" * 3,
-    "output": "{% for a in range(99999) %}" + "blah " * 50 + "{% endfor %}",
+    "output": "{% for a in range(999) %}" + "blah " * 50 + "{% endfor %}",
     "output from loops": LOOPS + "x" + "{% endfor %}" * 3,
     "percent": "{{ ('%200000d' % 1) | length }}",
     "percent with zeros": "{{ ('%000200000s' % 1) | length }}",
@@ -414,23 +408,26 @@ def test_the_deadline_leaves_other_tracing_alone(source: str, short_deadline: No
         finally:
             sys.settrace(before)
         assert after is mine
+        assert gc.isenabled()
 
 
 def test_the_deadline_strikes_though_a_finaliser_swallows_it(
     short_deadline: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the collector calls is traced, too, and an exception in it goes nowhere."""
-    slow = [True]
 
     def callback(phase: str, info: object) -> None:
-        if slow:
-            slow.clear()
+        if sys._getframe().f_trace is not None:
             time.sleep(0.2)
 
     monkeypatch.setattr(sys, "unraisablehook", lambda _unraisable: None)
     gc.callbacks.append(callback)
+    lists = "[], " * 100
     try:
-        failure("{% set n = 200000 %}{{ messages | slice(n) | list | length }}")
+        failure(
+            "{% set n = namespace(l=[]) %}{% for a in range(9) %}{% for b in range(5000) %}"
+            "{% set n.l = [n.l, " + lists + "] %}{% endfor %}{% endfor %}"
+        )
     finally:
         gc.callbacks.remove(callback)
 
@@ -445,38 +442,44 @@ SINGLE_CALLS = {
     "join": "{{ ('x' * 9999) | join('y' * 1000) | length }}",
     "join method": "{{ ('x' * 9999).join('y' * 1000) | length }}",
     "join of long texts": "{{ (['y' * 1000] * 9999) | join | length }}",
-    "sum of texts": "{% set a = ('y' * 1000 * 8) | replace('y', 'y' * 99) %}{{ (a + a) | length }}",
-    "sum of lists": "{% set a = ('y' * 9999) | list %}{% for i in range(30) %}{% set a = a + a %}"
-    "{% if loop.last %}{{ a | length }}{% endif %}{% endfor %}{{ (a + a + a + a) | length }}",
+    "sum of texts": "{% set a = ('y' * 8000) | replace('y', 'y' * 400) %}{{ (a + a) | length }}",
+    "sum of lists": "{% set a = ('y' * 9999) | list %}{{ (a" + " + a" * 11 + ") | length }}",
     "doubled texts": "{% set n = namespace(x='aaaaaaaaaa') %}{% for i in range(24) %}"
     "{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x | length }}",
     "doubled lists": "{% set n = namespace(x=[1]) %}{% for i in range(24) %}"
     "{% set n.x = n.x + n.x %}{% endfor %}{{ n.x | length }}",
     "growing numbers": "{% set n = namespace(x=3) %}{% for i in range(5) %}"
     "{% set n.x = n.x * n.x * n.x * n.x * n.x * n.x * n.x * n.x %}{% endfor %}{{ n.x > 1 }}",
-}
-HOLES = {
     "str.format": "{{ '{:>200000}'.format('a') | length }}",
     "str.format by argument": "{{ '{:>{}}'.format('a', 200000) | length }}",
     "batch": "{{ ([1] | batch(200000, 'x') | list)[0] | length }}",
+    "slice": "{{ '' | slice(200000) | list | length }}",
     "tojson": "{{ {'a': 1} | tojson(indent=200000) | length }}",
+    "long chain": "{% set a = ('x' * 9999) %}{{ (a" + " ~ a" * 500 + ") | length }}",
 }
 
 
-@pytest.mark.parametrize("name", SINGLE_CALLS)
-def test_no_single_call_makes_megabytes(name: str, one_megabyte: None) -> None:
-    assert failure(SINGLE_CALLS[name]).code == "bad-template"
+HOLES = {
+    "many inserted": "{% set a = 'x' * 9999 %}{{ (('%s' * 999) % ((a,) * 999)) | length }}",
+    "many formatted": "{% set a = 'x' * 9999 %}{{ ('%s' * 999) | format(*((a,) * 999)) | length }}",
+    "nested lists": "{% set a = [0] * 9999 %}{{ ([a] * 300) | string | length }}",
+    "nested lists as JSON": "{% set a = [0] * 9999 %}{{ ([a] * 300) | tojson | length }}",
+    "nested lists inserted": "{% set a = [0] * 9999 %}{{ ('%s' % ([a] * 300,)) | length }}",
+    "sum of many lists": "{% set a = [0] * 9999 %}{{ ([a] * 30) | sum(start=[]) | length }}",
+    "block": "{% set a = ('x' * 9999 ~ 'x') | replace('x', 'y' * 9) %}{% set b %}"
+    + "{{ a }}" * 99
+    + "{% endset %}{{ b | length }}",
+}
 
 
-@pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason="these calls have no limit")
 @pytest.mark.parametrize("name", HOLES)
-def test_no_single_call_makes_megabytes_either(name: str) -> None:
+def test_no_other_call_makes_megabytes(name: str) -> None:
     assert failure(HOLES[name]).code == "bad-template"
 
 
-def test_constants_are_not_computed_outside_the_deadline(short_deadline: None) -> None:
-    """Jinja's optimiser calls filters of constants while it compiles."""
-    assert failure("{{ '' | slice(1000000) | list | length }}").code == "bad-template"
+@pytest.mark.parametrize("name", SINGLE_CALLS)
+def test_no_single_call_makes_megabytes(name: str) -> None:
+    assert failure(SINGLE_CALLS[name]).code == "bad-template"
 
 
 @pytest.mark.parametrize(
@@ -510,10 +513,7 @@ def test_what_the_compiler_chokes_on(source: str) -> None:
         ("{{ 'ab' * 3 }}{{ 3 * '-' }}{{ [1] * 2 }}{{ 6 * 7 }}", "ababab---[1, 1]42"),
         ("{{ '100%' + ' * ' + 'x' }}{{ [1] + [2] }}", "100% * x[1, 2]"),
         ("{% generation %}x{% endgeneration %}", "x"),
-        (
-            "{% set n = namespace(i=0) %}{% for m in messages %}{% set n.i = 5 %}{% endfor %}{{ n.i }}",
-            "5",
-        ),
+        ("{% set n = namespace(i=0) %}{% if true %}{% set n.i = 5 %}{% endif %}{{ n.i }}", "5"),
         ("{{ messages[0] | tojson(indent=2) }}", '{\n  "role": "user",\n  "content": "hi"\n}'),
         ("{{ (messages | map(attribute='role') | list)[0] }}", "user"),
         ("{{ messages | selectattr('role', 'equalto', 'user') | list | length }}", "1"),
@@ -525,7 +525,6 @@ def test_honest_templates_are_not_in_the_way(source: str, text: str) -> None:
     assert text_of(encode(source)[0]) == text
 
 
-@pytest.mark.xfail(strict=True, raises=EngineError, reason="our own filters take fewer arguments")
 @pytest.mark.parametrize(
     ("source", "text"),
     [

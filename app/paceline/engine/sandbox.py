@@ -13,7 +13,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -51,6 +51,62 @@ _MAX_ITEMS = 100_000
 _MAX_BITS = 4096
 
 
+def _size(value: object) -> int:
+    return len(value) if isinstance(value, (str, bytes, list, tuple)) else 0
+
+
+def _refuse_product(left: Any, right: Any) -> None:
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        if int(abs(left)).bit_length() + int(abs(right)).bit_length() > _MAX_BITS:
+            raise SecurityError("the template makes too large a number")
+    elif (_size(left) or _size(right)) * max(_count(left), _count(right)) > _MAX_WIDTH:
+        raise SecurityError("the template repeats a text too often")
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _weigh(value: Any) -> Any:
+    """Return the value, unless its text would be huge: lists may hold one list many times."""
+    weight, stack = 0, [value]
+    while stack:
+        part = stack.pop()
+        weight += len(part) if isinstance(part, (str, bytes, list, tuple)) else 8
+        if weight > _MAX_TEXT:
+            raise SecurityError("the template makes too long a text")
+        if isinstance(part, (list, tuple)):
+            stack.extend(part)
+        elif isinstance(part, dict):
+            stack.extend((*part.keys(), *part.values()))
+    return value
+
+
+def _concatenate(values: Iterable[str]) -> str:
+    return "".join(_refuse_join(values, ""))
+
+
+def _refuse_wide(text: str | bytes) -> None:
+    pattern = text.decode("latin-1") if isinstance(text, bytes) else text
+    if any(int(width) > _MAX_WIDTH for width in re.findall(r"\d{1,20}", pattern)) or (
+        re.search(r"%[^a-zA-Z%]*\*", pattern)
+    ):
+        raise SecurityError("the template formats a text too wide")
+
+
+def _refuse_replace(text: str, old: object, new: object) -> None:
+    if len(text) + text.count(str(old)) * len(str(new)) > _MAX_TEXT:
+        raise SecurityError("the template replaces too much")
+
+
+def _refuse_join(values: Any, separator: str) -> list[Any]:
+    items = list(values)
+    if len(items) * len(separator) > _MAX_TEXT:
+        raise SecurityError("the template joins too much")
+    _weigh(items)
+    return items
+
+
 class _Generator(CodeGenerator):
     """Lets the sandbox see ``~``, too."""
 
@@ -66,6 +122,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
     """Besides what Jinja refuses: whatever makes much out of little within one call."""
 
     code_generator_class = _Generator
+    concat = staticmethod(_concatenate)  # what blocks and macros are put together with
 
     intercepted_binops = frozenset(["%", "*", "**", "+"])
 
@@ -76,6 +133,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
             raise SecurityError("the template uses **")
         if operator == "%" and isinstance(left, (str, bytes)):
             _refuse_wide(left)
+            _weigh(right)
         elif operator == "*":
             _refuse_product(left, right)
         elif operator == "+" and (
@@ -86,7 +144,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     def concatenate(self, values: tuple[Any, ...]) -> str:
         """Carry out ``~``; called by the compiled template."""
-        return "".join(_refuse_join([str(value) for value in values], ""))
+        return _concatenate([str(_weigh(value)) for value in values])
 
     def wrap_str_format(self, value: Any) -> None:
         """Leave `str.format` to `is_safe_attribute`, which refuses it: it pads to any width."""
@@ -114,51 +172,14 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         return super().call(__context, __obj, *args, **kwargs)
 
 
-def _size(value: object) -> int:
-    return len(value) if isinstance(value, (str, bytes, list, tuple)) else 0
-
-
-def _refuse_product(left: Any, right: Any) -> None:
-    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-        if int(abs(left)).bit_length() + int(abs(right)).bit_length() > _MAX_BITS:
-            raise SecurityError("the template makes too large a number")
-    elif (_size(left) or _size(right)) * max(int(x) for x in (left, right) if _is_int(x)) > (
-        _MAX_WIDTH
-    ):
-        raise SecurityError("the template repeats a text too often")
-
-
-def _is_int(value: object) -> bool:
-    return isinstance(value, int)
-
-
-def _refuse_wide(text: str | bytes) -> None:
-    pattern = text.decode("latin-1") if isinstance(text, bytes) else text
-    if any(int(width) > _MAX_WIDTH for width in re.findall(r"\d{1,20}", pattern)) or (
-        re.search(r"%[^a-zA-Z%]*\*", pattern)
-    ):
-        raise SecurityError("the template formats a text too wide")
-
-
-def _refuse_replace(text: str, old: object, new: object) -> None:
-    if len(text) + text.count(str(old)) * len(str(new)) > _MAX_TEXT:
-        raise SecurityError("the template replaces too much")
-
-
-def _refuse_join(values: Any, separator: str) -> list[Any]:
-    items = list(values)
-    if len(items) * len(separator) + sum(_size(item) for item in items) > _MAX_TEXT:
-        raise SecurityError("the template joins too much")
-    return items
-
-
 def _raise_exception(message: str) -> NoReturn:
     raise TemplateRefusedError(message)
 
 
 def _format(text: str, *args: Any, **kwargs: Any) -> str:
     _refuse_wide(text)
-    return text % (kwargs or args)
+    formatted: str = text % _weigh(kwargs or args)
+    return formatted
 
 
 def _join(value: Any, separator: str = "", attribute: str | None = None) -> str:
@@ -166,15 +187,38 @@ def _join(value: Any, separator: str = "", attribute: str | None = None) -> str:
     return str(separator).join(str(item) for item in _refuse_join(items, str(separator)))
 
 
-def _replace(text: str, old: str, new: str) -> str:
+def _replace(text: str, old: str, new: str, count: int = -1) -> str:
     _refuse_replace(str(text), old, new)
-    return str(text).replace(old, new)
+    return str(text).replace(old, new, count)
 
 
-def _tojson(value: Any, indent: int | None = None) -> str:
+def _string(value: Any) -> str:
+    return str(_weigh(value))
+
+
+def _sum(values: Iterable[Any], attribute: str | None = None, start: float = 0) -> float:
+    numbers = [value[attribute] if attribute else value for value in values]
+    if not all(isinstance(number, (int, float)) for number in (start, *numbers)):
+        raise SecurityError("the template adds up what is no number")
+    return sum(numbers, start)
+
+
+def _tojson(  # with the arguments that `transformers` gives it
+    value: Any,
+    ensure_ascii: bool = False,  # noqa: FBT001, FBT002
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,  # noqa: FBT001, FBT002
+) -> str:
     if indent is not None and not 0 <= indent <= 16:
         raise SecurityError("the template indents too far")
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+    return json.dumps(
+        _weigh(value),
+        ensure_ascii=ensure_ascii,
+        indent=indent,
+        separators=separators,
+        sort_keys=sort_keys,
+    )
 
 
 class _Generation(Extension):
@@ -194,6 +238,7 @@ def sandbox() -> ImmutableSandboxedEnvironment:
         trim_blocks=True,
         lstrip_blocks=True,
         extensions=["jinja2.ext.loopcontrols", _Generation],
+        finalize=_weigh,
         optimized=False,  # constants would be computed while compiling, out of every guard
     )
     env.globals["raise_exception"] = _raise_exception
@@ -201,7 +246,14 @@ def sandbox() -> ImmutableSandboxedEnvironment:
     env.globals.pop("lipsum", None)
     for name in ("batch", "center", "indent", "slice", "wordwrap", "xmlattr", "urlize"):
         env.filters.pop(name, None)
-    env.filters |= {"format": _format, "join": _join, "replace": _replace, "tojson": _tojson}
+    env.filters |= {
+        "format": _format,
+        "join": _join,
+        "replace": _replace,
+        "string": _string,
+        "sum": _sum,
+        "tojson": _tojson,
+    }
     return env
 
 
@@ -220,14 +272,14 @@ def guarded(work: Callable[[], str]) -> str:
     most = process.memory_info().rss + _MAX_MEMORY
     n_lines = 0
 
-    def trace(_frame: FrameType, _event: str, _arg: object) -> Any:
+    def trace(frame: FrameType, _event: str, _arg: object) -> Any:
         nonlocal n_lines
         n_lines += 1
         if time.monotonic() > end:
             raise LimitError(f"ran longer than {DEADLINE_S:g} seconds")
         if n_lines % 16 == 0 and process.memory_info().rss > most:
             raise LimitError("took too much memory")
-        return trace
+        return None if frame.f_code.co_filename == __file__ else trace
 
     before, collects = sys.gettrace(), gc.isenabled()
     gc.disable()  # what the collector calls would be traced, too, and could swallow the limit
