@@ -203,14 +203,30 @@ def test_a_waiting_message_can_be_stopped_and_is_not_sent_later() -> None:
     assert bench.client.all(StartTurn) == []
 
 
-def test_a_strategy_that_is_changed_while_waiting_counts() -> None:
+def test_what_is_changed_while_waiting_counts() -> None:
     bench = Bench()
     bench.loader.load(PAIR)
     bench.session.send("Hello?")
+    reply = bench.session.active
+    bench.options = TurnOptions("off", max_tokens=5)
     assert bench.session.tune("off")
     bench.client.finish_load()
-    assert bench.client.last(StartTurn).strategy == "off"
+    command = bench.client.last(StartTurn)
+    assert (command.strategy, command.max_tokens) == ("off", 5)
+    assert reply is not None
+    assert (reply.strategy, reply.options) == ("off", bench.options)
     assert bench.client.all(Tune) == []
+
+
+def test_a_seed_that_was_chosen_for_a_waiting_reply_stays() -> None:
+    bench = Bench()
+    bench.loader.load(PAIR)
+    bench.options = TurnOptions(seed=7)
+    bench.session.send("Hello?")
+    bench.options = TurnOptions("off", seed=8)
+    bench.client.finish_load()
+    command = bench.client.last(StartTurn)
+    assert (command.strategy, command.seed) == ("off", 7)
 
 
 def test_a_waiting_message_fails_with_the_load() -> None:

@@ -82,7 +82,7 @@ def test_a_reply_shows_status_then_text_then_figures(chat: ChatView, qtbot: QtBo
     reply.set_stats("<b>41.2 t/s</b> <em>1.91×</em>", "more")
     stats = next(label for label in reply.findChildren(QLabel) if "41.2" in label.text())
     assert LIGHT.accent in stats.text()
-    assert stats.toolTip() == "more"
+    assert stats.toolTip() == "41.2 t/s 1.91×\nmore"
     settle(qtbot)
     with qtbot.waitSignal(chat.copy_requested) as caught:
         click(button(reply, "Copy"))

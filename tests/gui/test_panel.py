@@ -89,11 +89,26 @@ def test_saved_settings_of_all_drafters_come_back(model: SpeculationModel) -> No
     assert again.strategy == "draft:n_max=4"
 
 
-def test_what_was_saved_by_another_version_is_passed_over(model: SpeculationModel) -> None:
-    again = SpeculationModel(registry.available(), ("nonsense", "draft:n_max=x", "draft:n_max=4"))
-    assert again.strategy == "draft:n_max=4"
+def test_what_was_saved_by_another_version_gives_way_to_the_default(
+    model: SpeculationModel,
+) -> None:
+    infos = registry.available()
+    again = SpeculationModel(infos, ("nonsense", "prompt-lookup:n_max=x", "draft:n_max=4"))
+    assert (again.strategy, again.unusable) == ("draft:n_max=4", "nonsense")
+    again = SpeculationModel(infos, ("off", "nonsense"))
+    assert (again.strategy, again.unusable) == ("off", "")
+    again = SpeculationModel(infos, ("draft:n_max=-9", "prompt-lookup"))
+    assert (again.strategy, again.unusable) == ("draft", "draft:n_max=-9")
     with pytest.raises(UserError):
         model.use("nonsense")
+
+
+def test_an_unusable_strategy_is_told(make_program: Callable[..., Program]) -> None:
+    program = make_program(Settings(strategies=("eagle:n_max=4",)))
+    text = program.window.chat_pane.errors.text.text()
+    assert "eagle:n_max=4" in text
+    assert "Draft model" in text
+    assert program.speculation.strategy == "draft"
 
 
 def test_a_new_drafter_appears_by_itself(qtbot: QtBot) -> None:
@@ -337,7 +352,7 @@ def test_a_loss_is_called_a_loss(program: Program, client: FakeClient) -> None:
     client.reply("Hi", stats=replace(STATS, tokens_per_s=10.0))
     headline = program.window.panel.headline
     assert headline.ratio.text() == "0.46×"
-    assert headline.ratio.property("tone") == "muted"
+    assert headline.ratio.property("tone") == "loss"
     assert "costs more than it gives" in headline.sentence.text()
 
 

@@ -50,6 +50,7 @@ class PairState:
         draft: The loaded draft model.
         stage: Which model is being loaded.
         fraction: How much of it, 0..1.
+        has_begun: Whether the engine has begun with it; before, a reply may still be written.
         notes: Sentences for the user about the loaded pair.
         problem: Why the status is "failed" or "dead".
     """
@@ -60,6 +61,7 @@ class PairState:
     draft: ModelInfo | None = None
     stage: Literal["target", "draft"] = "target"
     fraction: float = 0.0
+    has_begun: bool = False
     notes: tuple[str, ...] = ()
     problem: str = ""
 
@@ -141,7 +143,9 @@ class PairLoader:
 
     def _on_own_event(self, event: LoadProgressed | PairLoaded | LoadFailed) -> None:
         if isinstance(event, LoadProgressed):
-            self._set(replace(self._state, stage=event.stage, fraction=event.fraction))
+            self._set(
+                replace(self._state, stage=event.stage, fraction=event.fraction, has_begun=True)
+            )
             return
         self._request_id = None
         wanted = self._state.pair

@@ -15,7 +15,7 @@ ReplyStatus = Literal["waiting", "prefill", "decoding", "finished", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class TurnOptions:
-    """What a turn is generated with, captured when it is sent.
+    """What a turn is generated with, captured when it is handed to the engine.
 
     Attributes:
         strategy: ``ID[:key=value]…``.

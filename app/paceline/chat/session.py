@@ -154,8 +154,7 @@ class ChatSession:
         if self._is_submitted:
             self._client.submit(Tune(self._active.turn_id, strategy))
         else:
-            options = replace(self._active.options, strategy=strategy)
-            self._active.options, self._active.strategy = options, strategy
+            self._active.strategy = strategy  # the options are asked for again then
         return True
 
     def new(self) -> None:
@@ -221,6 +220,7 @@ class ChatSession:
             return
         state = self._pair.state
         if state.status == "ready":
+            self._ask_again(self._active)
             self._submit(self._active)
         elif state.status == "failed":
             hint = event.hint if isinstance(event, LoadFailed) else ""
@@ -294,6 +294,12 @@ class ChatSession:
             self._submit(reply)
         elif status != "loading" and not self._pair.reload():
             self._fail(reply, "no-model", "No model is loaded.", "Open one in the Models menu.")
+
+    def _ask_again(self, reply: Reply) -> None:
+        """What fitted when the reply was asked for need not fit the pair that came."""
+        options, seed = self._options(), reply.options.seed
+        reply.options = options if seed is None else replace(options, seed=seed)
+        reply.strategy = options.strategy
 
     def _submit(self, reply: Reply) -> None:
         self._is_submitted = True

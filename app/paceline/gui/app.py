@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QtMsgType, Signal, Slot, qInstallMessageHandler
+from PySide6.QtCore import QLocale, QObject, QtMsgType, Signal, Slot, qInstallMessageHandler
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -71,6 +71,7 @@ def make_application(argv: Sequence[str]) -> QApplication:
     has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     if sys.platform == "linux" and not has_display:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    QLocale.setDefault(QLocale.c())  # numbers are written in one style everywhere
     app = QApplication(list(argv))
     app.setApplicationName("paceline")
     app.setApplicationDisplayName("Paceline")

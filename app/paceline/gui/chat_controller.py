@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from paceline.chat.reply import Reply
     from paceline.chat.session import ChatSession
     from paceline.conversation import Conversation, Message
+    from paceline.gui.notifications import Notifications
     from paceline.gui.viewmodels.chat import ChatSignals
     from paceline.gui.viewmodels.conversations import ConversationList
     from paceline.gui.viewmodels.live import LiveFigures
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from paceline.gui.widgets.reply_view import ReplyView
     from paceline.gui.widgets.sidebar import Sidebar
     from paceline.messages import StepCommitted
+
+
+OPEN_LINK = "open-link"
+"""Name of the action that the question about a link offers."""
+_LINK_CHARS = 200
 
 
 class ChatController(QObject):
@@ -39,6 +45,7 @@ class ChatController(QObject):
         pane: ChatPane,
         sidebar: Sidebar,
         conversations: ConversationList,
+        notifications: Notifications,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -48,6 +55,8 @@ class ChatController(QObject):
         self._chat, self._composer = pane.chat, pane.composer
         self._sidebar = sidebar
         self._list = conversations
+        self._notifications = notifications
+        self._link = QUrl()
         self._view: ReplyView | None = None
         self._deleted: Conversation | None = None
         signals.list_changed.connect(self._on_list_changed)
@@ -89,6 +98,7 @@ class ChatController(QObject):
     @Slot()
     def new_chat(self) -> None:
         """Show an empty conversation, with the keyboard where one writes."""
+        self._sidebar.search.clear()
         self._session.new()
         self._composer.setFocus()
 
@@ -114,8 +124,20 @@ class ChatController(QObject):
     @Slot(str)
     def _on_link(self, address: str) -> None:
         url = QUrl(address)
-        if url.scheme() in ("http", "https", "mailto"):
-            QDesktopServices.openUrl(url)
+        if url.scheme() not in ("http", "https"):
+            return
+        self._link = url
+        shown = url.toEncoded().toStdString()
+        shown = shown if len(shown) <= _LINK_CHARS else f"{shown[:_LINK_CHARS]}…"
+        self._notifications.ask(
+            self.tr("Open {}?").format(shown), action=OPEN_LINK, text=self.tr("Open")
+        )
+
+    @Slot(str)
+    def on_action(self, name: str) -> None:
+        """Do what a notice of this controller offered."""
+        if name == OPEN_LINK:
+            QDesktopServices.openUrl(self._link)
 
     @Slot(str)
     def _on_copy(self, text: str) -> None:
@@ -143,8 +165,8 @@ class ChatController(QObject):
             self._chat.show_welcome(
                 self.tr("What shall we write?"),
                 self.tr(
-                    "The draft model writes ahead, the target checks: same answer, fewer steps. "
-                    "The panel at the right shows how often that works out."
+                    "Choose in the panel who writes ahead; every word is still the target's "
+                    "own. The figures show whether it pays."
                 ),
             )
         self._sidebar.select(conversation.conversation_id)
@@ -171,6 +193,7 @@ class ChatController(QObject):
 
     @Slot(object)
     def _on_started(self, reply: Reply) -> None:
+        self._show_writing()
         if not self._is_shown(reply):
             return
         if self._view is None:  # else the whole conversation has just been shown anew
@@ -182,6 +205,7 @@ class ChatController(QObject):
 
     @Slot(object)
     def _on_progressed(self, reply: Reply) -> None:
+        self._show_writing()
         if self._is_shown(reply):
             self._show_status(reply)
             self._show_context(reply)
@@ -204,6 +228,7 @@ class ChatController(QObject):
         if self._live.reply is reply:
             self._live.finish()
         self._show_busy()
+        self._show_writing()
 
     @Slot(object)
     def _on_pair_changed(self) -> None:
@@ -220,6 +245,10 @@ class ChatController(QObject):
         is_busy = self._session.active is not None
         self._composer.set_busy(is_busy)
         self.busy_changed.emit(is_busy)
+
+    def _show_writing(self) -> None:
+        reply = self._session.active
+        self._pair.set_writing(reply is not None and reply.submitted_s is not None)
 
     def _show_status(self, reply: Reply) -> None:
         if self._view is None:
@@ -242,7 +271,7 @@ class ChatController(QObject):
     def _show_context(self, reply: Reply) -> None:
         target = self._pair.state.target
         if target is not None and reply.n_prompt:
-            used = reply.n_prompt + len(reply.traces)
+            used = min(reply.n_prompt + len(reply.traces), target.n_ctx)
             words = self.tr("Context {} of {}")
             self._composer.set_hint(words.format(f"{used:,}", f"{target.n_ctx:,}"))
 
@@ -250,6 +279,8 @@ class ChatController(QObject):
         view.set_status("")
         view.finish(reply.text)
         view.set_stats(figures.stats_line(reply), figures.stats_details(reply))
+        if reply.reason == "cancelled" and not reply.text:
+            view.set_status(self.tr("Stopped."))
         if reply.error is not None:
             view.set_error(reply.error.message, reply.error.hint)
 

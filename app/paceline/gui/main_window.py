@@ -130,7 +130,7 @@ class MainWindow(QMainWindow):
         actions.search.triggered.connect(self._on_search)
         actions.write.triggered.connect(self._on_write)
         actions.rename.triggered.connect(self._on_rename)
-        actions.delete.triggered.connect(self.sidebar.delete_action.trigger)
+        actions.delete.triggered.connect(self._on_delete)
         actions.sidebar.triggered.connect(self._on_toggle_sidebar)
         actions.panel.triggered.connect(self._on_toggle_panel)
         self.panes.visibility_changed.connect(self._on_panes_changed)
@@ -138,15 +138,24 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _on_search(self) -> None:
-        if not self.panes.is_shown("sidebar"):
-            self.panes.toggle("sidebar")
+        self._show_sidebar()
         self.sidebar.focus_search()
 
     @Slot()
     def _on_rename(self) -> None:
+        if self.sidebar.has_shown:
+            self._show_sidebar()
+            self.sidebar.rename_shown()
+
+    @Slot()
+    def _on_delete(self) -> None:
+        if self.sidebar.has_shown:
+            self._show_sidebar()  # the way back is offered there
+            self.sidebar.delete_shown()
+
+    def _show_sidebar(self) -> None:
         if not self.panes.is_shown("sidebar"):
             self.panes.toggle("sidebar")
-        self.sidebar.rename_action.trigger()
 
     @Slot()
     def _on_write(self) -> None:

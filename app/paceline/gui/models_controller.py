@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 RELOAD, ALONE = "reload", "target-alone"
 """Names of the actions that a notice can offer."""
 
+MODELS = "models"
+"""Topic of notices about files and loads; the next load that is wished for settles it."""
+
 _GGUF_MAGIC = b"GGUF"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
 """How the parts of a split model are named: number and count."""
@@ -78,11 +81,12 @@ class ModelsController(QObject):
     @Slot()
     def load_demo_pair(self) -> None:
         """Load the pair that comes with the program."""
-        self._loader.load(self._demo)
+        self._load(self._demo)
 
     @Slot()
     def reload(self) -> None:
         """Load the same models again."""
+        self._notifications.settled.emit(MODELS)
         if not self._loader.reload():
             self.load_demo_pair()
 
@@ -104,13 +108,18 @@ class ModelsController(QObject):
         self._open(Pair(ModelParams(large), ModelParams(small)), small, large)
 
     def _open(self, pair: Pair, *paths: str) -> None:
-        self._background.start(
-            _Look(pair, paths), self._on_looked_at, self._notifications.user_error
-        )
+        self._background.start(_Look(pair, paths), self._on_looked_at, self._on_unusable)
+
+    def _load(self, pair: Pair) -> None:
+        self._notifications.settled.emit(MODELS)
+        self._loader.load(pair)
+
+    def _on_unusable(self, error: UserError) -> None:
+        self._notifications.error(error.message, error.hint, topic=MODELS)
 
     def _on_looked_at(self, pair: object) -> None:
         if isinstance(pair, Pair):
-            self._loader.load(pair)
+            self._load(pair)
 
     # ------------------------------------------------------------------------------------ slots
 
@@ -130,7 +139,7 @@ class ModelsController(QObject):
     def _on_no_draft(self) -> None:
         pair = self._loader.state.pair
         if pair is not None and pair.draft is not None:
-            self._loader.load(replace(pair, draft=None))
+            self._load(replace(pair, draft=None))
 
     @Slot()
     def _on_stop_loading(self) -> None:
@@ -138,7 +147,7 @@ class ModelsController(QObject):
 
     @Slot(object)
     def _on_reload_with(self, pair: Pair) -> None:
-        self._loader.load(pair)
+        self._load(pair)
 
     @Slot(list, bool)
     def _on_dropped(self, paths: list[str], is_draft: bool) -> None:  # noqa: FBT001
@@ -158,7 +167,7 @@ class ModelsController(QObject):
         if state.status == "ready":
             self._notifications.settled.emit(RELOAD)
             if state.notes:
-                self._notifications.warn(" ".join(state.notes))
+                self._notifications.warn(" ".join(state.notes), topic=MODELS)
             self._fit_strategy(has_draft=state.draft is not None)
 
     def _fit_strategy(self, *, has_draft: bool) -> None:
@@ -178,15 +187,15 @@ class ModelsController(QObject):
         failed, hint = self._pair.state.pair, failure.hint
         if not falls_back:
             text = self.tr("Load again")
-            self._notifications.error(failure.message, hint, action=RELOAD, text=text)
+            self._notifications.error(failure.message, hint, topic=MODELS, action=RELOAD, text=text)
             return
         hint = f"{hint} {self.tr('The models from before are loaded again.')}".strip()
         if failure.code == "vocabulary-mismatch" and failed is not None:
             self._alone = replace(failed, draft=None)
             text = self.tr("Load the target alone")
-            self._notifications.error(failure.message, hint, action=ALONE, text=text)
+            self._notifications.error(failure.message, hint, topic=MODELS, action=ALONE, text=text)
         else:
-            self._notifications.error(failure.message, hint)
+            self._notifications.error(failure.message, hint, topic=MODELS)
 
     @Slot(str)
     def on_action(self, name: str) -> None:
@@ -194,7 +203,7 @@ class ModelsController(QObject):
         if name == RELOAD:
             self.reload()
         elif name == ALONE and self._alone is not None:
-            self._loader.load(self._alone)
+            self._load(self._alone)
 
     def _ask_for_file(self, title: str) -> str:
         pair = self._loader.state.pair

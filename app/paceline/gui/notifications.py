@@ -20,13 +20,25 @@ Level = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A message for the error bar; `action` names what its button asks for."""
+    """A message for the error bar.
+
+    Attributes:
+        level: How bad it is.
+        message: What happened.
+        hint: What to do about it.
+        action: Names what the button asks for; empty: there is none.
+        action_text: What the button says.
+        topic: What it is about; when that is settled, the notice may go.
+        is_question: Asked because of something the user just did: takes an error's place.
+    """
 
     level: Level
     message: str
     hint: str = ""
     action: str = ""
     action_text: str = ""
+    topic: str = ""
+    is_question: bool = False
 
 
 class Notifications(QObject):
@@ -34,15 +46,21 @@ class Notifications(QObject):
 
     posted = Signal(object)
     settled = Signal(str)
-    """The action of this name is not needed any more; a notice that offers it may go."""
+    """This topic, or the action of this name, is settled; a notice about it may go."""
 
-    def error(self, message: str, hint: str = "", *, action: str = "", text: str = "") -> None:
+    def error(
+        self, message: str, hint: str = "", *, action: str = "", text: str = "", topic: str = ""
+    ) -> None:
         """Tell that something failed."""
-        self.posted.emit(Notice("error", message, hint, action, text))
+        self.posted.emit(Notice("error", message, hint, action, text, topic))
 
-    def warn(self, message: str, hint: str = "") -> None:
+    def warn(self, message: str, hint: str = "", *, topic: str = "") -> None:
         """Tell that something is not as asked for."""
-        self.posted.emit(Notice("warning", message, hint))
+        self.posted.emit(Notice("warning", message, hint, topic=topic))
+
+    def ask(self, message: str, *, action: str, text: str) -> None:
+        """Ask before something is done that the user has just wished for."""
+        self.posted.emit(Notice("info", message, "", action, text, is_question=True))
 
     def user_error(self, error: UserError) -> None:
         """Tell of an error as it is."""

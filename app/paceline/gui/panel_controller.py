@@ -71,7 +71,8 @@ class PanelController(QObject):
         self._session = session
 
     def turn_options(self) -> TurnOptions:
-        """What the next reply uses; the session asks when one is sent."""
+        """What the next reply uses; the session asks when one begins."""
+        self._tune.stop()  # the reply starts with the newest strategy
         settings = self._panel.sampling.settings
         return TurnOptions(
             strategy=self._speculation.strategy,
@@ -133,7 +134,9 @@ class PanelController(QObject):
             self._check_models()
         words = {
             "empty": (self.tr("No model"), "muted"),
-            "loading": (self.tr("Loading the models"), "lookup"),
+            "loading": (self.tr("Loading the models"), "lookup")
+            if not self._pair.waits_for_reply
+            else (self.tr("The new models wait for the reply"), "lookup"),
             "ready": (self.tr("Ready"), "accent"),
             "failed": (self.tr("No model is loaded"), "danger"),
             "dead": (self.tr("The engine ended"), "danger"),

@@ -112,6 +112,7 @@ class Program(QObject):
             pane=self.window.chat_pane,
             sidebar=self.window.sidebar,
             conversations=self._conversations,
+            notifications=self.notifications,
             parent=self,
         )
         models = resources / "models"
@@ -141,6 +142,13 @@ class Program(QObject):
         self.window.chat_pane.composer.setFocus()
         self.session.describe_engine()
         self.models.load_demo_pair()
+        if self.speculation.unusable:
+            self.notifications.warn(
+                self.tr("The saved strategy “{}” cannot be used here.").format(
+                    self.speculation.unusable
+                ),
+                self.tr("“{}” takes its place.").format(self.speculation.current.title),
+            )
         if self._put_aside is not None:
             self.notifications.warn(
                 self.tr("The settings could not be read, so the defaults are used."),
@@ -214,6 +222,7 @@ class Program(QObject):
         self.notifications.posted.connect(self.window.chat_pane.errors.show_notice)
         self.notifications.settled.connect(self.window.chat_pane.errors.settle)
         self.window.chat_pane.errors.action_requested.connect(self.models.on_action)
+        self.window.chat_pane.errors.action_requested.connect(self.chat.on_action)
         self.panel.settings_changed.connect(self._on_remembered)
         self.themes.changed.connect(self._on_theme_changed)
         self.window.closing.connect(self.shut_down)

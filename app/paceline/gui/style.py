@@ -50,6 +50,9 @@ QLabel[role="small"] { color: $muted; font-size: 12px; }
 QLabel[role="section"] { color: $muted; font-size: 12px; letter-spacing: 0.4px; }
 QLabel[role="big"] { font-size: 28px; font-weight: 700; }
 QLabel[role="ratio"] { color: $accent; font-size: 20px; font-weight: 700; }
+QLabel[role="ratio"][tone="even"] { color: $text; }
+QLabel[role="ratio"][tone="loss"] { color: $danger; }
+QLabel[role="scale"] { color: $muted; font-size: 11px; background: transparent; }
 QLabel[role="accent"] { color: $accent; font-weight: 600; }
 QLabel[role="danger"] { color: $danger; }
 QLabel[role="value"] { color: $text; }

@@ -7,7 +7,7 @@ none, nothing is said about it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication
 
@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from paceline.gui.viewmodels.metrics import StepMetrics
     from paceline.messages import TurnStats
 
+OFF = "off"
 PAYS_FROM, COSTS_BELOW = 1.05, 0.95
 """Ratios between these are called even: single runs scatter by about that much."""
+
+
+Tone = Literal["gain", "even", "loss"]
 
 
 def _tr(text: str) -> str:
@@ -31,7 +35,7 @@ class Headline:
     speed: str = ""
     ratio: str = ""
     sentence: str = ""
-    pays: bool = True
+    tone: Tone = "gain"
 
 
 def speed_text(tokens_per_s: float) -> str:
@@ -42,6 +46,13 @@ def speed_text(tokens_per_s: float) -> str:
 def ratio_text(ratio: float) -> str:
     """A ratio of two speeds."""
     return f"{ratio:.2f}×"
+
+
+def ratio_tone(ratio: float) -> Tone:
+    """What a ratio means; wherever one is shown, this decides its colour."""
+    if ratio >= PAYS_FROM:
+        return "gain"
+    return "even" if ratio >= COSTS_BELOW else "loss"
 
 
 def percent_text(rate: float) -> str:
@@ -55,7 +66,10 @@ def seconds_text(seconds: float) -> str:
 
 
 def stats_line(reply: Reply) -> str:
-    """The one line below a finished reply, speed in bold, ratio in em; empty before the end."""
+    """The one line below a finished reply; empty before the end.
+
+    Speed and an even ratio are in ``<b>``, a gain in ``<em>``, a loss in ``<del>``.
+    """
     stats = reply.stats
     if stats is None:
         return ""
@@ -63,10 +77,10 @@ def stats_line(reply: Reply) -> str:
     plain = reply.plain_tokens_per_s
     if plain:
         parts.append(_tr("plain ≈ {}").format(speed_text(plain)))
-        if stats.n_drafted:
-            ratio = ratio_text(stats.tokens_per_s / plain)
-            is_gain = stats.tokens_per_s >= plain
-            parts.append(f"<em>{ratio}</em>" if is_gain else _bold(ratio))
+        if stats.n_drafted or asks_drafter(reply):
+            ratio = stats.tokens_per_s / plain
+            tag = {"gain": "em", "even": "b", "loss": "del"}[ratio_tone(ratio)]
+            parts.append(f"<{tag}>{ratio_text(ratio)}</{tag}>")
     if stats.acceptance_rate is not None:
         parts.append(
             _tr("{} of {} drafted accepted").format(
@@ -81,6 +95,11 @@ def stats_line(reply: Reply) -> str:
         "context": _tr("context full"),
     }.get(reply.reason or "")
     return " · ".join([*parts, end] if end else parts)
+
+
+def asks_drafter(reply: Reply) -> bool:
+    """Whether the reply's strategy asks anybody for drafts."""
+    return reply.strategy.split(":")[0] != OFF
 
 
 def _bold(text: str) -> str:
@@ -145,7 +164,12 @@ def subtitle(reply: Reply | None, *, is_active: bool) -> str:
 
 
 def headline(
-    metrics: StepMetrics, title: str, plain: float | None, stats: TurnStats | None
+    metrics: StepMetrics,
+    title: str,
+    plain: float | None,
+    stats: TurnStats | None,
+    *,
+    asks: bool = False,
 ) -> Headline:
     """The large figures: of the finished reply if there are `stats`, else of this moment.
 
@@ -154,18 +178,29 @@ def headline(
         title: What the drafter in force is called.
         plain: Speed without speculation, if anybody knows it.
         stats: The figures of the finished reply.
+        asks: Whether a drafter is asked in every step, even if it never drafts.
     """
     speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
     if speed is None:
         return Headline()
     rate = metrics.acceptance_rate
-    ratio = speed / plain if plain and metrics.n_drafted else None
+    ratio = speed / plain if plain and (metrics.n_drafted or asks) else None
     return Headline(
         speed_text(speed),
         ratio_text(ratio) if ratio is not None else "",
-        _sentence(metrics, title, ratio, rate),
-        pays=ratio is None or ratio >= COSTS_BELOW,
+        _sentence(metrics, title, ratio, rate)
+        if rate is not None or not asks
+        else _silent(title, ratio),
+        tone="gain" if ratio is None else ratio_tone(ratio),
     )
+
+
+def _silent(title: str, ratio: float | None) -> str:
+    if ratio is not None and ratio < COSTS_BELOW:
+        words = _tr("{} was asked but never sure enough: it costs more than it gives here.")
+    else:
+        words = _tr("{} was asked but never sure enough: nothing was drafted.")
+    return words.format(title)
 
 
 def _sentence(metrics: StepMetrics, title: str, ratio: float | None, rate: float | None) -> str:
@@ -176,10 +211,9 @@ def _sentence(metrics: StepMetrics, title: str, ratio: float | None, rate: float
     facts = _tr("{:.1f} tokens per step, {} accepted.").format(per_step, percent_text(rate))
     if ratio is None:
         return f"{title}: {facts}"
-    if ratio >= PAYS_FROM:
-        verdict = _tr("{} pays here:").format(title)
-    elif ratio >= COSTS_BELOW:
-        verdict = _tr("{} breaks even here:").format(title)
-    else:
-        verdict = _tr("{} costs more than it gives here:").format(title)
-    return f"{verdict} {facts}"
+    verdict = {
+        "gain": _tr("{} pays here:"),
+        "even": _tr("{} breaks even here:"),
+        "loss": _tr("{} costs more than it gives here:"),
+    }[ratio_tone(ratio)]
+    return f"{verdict.format(title)} {facts}"

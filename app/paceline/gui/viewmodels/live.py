@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from paceline.gui.viewmodels.figures import Headline, headline
+from paceline.gui.viewmodels.figures import Headline, asks_drafter, headline
 from paceline.gui.viewmodels.metrics import StepMetrics
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class LiveFigures(QObject):
         drafter_id = next(iter(used))
         several = self.tr("Speculation")
         title = self._titles.get(drafter_id, drafter_id) if len(used) == 1 else several
-        return headline(self.metrics, title, self.plain_tokens_per_s, reply.stats)
+        asks = asks_drafter(reply)
+        return headline(self.metrics, title, self.plain_tokens_per_s, reply.stats, asks=asks)
 
     def show(self, reply: Reply | None) -> None:
         """Take over all that is known of a reply; None: there is none."""

@@ -24,11 +24,26 @@ class PairModel(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._state = PairState()
+        self._is_writing = False
 
     @property
     def state(self) -> PairState:
         """How the pair stands now."""
         return self._state
+
+    @property
+    def waits_for_reply(self) -> bool:
+        """Whether a load waits until the reply under way is written."""
+        state = self._state
+        return state.status == "loading" and not state.has_begun and self._is_writing
+
+    def set_writing(self, is_writing: bool) -> None:  # noqa: FBT001
+        """Know whether the engine is writing a reply."""
+        if is_writing == self._is_writing:
+            return
+        self._is_writing = is_writing
+        if self._state.status == "loading" and not self._state.has_begun:
+            self.changed.emit(self._state)
 
     def pair_changed(self, state: PairState) -> None:
         """Keep and pass on."""

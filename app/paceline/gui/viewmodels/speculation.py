@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from paceline.engine.drafters.base import DrafterInfo
 
+DEFAULT = "draft"
+"""What is chosen when nothing usable was saved."""
+
 
 class SpeculationModel(QObject):
     """The chosen drafter and the settings of all of them."""
@@ -35,14 +38,16 @@ class SpeculationModel(QObject):
         saved: Sequence[str] = (),
         parent: QObject | None = None,
     ) -> None:
-        """Start with saved strategy texts, the chosen one first; unknown ones are passed over."""
+        """Start with saved strategy texts, the chosen one first; unknown ones are `unusable`."""
         super().__init__(parent)
         self._infos = {info.id: info for info in infos}
         self._values = {
             info.id: {parameter.name: parameter.default for parameter in info.parameters}
             for info in infos
         }
-        self._current = next(iter(self._infos))
+        self._current = DEFAULT if DEFAULT in self._infos else next(iter(self._infos))
+        self.unusable = ""
+        """The saved strategy that was to be chosen and cannot be; empty: there is none."""
         self._load(saved)
         self._strategy = self.text_of(self._current)
 
@@ -123,17 +128,17 @@ class SpeculationModel(QObject):
         return (self._strategy, *changed)
 
     def _load(self, saved: Sequence[str]) -> None:
-        is_first = True
-        for text in saved:
+        for at, text in enumerate(saved):
             try:
                 strategy = parse_strategy(text)
             except UserError:
-                continue
-            if strategy.info.id in self._infos:
+                strategy = None
+            if strategy is not None and strategy.info.id in self._infos:
                 self._values[strategy.info.id] = dict(strategy.settings)
-                if is_first:
+                if at == 0:
                     self._current = strategy.info.id
-                is_first = False
+            elif at == 0:
+                self.unusable = text
 
     def _update(self) -> None:
         text = self.text_of(self._current)

@@ -25,7 +25,7 @@ class ErrorBar(QFrame):
         super().__init__(parent)
         self.setProperty("kind", "notice")
         self.setObjectName("error_bar")
-        self._action_name = ""
+        self._action_name = self._topic = ""
         self._is_error = False
         self.text = QLabel()
         self.text.setWordWrap(True)
@@ -55,23 +55,24 @@ class ErrorBar(QFrame):
 
     @Slot(object)
     def show_notice(self, notice: Notice) -> None:
-        """Show this notice in place of an older one; an error gives way to errors only."""
-        if not self.isHidden() and self._is_error and notice.level != "error":
+        """Show this notice in place of an older one; an error only to errors and questions."""
+        gives_way = notice.level == "error" or notice.is_question
+        if not self.isHidden() and self._is_error and not gives_way:
             return
         self._is_error = notice.level == "error"
         self.setProperty("tone", {"error": "danger", "warning": "lookup"}.get(notice.level, ""))
         restyle(self)
         self.text.setText(f"{notice.message} {notice.hint}".strip())
         self.setAccessibleName(self.text.text())
-        self._action_name = notice.action
+        self._action_name, self._topic = notice.action, notice.topic
         self.action.setText(notice.action_text)
         self.action.setVisible(bool(notice.action))
         self.show()
 
     @Slot(str)
-    def settle(self, action: str) -> None:
-        """Take the notice away if this action is what it offers."""
-        if action == self._action_name:
+    def settle(self, name: str) -> None:
+        """Take the notice away if it is about this topic, or offers this action."""
+        if name in (self._topic, self._action_name):
             self.dismiss()
 
     @Slot()

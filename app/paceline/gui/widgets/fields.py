@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QWheelEvent
+    from PySide6.QtGui import QValidator, QWheelEvent
 
 _SLIDER_STEPS = 100
 LABEL_PX = 112
@@ -53,7 +53,7 @@ class WholeNumber(QSpinBox):
 
 
 class Number(QDoubleSpinBox):
-    """A field for a number with two decimals, without buttons."""
+    """A field for a number with two decimals, without buttons; point and comma mean the same."""
 
     def __init__(self, low: float, high: float, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +61,17 @@ class Number(QDoubleSpinBox):
         self.setRange(low, high)
         self.setDecimals(2)
         self.setSingleStep(0.05)
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        """Judge what is typed, and show it with a point."""
+        verdict: tuple[QValidator.State, str, int] = super().validate(
+            text.replace(",", "."), position
+        )
+        return verdict
+
+    def valueFromText(self, text: str) -> float:
+        """The number that is typed."""
+        return super().valueFromText(text.replace(",", "."))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave it to the panel."""
@@ -88,6 +99,7 @@ def _make_quiet(field: QAbstractSpinBox) -> None:
     field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     field.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     field.setKeyboardTracking(False)
+    field.setLocale(QLocale.c())  # numbers look the same everywhere in the window
     field.setProperty("kind", "value")
 
 

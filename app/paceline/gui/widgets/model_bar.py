@@ -88,6 +88,8 @@ class ModelBar(QPushButton):
 
     def _pill_text(self) -> tuple[str, str]:
         state = self._model.state
+        if self._model.waits_for_reply:
+            return self.tr("waits for the reply"), "muted"
         if state.status == "loading":
             which = self.tr("target") if state.stage == "target" else self.tr("draft")
             return self.tr("loading {} {:.0f} %").format(which, state.fraction * 100), "muted"

@@ -13,13 +13,13 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from paceline.gui.widgets.message_view import MessageView
+from paceline.gui.widgets.stats_label import StatsLabel
 
 if TYPE_CHECKING:
     from paceline.gui.theme import Theme
@@ -45,7 +45,7 @@ class ReplyView(QWidget):
         self._is_dirty = False
         self._is_theme_due = False
         self._is_last = False
-        self._stats = ""
+        self._stats = self._details = ""
 
         self._status = QLabel()
         self._status.setProperty("role", "muted")
@@ -80,11 +80,7 @@ class ReplyView(QWidget):
 
     def _make_footer(self) -> QWidget:
         footer = QWidget()
-        self._stats_label = QLabel()
-        self._stats_label.setProperty("role", "stats")
-        self._stats_label.setTextFormat(Qt.TextFormat.RichText)
-        # One line, whatever its length: it must not decide how wide the conversation is.
-        self._stats_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._stats_label = StatsLabel()
         self._copy = self._make_action(self.tr("Copy"), self.tr("Copy the reply"))
         self._copy.clicked.connect(self._on_copy_clicked)
         self._regenerate = self._make_action(
@@ -127,6 +123,11 @@ class ReplyView(QWidget):
     def body(self) -> MessageView:
         """The text's view."""
         return self._body
+
+    @property
+    def status_text(self) -> str:
+        """What is said in place of the text; empty: nothing."""
+        return "" if self._status.isHidden() else self._status.text()
 
     def set_status(self, text: str) -> None:
         """Say what happens before the first token; the first token hides it."""
@@ -192,16 +193,19 @@ class ReplyView(QWidget):
         """The line below the reply.
 
         Args:
-            text: Rich text; ``<b>`` is shown in the text colour, ``<em>`` in the accent.
+            text: Rich text; ``<b>`` is in the text colour, ``<em>`` a gain, ``<del>`` a loss.
             tooltip: More of the same, on hover.
         """
         self._stats = text
-        accent = f'<span style="color:{self._theme.accent};font-weight:600">'
-        strong = f'<span style="color:{self._theme.text};font-weight:600">'
-        for tag, start in (("em", accent), ("b", strong)):
-            text = text.replace(f"<{tag}>", start).replace(f"</{tag}>", "</span>")
-        self._stats_label.setText(text)
-        self._stats_label.setToolTip(tooltip)
+        theme = self._theme
+        self._details = tooltip
+        shown = text
+        for tag, colour in (("em", theme.accent), ("b", theme.text), ("del", theme.danger)):
+            start = f'<span style="color:{colour};font-weight:600">'
+            shown = shown.replace(f"<{tag}>", start).replace(f"</{tag}>", "</span>")
+            text = text.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
+        self._stats_label.set_parts(shown)
+        self._stats_label.setToolTip(f"{text}\n{tooltip}".strip())
         self._show_footer()
 
     def _show_footer(self) -> None:
@@ -232,7 +236,7 @@ class ReplyView(QWidget):
         self._is_theme_due = True
         self.flush_wanted.emit(self)  # building a long conversation again takes a while
         if self._stats:
-            self.set_stats(self._stats, self._stats_label.toolTip())
+            self.set_stats(self._stats, self._details)
 
     def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
         """Show or hide where each token came from."""

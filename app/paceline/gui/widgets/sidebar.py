@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.viewmodels.conversations import ID_ROLE, ConversationFilter, ConversationList
 from paceline.gui.widgets.conversation_row import ConversationRow
 from paceline.gui.widgets.elided_label import ElidedLabel
+from paceline.gui.widgets.search_field import SearchField
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
@@ -47,15 +48,12 @@ class Sidebar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(180)
         self._model = model
+        self._shown_id = ""
         self._filter = ConversationFilter(model, self)
         self.new_button = QPushButton(self.tr("New chat"))
         self.new_button.setProperty("kind", "primary")
         self.new_button.clicked.connect(self.new_requested)
-        self.search = QLineEdit()
-        self.search.setProperty("kind", "search")
-        self.search.setPlaceholderText(self.tr("Search chats"))
-        self.search.setAccessibleName(self.tr("Search chats"))
-        self.search.setClearButtonEnabled(True)
+        self.search = SearchField(self.tr("Search chats"))
         self._search_icon = QAction(self)
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
         self.search.textChanged.connect(self._on_search)
@@ -99,8 +97,8 @@ class Sidebar(QWidget):
 
     def select(self, conversation_id: str) -> None:
         """Mark a conversation as the one that is shown; an unknown one marks none."""
-        source = self._model.index(self._model.row_of(conversation_id))
-        index = self._filter.mapFromSource(source)
+        self._shown_id = conversation_id
+        index = self._shown_index()
         selection = self.list.selectionModel()
         flag = selection.SelectionFlag
         if index.isValid():
@@ -108,6 +106,23 @@ class Sidebar(QWidget):
             self.list.scrollTo(index)
         else:
             selection.setCurrentIndex(QModelIndex(), flag.Clear)
+
+    @property
+    def has_shown(self) -> bool:
+        """Whether the conversation that is shown is one of the list, found or not."""
+        return self._model.row_of(self._shown_id) >= 0
+
+    def rename_shown(self) -> None:
+        """Edit the title of the conversation that is shown."""
+        if not self._shown_index().isValid():
+            self.search.clear()
+        self.select(self._shown_id)
+        self.rename_action.trigger()
+
+    def delete_shown(self) -> None:
+        """Ask for the conversation that is shown to be deleted."""
+        if self.has_shown:
+            self.delete_requested.emit(self._shown_id)
 
     def show_undo(self, title: str) -> None:
         """Offer to bring a deleted conversation back, for a while."""
@@ -124,6 +139,9 @@ class Sidebar(QWidget):
         """Put the keyboard into the search field."""
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
+
+    def _shown_index(self) -> QModelIndex:
+        return self._filter.mapFromSource(self._model.index(self._model.row_of(self._shown_id)))
 
     def _make_undo_bar(self) -> QFrame:
         self.undo_bar = QFrame()
@@ -158,6 +176,7 @@ class Sidebar(QWidget):
     @Slot(str)
     def _on_search(self, text: str) -> None:
         self._filter.set_search(text)
+        self.select(self._shown_id)
         self._empty.setVisible(bool(text.strip()) and self._filter.rowCount() == 0)
 
     @Slot(QModelIndex)

@@ -24,6 +24,8 @@ SHOWN_STEPS = 80
 FEW_STEPS = 40
 """A short reply fills half as many places, so that it fills the plot."""
 _BAR_WIDTH = 0.7
+_ROOM_ABOVE_BARS, _ROOM_ABOVE_LINE = 1.2, 1.34
+"""The scale is written above what is drawn."""
 
 
 class _Plot:
@@ -43,6 +45,14 @@ class _Plot:
         self.box = pg.ViewBox(enableMenu=False, enableMouse=False)
         self.box.disableAutoRange()
         self.view.setCentralItem(self.box)
+        self.scale = QLabel(self.view)
+        self.scale.setProperty("role", "scale")
+        self.scale.move(2, 0)
+
+    def set_scale(self, words: str) -> None:
+        """Say in the corner how high the plot is."""
+        self.scale.setText(words)
+        self.scale.adjustSize()
 
     def set_range(self, first: int, n_places: int, top: float) -> None:
         """Show `n_places` steps from `first` on, and values from 0 to `top`."""
@@ -100,6 +110,11 @@ class SpeedPlot(Card):
         return list(x_range), list(y_range)
 
     @property
+    def scales(self) -> tuple[str, str]:
+        """What the corners of both plots say."""
+        return self._bars_plot.scale.text(), self._line_plot.scale.text()
+
+    @property
     def plain_text(self) -> str:
         """What is said about plain decoding."""
         return self._plain_label.text()
@@ -138,8 +153,14 @@ class SpeedPlot(Card):
         self.drafted.setOpts(x=steps, height=window.drafted)
         self.accepted.setOpts(x=steps, height=window.accepted)
         self.by_model.setOpts(x=steps, height=window.by_model)
-        top = max(4.0, float(window.drafted.max(initial=0)))
-        self._bars_plot.set_range(window.first, self._places, top * 1.02)
+        most = float(window.drafted.max(initial=0))
+        top = max(4.0, most)
+        if most:
+            self._bars_plot.set_scale(self.tr("max {:.0f} drafted").format(most))
+        else:
+            is_empty = len(window.drafted) == 0
+            self._bars_plot.set_scale("" if is_empty else self.tr("no drafts in these steps"))
+        self._bars_plot.set_range(window.first, self._places, top * _ROOM_ABOVE_BARS)
         self._bars_plot.view.setAccessibleName(
             self.tr("{} of {} drafted tokens accepted in {} steps").format(
                 self._metrics.n_accepted, self._metrics.n_drafted, self._metrics.n_steps
@@ -155,5 +176,7 @@ class SpeedPlot(Card):
         else:
             self.plain.setData(np.empty(0), np.empty(0))
             self._plain_label.setText(self.tr("plain not measured yet"))
-        top = max(float(window.tokens_per_s.max(initial=0)), plain or 0.0, 1.0)
-        self._line_plot.set_range(window.first, self._places, top * 1.12)
+        fastest = float(window.tokens_per_s.max(initial=0))
+        self._line_plot.set_scale(self.tr("max {}").format(speed_text(fastest)) if fastest else "")
+        top = max(fastest, plain or 0.0, 1.0)
+        self._line_plot.set_range(window.first, self._places, top * _ROOM_ABOVE_LINE)

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
+
+from paceline.gui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
     from paceline.gui.theme import Theme
+
+
+_FACTS_PX, _SETTINGS_PX = 420, 520
 
 
 class StatusLine(QStatusBar):
@@ -20,8 +26,8 @@ class StatusLine(QStatusBar):
         self._theme = theme
         self._tone = "muted"
         self._state = QLabel()
-        self._facts = QLabel()
-        self._settings = QLabel()
+        self._facts = ElidedLabel(_FACTS_PX, Qt.TextElideMode.ElideRight)
+        self._settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideRight)
         for label in (self._state, self._facts):
             self.addWidget(label)
         self.addPermanentWidget(self._settings)
@@ -35,7 +41,7 @@ class StatusLine(QStatusBar):
     @property
     def settings(self) -> str:
         """What is said about the next reply."""
-        return self._settings.text()
+        return self._settings.full_text
 
     def set_theme(self, theme: Theme) -> None:
         """Use another theme's colours."""
@@ -51,9 +57,10 @@ class StatusLine(QStatusBar):
 
     def set_facts(self, words: str, details: str) -> None:
         """Show facts about library and devices, and more on hover."""
-        self._facts.setText(words)
-        self._facts.setToolTip(details)
+        self._facts.set_full_text(words)
+        self._facts.setToolTip(f"{words}\n{details}".strip())
 
     def set_settings(self, words: str) -> None:
         """Show what the next reply will use."""
-        self._settings.setText(words)
+        self._settings.set_full_text(words)
+        self._settings.setToolTip(words)

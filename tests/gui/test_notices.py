@@ -1,0 +1,138 @@
+"""Notices that come and go with loads, questions about links, and what waits for what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QLabel
+
+from gui.fake_client import FakeClient
+from paceline.gui.panel_controller import TUNE_AFTER_MS
+from paceline.gui.widgets.reply_view import ReplyView
+from paceline.messages import LoadFailed, LoadPair, LoadProgressed, StartTurn, Tune
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.program import Program
+
+
+@pytest.fixture
+def gguf(tmp_path: Path) -> str:
+    path = tmp_path / "large.gguf"
+    path.write_bytes(b"GGUF" + bytes(200))
+    return str(path)
+
+
+def open_target(program: Program, client: FakeClient, path: str, qtbot: QtBot) -> None:
+    n_loads = len(client.all(LoadPair))
+    program.models.open_target(path)
+    qtbot.waitUntil(lambda: len(client.all(LoadPair)) > n_loads)
+
+
+def test_a_reply_that_waits_for_another_target_takes_a_strategy_that_fits(
+    program: Program, client: FakeClient, gguf: str, qtbot: QtBot
+) -> None:
+    open_target(program, client, gguf, qtbot)
+    program.session.send("Hello?")
+    client.finish_load()  # without the demo pair's draft model
+    assert client.last(StartTurn).strategy.startswith("prompt-lookup")
+    reply = program.session.active
+    assert reply is not None
+    assert reply.strategy.startswith("prompt-lookup")
+    qtbot.wait(TUNE_AFTER_MS + 60)
+    assert client.all(Tune) == []
+
+
+def test_a_notice_about_a_file_goes_when_another_is_loaded(
+    program: Program, client: FakeClient, gguf: str, tmp_path: Path, qtbot: QtBot
+) -> None:
+    errors = program.window.chat_pane.errors
+    program.models.open_target(str(tmp_path / "missing.gguf"))
+    qtbot.waitUntil(lambda: not errors.isHidden())
+    open_target(program, client, gguf, qtbot)
+    assert errors.isHidden()
+
+
+def test_a_notice_about_a_load_outlives_the_fallback_but_not_the_next_load(
+    program: Program, client: FakeClient, gguf: str, qtbot: QtBot
+) -> None:
+    errors = program.window.chat_pane.errors
+    open_target(program, client, gguf, qtbot)
+    client.emit(LoadFailed(client.last(LoadPair).request_id, "broken", "Broken.", ""))
+    client.finish_load()
+    assert "Broken." in errors.text.text()
+    assert not errors.isHidden()
+    program.window.actions_.demo_pair.trigger()
+    assert errors.isHidden()
+
+
+def test_other_errors_outlive_a_load(program: Program) -> None:
+    program.notifications.error("It failed.")
+    program.window.actions_.demo_pair.trigger()
+    assert not program.window.chat_pane.errors.isHidden()
+
+
+def test_models_that_are_opened_during_a_reply_wait_for_it(
+    program: Program, client: FakeClient, gguf: str, qtbot: QtBot
+) -> None:
+    program.session.send("Hello?")
+    client.start_turn()
+    open_target(program, client, gguf, qtbot)
+    pill, status = program.window.model_bar.pill, program.window.status
+    assert pill.text() == "waits for the reply"
+    assert "wait for the reply" in status.state
+    client.finish_turn("Hi")
+    assert "loading" in pill.text()
+    assert status.state == "Loading the models"
+
+
+def test_a_load_that_has_begun_waits_for_nothing(
+    program: Program, client: FakeClient, gguf: str, qtbot: QtBot
+) -> None:
+    program.session.send("Hello?")
+    client.start_turn()
+    open_target(program, client, gguf, qtbot)
+    client.emit(LoadProgressed(client.last(LoadPair).request_id, "target", 0.1))
+    assert "10 %" in program.window.model_bar.pill.text()
+
+
+def test_a_link_is_opened_only_after_a_question(
+    program: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[QUrl] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    chat, errors = program.window.chat_pane.chat, program.window.chat_pane.errors
+    for address in ("mailto:a@example.org", "file:///etc/passwd", "javascript:1"):
+        chat.link_activated.emit(address)
+        assert errors.isHidden()
+    program.notifications.error("It failed.")
+    chat.link_activated.emit("https://example.org/a?b=c")
+    assert errors.text.text() == "Open https://example.org/a?b=c?"
+    assert opened == []
+    qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
+    assert opened == [QUrl("https://example.org/a?b=c")]
+    assert errors.isHidden()
+
+
+def test_a_reply_that_is_stopped_while_it_waits_says_so(
+    program: Program, client: FakeClient
+) -> None:
+    program.window.actions_.reload.trigger()
+    program.session.send("Hello?")
+    program.session.stop()
+    view = program.window.chat_pane.chat.findChild(ReplyView)
+    assert view is not None
+    view.flush()
+    assert view.status_text == "Stopped."
+
+
+def test_the_welcome_promises_nothing_that_the_strategy_does_not_do(program: Program) -> None:
+    texts = [label.text() for label in program.window.chat_pane.chat.findChildren(QLabel)]
+    assert any("target" in text for text in texts)
+    assert not any("draft model" in text or "fewer steps" in text for text in texts)
