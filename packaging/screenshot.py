@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 SIZE = (1440, 900)
 PAINT_MS = 500
-DRAFT, LOOKUP = "draft:n_max=4:p_min=0.5", "prompt-lookup:n_pred=6"
+DRAFT, LOOKUP = "draft:n_max=4", "prompt-lookup:n_pred=6"
 CHATS = (
     ("What does os.path.join do?", 80, 1, None),
     ("How do I use argparse?", 80, 7, None),
     ("How do I open a file?", 80, 7, None),
-    ("Show me an example of a class.", 200, 2, 105),
+    ("Show me an example of a class.", 200, 2, 70),
 )
 """Question, tokens at most, seed, and the step after which lookups take over."""
 
