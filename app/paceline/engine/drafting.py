@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
 
 from paceline.engine.drafters.base import NO_DRAFT, Draft, Drafter, Workbench
 from paceline.engine.drafters.registry import Strategy
 from paceline.engine.stats import DrafterMeter, TurnMeter
 from paceline.errors import CancelledError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _clock = time.perf_counter
 
@@ -32,7 +36,6 @@ class GuardedDrafter:
     def __init__(self, strategy: Strategy, bench: Workbench, meter: TurnMeter) -> None:
         self.info = strategy.info
         self.failure: Exception | None = None
-        self.is_off = strategy.info.family == "off"
         self._n_vocab = bench.vocab.n_tokens
         self._turn_meter = meter
         self._has_begun = False
@@ -41,7 +44,7 @@ class GuardedDrafter:
     @property
     def may_draft(self) -> bool:
         """Whether it is worth asking."""
-        return not self.is_off and self.failure is None
+        return self.info.family != "off" and self.failure is None
 
     def propose(self, history: Sequence[int], n_prompt: int, n_max: int) -> tuple[Draft, float]:
         """Return a sound proposal of at most `n_max` tokens, and the seconds it took.
@@ -53,17 +56,11 @@ class GuardedDrafter:
         began = _clock()
         if not self._has_begun:
             self._has_begun = True
-            self._guard(lambda: self._drafter.begin(history, n_prompt))
+            self._guard(self._drafter.begin, history, n_prompt)
             meter.n_begin += 1
             meter.begin_s += _clock() - began
-        draft, draft_began = NO_DRAFT, _clock()
-        if self.failure is None:
-            try:
-                draft = self._sound(self._drafter.propose(n_max), n_max)
-            except CancelledError:
-                raise
-            except Exception as error:  # noqa: BLE001  see the module's docstring
-                self._fail(error)
+        draft_began = _clock()
+        draft = self._guard(self._sound_proposal, n_max) or NO_DRAFT
         now = _clock()
         meter.n_draft += 1
         meter.draft_s += now - draft_began
@@ -74,11 +71,7 @@ class GuardedDrafter:
         if not self._has_begun:
             return
         began = _clock()
-        if self.failure is None:
-            try:
-                self._drafter.observe(n_accepted if n_drafted else None)
-            except Exception as error:  # noqa: BLE001  see the module's docstring
-                self._fail(error)
+        self._guard(self._drafter.observe, n_accepted if n_drafted else None)
         if n_drafted:
             meter = self._meter()
             meter.count_draft(n_drafted, n_accepted)
@@ -87,19 +80,22 @@ class GuardedDrafter:
 
     def close(self) -> None:
         """Let it go."""
-        if self.failure is None:
-            self._guard(self._drafter.close)
+        self._guard(self._drafter.close)
 
     def _meter(self) -> DrafterMeter:
         return self._turn_meter.drafter(self.info.id)
 
-    def _guard(self, call: Callable[[], None]) -> None:
+    def _guard(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """Return what the call gives; None once the drafter has failed, now or before."""
+        if self.failure is not None:
+            return None
         try:
-            call()
+            return call(*args, **kwargs)
         except CancelledError:
             raise
         except Exception as error:  # noqa: BLE001  see the module's docstring
             self._fail(error)
+            return None
 
     def _fail(self, error: Exception) -> None:
         self.failure = error
@@ -108,7 +104,8 @@ class GuardedDrafter:
         except Exception as second:  # noqa: BLE001  the first failure is the one to tell
             error.__context__ = second
 
-    def _sound(self, draft: Draft, n_max: int) -> Draft:
+    def _sound_proposal(self, n_max: int) -> Draft:
+        draft = self._drafter.propose(n_max)
         if draft is NO_DRAFT:
             return draft
         tokens = [int(token) for token in draft.tokens[:n_max]]

@@ -2,7 +2,7 @@
 
 `handle` carries a command out and returns when it is done; it runs on one thread, which owns both
 models. Between two steps of a reply it looks for a `Tune`; cancelling is a flag. Whatever goes
-wrong becomes an event: this is the engine's only catch-all.
+wrong in a load or a turn becomes an event here.
 """
 
 from __future__ import annotations
