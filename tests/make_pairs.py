@@ -44,6 +44,8 @@ EXTRA_TOKENS = 200
 """By how much the vocabulary of `tiny-big-vocab-mismatch` is larger; 128 would be accepted."""
 SLIDING_WINDOW = 32
 """Tokens that the local layer of `tiny-swa` sees."""
+EXPERTS = 4
+"""Experts per layer of `tiny-moe`, of which half are used for a token."""
 TWIN_LAYERS = {"twin-70m": 30, "twin-350m": 188}
 """Layers that are appended to the demo target's 8; each has 1.77 M parameters."""
 
@@ -200,6 +202,24 @@ def tiny_swa(name: str) -> Gguf:
     return model
 
 
+def tiny_moe(name: str) -> Gguf:
+    """Two layers whose feed-forward part is a mixture of experts, as in Mixtral."""
+    d, ff = 64, 128
+    model = tiny(name)
+    model.set(llama__expert_count=EXPERTS, llama__expert_used_count=EXPERTS // 2)
+    rng = np.random.default_rng(71)
+    for layer in range(2):
+        parts = llama_layer(rng, d, ff, mute=False)
+        parts["ffn_gate_inp"] = f32(rng.normal(0, d**-0.5, (EXPERTS, d)))
+        for part in ("gate", "up", "down"):
+            row, rows = parts.pop(f"ffn_{part}").shape
+            flat = q8(rng, row, rows * EXPERTS)
+            parts[f"ffn_{part}_exps"] = Tensor((row, rows, EXPERTS), flat.kind, flat.data)
+        for part, tensor in parts.items():
+            model.tensors[f"blk.{layer}.{part}.weight"] = tensor
+    return model
+
+
 def draft_corrupt(name: str) -> Gguf:
     """The demo draft with the rows of its output shuffled: sure of itself, and always wrong."""
     model = read(DEMO_DRAFT)
@@ -223,6 +243,7 @@ MAKERS: dict[str, Callable[[str], Gguf | bytes]] = {
     "tiny-no-template": tiny_no_template,
     "tiny-mamba": tiny_mamba,
     "tiny-swa": tiny_swa,
+    "tiny-moe": tiny_moe,
     "tiny-nan": tiny_nan,
     "draft-corrupt": draft_corrupt,
     "truncated": lambda _: DEMO_TARGET.read_bytes()[: DEMO_TARGET.stat().st_size // 2],

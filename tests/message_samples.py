@@ -37,7 +37,7 @@ def _value(hint: Any) -> st.SearchStrategy[Any]:
     return {
         str: st.text(max_size=20),
         int: st.integers(),
-        float: st.floats(allow_nan=False, allow_infinity=False),
+        float: st.floats(allow_nan=False),
         bool: st.booleans(),
         types.NoneType: st.none(),
     }[hint]

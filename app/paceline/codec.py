@@ -12,11 +12,15 @@ import dataclasses
 import functools
 import types
 import typing
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from paceline import messages
 from paceline.messages import Command, Event
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T")
 Message = Command | Event
 _MESSAGES: dict[str, type] = {cls.__name__: cls for cls in (*get_args(Command), *get_args(Event))}
 
@@ -44,6 +48,26 @@ def decode(data: object) -> Message:
         raise CodecError(f"unknown message type {name!r}")
     fields = {key: value for key, value in data.items() if key != "type"}
     return typing.cast(Message, _decode_dataclass(cls, fields, cls.__name__))
+
+
+def encode_part(value: DataclassInstance) -> dict[str, Any]:
+    """Return JSON data for a dataclass that is part of a message, or is made of such parts."""
+    return _encode_fields(value)
+
+
+def decode_part(cls: type[T], data: object) -> T:
+    """Return the value that `encode_part` gave this data for.
+
+    Args:
+        cls: The frozen dataclass; its fields have the types that messages have.
+        data: Anything.
+
+    Raises:
+        CodecError: As for `decode`.
+    """
+    if not isinstance(data, dict):
+        raise CodecError(f"{cls.__name__} is an object, not {type(data).__name__}")
+    return typing.cast(T, _decode_dataclass(cls, data, cls.__name__))
 
 
 def _encode_fields(message: Any) -> dict[str, Any]:

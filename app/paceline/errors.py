@@ -52,5 +52,13 @@ class ContextFullError(EngineError):
     """The tokens do not fit into the context."""
 
 
+class SamplingError(EngineError):
+    """No token could be chosen, though both models are in order."""
+
+
+class NothingAllowedError(SamplingError):
+    """Biases and grammar leave no token to choose."""
+
+
 class CancelledError(Exception):
     """The user stopped what was under way; not a failure."""

@@ -19,6 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from paceline.params import LogitBias as LogitBias  # noqa: PLC0414  they are found here, too
+from paceline.params import ModelParams as ModelParams  # noqa: PLC0414
+from paceline.params import SamplingParams as SamplingParams  # noqa: PLC0414
+
 FinishReason = Literal["eog", "length", "stop", "context", "cancelled"]
 SOURCE_TARGET = "target"
 """The source of a token that the target sampled itself; every other source is a drafter's id."""
@@ -33,48 +37,6 @@ class ChatMessage:
 
     role: str
     content: str
-
-
-@dataclass(frozen=True, slots=True)
-class SamplingParams:
-    """How the next token is drawn from the target's distribution.
-
-    Order: top-k, top-p, min-p, temperature, noise. Temperature 0 is argmax; top_k 0, top_p 1 and
-    min_p 0 switch the truncation off.
-    """
-
-    temperature: float = 0.7
-    top_k: int = 40
-    top_p: float = 0.95
-    min_p: float = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class ModelParams:
-    """A model file and how to load it.
-
-    Attributes:
-        path: The GGUF file; of a split model the first part.
-        n_ctx: Context in tokens; 0 takes 4096 or what the model was trained for, if smaller.
-        n_threads: Threads for decodes of one token; 0 takes physical cores - 1, at least 1.
-        n_threads_batch: Threads for wider decodes (prefill, verify); 0 takes `n_threads`.
-        n_gpu_layers: Layers kept on the GPU; -1 as many as there are ("auto").
-        device: Name of a device from `EngineInfo.devices`; empty takes llama.cpp's choice.
-        flash_attn: "auto", "on" or "off".
-        kv_type_k: Type of the K cache: "f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1",
-            "q4_0", "iq4_nl".
-        kv_type_v: Type of the V cache; a quantised one needs flash attention.
-    """
-
-    path: str
-    n_ctx: int = 0
-    n_threads: int = 0
-    n_threads_batch: int = 0
-    n_gpu_layers: int = -1
-    device: str = ""
-    flash_attn: str = "auto"
-    kv_type_k: str = "f16"
-    kv_type_v: str = "f16"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,14 +191,19 @@ class LoadPair:
         target: The target model.
         draft: The draft model; None for strategies that need none.
         cache_dir: Folder for measured facts about machine and models; empty: keep none.
-        remember: Whether drafters may keep what they learn from chats on disk.
+        memory_dir: Folder for what drafters learn from turns that allow it; empty: keep nothing.
+        lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
+        exact: Choose batch widths at which the target's logits do not depend on the width, so
+            that a reply is the same with any strategy on this machine; `notes` say what it costs.
     """
 
     request_id: str
     target: ModelParams
     draft: ModelParams | None = None
     cache_dir: str = ""
-    remember: bool = False
+    memory_dir: str = ""
+    lookup_cache: str = ""
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,12 +216,13 @@ class StartTurn:
         prompt: Raw text without a template; special tokens in it are plain text.
         prompt_tokens: Token ids, taken as they are.
         sampling: How tokens are drawn.
-        strategy: ``ID[:key=value]…``, e.g. ``draft:n_max=4``.
+        strategy: ``ID[+ID…][:key=value]…``, e.g. ``draft:n_max=4``.
         max_tokens: Tokens to generate at most.
         seed: Key of the noise; None draws one, which the events report.
         stop: Texts that end the reply, cut off before the first of them.
         ignore_eog: Never end the generation: all end-of-generation tokens get -inf.
-        remember: Whether drafters may learn from this turn beyond it (false: a private chat).
+        remember: Whether drafters may keep what they learn from this turn in `memory_dir`
+            (false: a private chat).
     """
 
     turn_id: str

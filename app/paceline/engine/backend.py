@@ -1,6 +1,6 @@
 """What the engine needs from a library that runs models, as protocols.
 
-`engine/llama.py` implements them on llama.cpp, `engine/fake.py` with scripted numbers. Everything
+`engine/llama` implements them on llama.cpp, `engine/fake.py` with scripted numbers. Everything
 here is called by the engine's thread alone.
 """
 
@@ -19,6 +19,29 @@ Row = NDArray[np.float32]
 """Logits of one position, float32 [n_vocab]; a view into native memory."""
 Rows = NDArray[np.float32]
 """Logits of several positions, float32 [n_rows, n_vocab]; valid until the next decode."""
+
+
+class Grammar(Protocol):
+    """A grammar and how far a text has come in it: which tokens may come next."""
+
+    def allowed(self, tokens: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of these ids, int64 [n], may come next, bool [n]; changes nothing.
+
+        An end of generation is allowed where the text is complete.
+        """
+
+    def accept(self, token: int) -> None:
+        """Go on by a token.
+
+        Raises:
+            EngineError: The token is not allowed here; the state is as before.
+        """
+
+    def clone(self) -> Grammar:
+        """Return a copy that goes its own way."""
+
+    def close(self) -> None:
+        """Free it; the object is dead afterwards."""
 
 
 class Vocabulary(Protocol):
@@ -40,6 +63,27 @@ class Vocabulary(Protocol):
 
     def text(self, token: int) -> bytes:
         """Return the token's entry in the vocabulary, control tokens included."""
+
+    def grammar(self, gbnf: str) -> Grammar:
+        """Return a grammar over these tokens, at its beginning.
+
+        Raises:
+            ValueOutOfRangeError: The text is no GBNF, or has no rule ``root``; says where.
+        """
+
+    def grammar_of_schema(self, schema: str) -> Grammar:
+        """Return a grammar for the JSON texts that a JSON schema allows.
+
+        Raises:
+            ValueOutOfRangeError: The text is no JSON schema, or one that cannot be followed.
+        """
+
+
+class VocabularyFile(Vocabulary, Protocol):
+    """A vocabulary that was loaded without its model."""
+
+    def close(self) -> None:
+        """Free it; the object is dead afterwards, and so are its grammars."""
 
 
 class LanguageModel(Protocol):
@@ -115,4 +159,11 @@ class Backend(Protocol):
             ModelError: The file cannot be used, or does not fit; says why and what to do.
             ValueOutOfRangeError: A parameter that the model or the build cannot serve.
             CancelledError: The flag was set.
+        """
+
+    def load_vocabulary(self, path: str) -> VocabularyFile:
+        """Load the tokenizer of a model file and nothing else; takes well under a second.
+
+        Raises:
+            ModelError: The file cannot be used, or holds no tokenizer.
         """

@@ -12,9 +12,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from paceline.engine.backend import LanguageModel, Progress, Rows, Vocabulary
+from paceline.engine.backend import (
+    Grammar,
+    LanguageModel,
+    Progress,
+    Rows,
+    Vocabulary,
+    VocabularyFile,
+)
 from paceline.engine.cancel import CancelFlag
-from paceline.errors import CancelledError, ContextFullError, ModelError
+from paceline.errors import CancelledError, ContextFullError, ModelError, ValueOutOfRangeError
 from paceline.messages import DeviceInfo, EngineDescribed, ModelInfo, ModelParams
 
 EOG = 256
@@ -49,6 +56,18 @@ class ByteVocabulary:
     def text(self, token: int) -> bytes:
         """Return the byte, or ``<end>``."""
         return bytes([token]) if token < EOG else b"<end>"
+
+    def grammar(self, gbnf: str) -> Grammar:
+        """Refuse: scripted models know no grammars."""
+        del gbnf
+        raise ValueOutOfRangeError("bad-grammar", "The scripted model knows no grammars.")
+
+    def grammar_of_schema(self, schema: str) -> Grammar:
+        """Refuse, see `grammar`."""
+        return self.grammar(schema)
+
+    def close(self) -> None:
+        """Hold nothing, free nothing."""
 
 
 def scripted(reply: str, start: int) -> Logits:
@@ -160,3 +179,13 @@ class FakeBackend:
             raise ModelError("file-not-found", f"There is no file “{params.path}”.")
         progress(1.0)
         return self._models[params.path]
+
+    def load_vocabulary(self, path: str) -> VocabularyFile:
+        """Return the byte vocabulary for a path that has a model.
+
+        Raises:
+            ModelError: There is none.
+        """
+        if path not in self._models:
+            raise ModelError("file-not-found", f"There is no file “{path}”.")
+        return ByteVocabulary()

@@ -23,14 +23,23 @@ KV_TYPES = {
     "iq4_nl": (20, 18 / 32),
 }
 """Name to (ggml's number, bytes per element)."""
+SPLIT_MODES = {"none": 0, "layer": 1, "row": 2, "tensor": 3}
+"""Name to number in `enum llama_split_mode`."""
+_MAX_CPU_MOE = 1000
+_MAX_SHARE = 1e6
 
 
 def _refuse(message: str, hint: str) -> NoReturn:
     raise ValueOutOfRangeError("value-out-of-range", message, hint)
 
 
-def check_params(params: ModelParams, *, supports_gpu: bool) -> None:
+def check_params(params: ModelParams, *, supports_gpu: bool, max_devices: int = 16) -> None:
     """Refuse what no model could be loaded with.
+
+    Args:
+        params: What the user asks for.
+        supports_gpu: Whether this build of llama.cpp can use GPUs.
+        max_devices: How many it can use at most.
 
     Raises:
         ValueOutOfRangeError: Names the value and what it may be.
@@ -48,10 +57,48 @@ def check_params(params: ModelParams, *, supports_gpu: bool) -> None:
         _refuse("The number of threads is out of range.", "Give one from 1 to 512.")
     if params.n_ctx < 0:
         _refuse(f"A context of {params.n_ctx} tokens makes no sense.", "Give at least 1.")
-    if params.n_gpu_layers > 0 and not supports_gpu:
+    if not -1 <= params.n_cpu_moe <= _MAX_CPU_MOE:
+        _refuse(
+            f"The experts of {params.n_cpu_moe} layers cannot stay in the CPU's memory.",
+            f"Give -1 for all layers, or 0 to {_MAX_CPU_MOE}.",
+        )
+    _check_split(params, max_devices)
+    if not supports_gpu:
+        _refuse_gpu(params)
+
+
+def _check_split(params: ModelParams, max_devices: int) -> None:
+    if params.split_mode and params.split_mode not in SPLIT_MODES:
+        _refuse(
+            f"The split mode cannot be “{params.split_mode}”.",
+            f"Choose one of {', '.join(SPLIT_MODES)}.",
+        )
+    shares = params.tensor_split
+    if len(shares) > max_devices:
+        _refuse(
+            f"{len(shares)} shares are more than the {max_devices} GPUs that llama.cpp can use.",
+            "Give one share per GPU.",
+        )
+    if not all(0 <= share <= _MAX_SHARE for share in shares):  # NaN is neither
+        _refuse("A GPU's share of the model is out of range.", f"Give 0 to {_MAX_SHARE:,.0f}.")
+    if shares and not any(shares):
+        _refuse("Every GPU's share of the model is 0.", "Give at least one share above 0.")
+    if not 0 <= params.main_gpu < max_devices:
+        _refuse(f"There is no GPU number {params.main_gpu}.", "The first one is number 0.")
+
+
+def _refuse_gpu(params: ModelParams) -> None:
+    """Refuse what only a build with GPU support can do."""
+    if params.n_gpu_layers > 0:
         _refuse(
             "This build of llama.cpp has no GPU support, so no layers can go to a GPU.",
             "Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.",
+        )
+    if params.split_mode or params.tensor_split or params.main_gpu:
+        _refuse(
+            "This build of llama.cpp has no GPU support, so there is nothing to split.",
+            "Leave split mode, tensor split and main GPU alone, or install a build of "
+            "llama-cpp-python for your GPU.",
         )
 
 

@@ -1,0 +1,14 @@
+"""llama.cpp behind the engine's protocols, by llama-cpp-python's low-level API.
+
+The only package that imports `llama_cpp`; each of its classes owns the native pointers it holds
+and turns native codes into errors. All of it runs on the engine's thread, one context per model,
+one sequence per context.
+"""
+
+from __future__ import annotations
+
+from paceline.engine.llama.backend import LlamaBackend
+from paceline.engine.llama.model import N_BATCH, LlamaModel
+from paceline.engine.llama.vocabulary import LlamaVocabulary
+
+__all__ = ["N_BATCH", "LlamaBackend", "LlamaModel", "LlamaVocabulary"]

@@ -1,0 +1,80 @@
+"""Loads models with llama.cpp; see `backend.Backend`."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+
+from paceline.engine.backend import LanguageModel, Progress
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.llama.library import devices, start
+from paceline.engine.llama.model import LlamaModel
+from paceline.engine.llama.native_params import native_model_params
+from paceline.engine.llama.vocabulary import LlamaVocabularyFile
+from paceline.engine.model_file import check_model_file
+from paceline.engine.model_params import check_params
+from paceline.errors import CancelledError, ModelError
+from paceline.messages import EngineDescribed, ModelParams
+
+
+class LlamaBackend:
+    """Implements `backend.Backend`."""
+
+    def describe(self) -> EngineDescribed:
+        """Return versions and devices."""
+        start()
+        return EngineDescribed(
+            library_version=llama_cpp.__version__,
+            system_info=llama_cpp.llama_print_system_info().decode("utf-8", "replace").strip(),
+            supports_gpu=bool(llama_cpp.llama_supports_gpu_offload()),
+            devices=tuple(info for _, info in devices()),
+        )
+
+    def load(
+        self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
+    ) -> LanguageModel:
+        """Load a model; see `backend.Backend.load`."""
+        start()
+        supports_gpu = bool(llama_cpp.llama_supports_gpu_offload())
+        check_params(params, supports_gpu=supports_gpu, max_devices=llama_cpp.llama_max_devices())
+        path = check_model_file(params.path)
+        native = native_model_params(params, devices(), supports_gpu=supports_gpu)
+
+        def on_progress(fraction: float, _data: object) -> bool:
+            progress(fraction)
+            return not cancel.is_set()
+
+        callback = llama_cpp.llama_progress_callback(on_progress)
+        native.value.progress_callback = callback
+        return LlamaModel(_load(path, native.value, cancel), params, path, n_rows, cancel)
+
+    def load_vocabulary(self, path: str) -> LlamaVocabularyFile:
+        """Load a file's tokenizer alone; see `backend.Backend.load_vocabulary`."""
+        start()
+        file = check_model_file(path)
+        nothing = (ctypes.c_void_p * 1)(None)  # no device
+        value = llama_cpp.llama_model_default_params()
+        value.vocab_only = True
+        value.devices = ctypes.cast(nothing, ctypes.c_void_p)
+        return LlamaVocabularyFile(_load(file, value), file)
+
+
+def _load(path: Path, params: Any, cancel: CancelFlag | None = None) -> Any:
+    """Return llama.cpp's pointer to the model."""
+    log = start()
+    log.lines.clear()
+    model = llama_cpp.llama_model_load_from_file(os.fsencode(path), params)
+    if not model:
+        if cancel and cancel.is_set():
+            raise CancelledError
+        raise ModelError(
+            "cannot-load",
+            f"“{path.name}” cannot be loaded: {log.why()}.",
+            "The file may be incomplete or of an unknown kind: download it again, or choose "
+            "another.",
+        )
+    return model

@@ -1,0 +1,104 @@
+"""llama.cpp's library: starting it, what it complains about, its devices, and texts out of it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections import deque
+from typing import Any, Literal
+
+import llama_cpp
+from llama_cpp._ggml import libggml
+
+from paceline.messages import DeviceInfo
+
+_LOG_ERROR = 4  # enum ggml_log_level
+_DEVICE_KINDS: dict[int, Literal["cpu", "gpu", "igpu", "accel"]] = {0: "cpu", 1: "gpu", 2: "igpu"}
+
+
+class NativeLog:
+    """Keeps llama.cpp's last complaints, so that a failed load can say why."""
+
+    def __init__(self) -> None:
+        self.lines: deque[str] = deque(maxlen=20)
+        self._callback = llama_cpp.llama_log_callback(self._on_line)
+        llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
+
+    def _on_line(self, level: int, text: bytes, _data: object) -> None:
+        if level == _LOG_ERROR:
+            self.lines.append(text.decode("utf-8", "replace").strip())
+
+    def why(self) -> str:
+        """Return the first complaint since the last call, without function names."""
+        lines, self.lines = self.lines, deque(maxlen=20)
+        for line in lines:
+            reason = line.split(": ", 1)[-1].removeprefix("error loading model: ")
+            if reason:
+                return reason.rstrip(".")
+        return "llama.cpp does not say why"
+
+
+@functools.cache
+def start() -> NativeLog:
+    """Initialise the library once; the log's callback then lives as long as the process."""
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # an abort must not start a debugger
+    llama_cpp.llama_backend_init()
+    return NativeLog()
+
+
+@functools.cache
+def ggml() -> Any:
+    """Declare the device functions of ggml, which llama-cpp-python does not bind."""
+    for name, restype, argtypes in (
+        ("ggml_backend_dev_count", ctypes.c_size_t, ()),
+        ("ggml_backend_dev_get", ctypes.c_void_p, (ctypes.c_size_t,)),
+        ("ggml_backend_dev_name", ctypes.c_char_p, (ctypes.c_void_p,)),
+        ("ggml_backend_dev_description", ctypes.c_char_p, (ctypes.c_void_p,)),
+        ("ggml_backend_dev_type", ctypes.c_int, (ctypes.c_void_p,)),
+        (
+            "ggml_backend_dev_memory",
+            None,
+            (ctypes.c_void_p, *(ctypes.POINTER(ctypes.c_size_t),) * 2),
+        ),
+        ("ggml_backend_cpu_buffer_type", ctypes.c_void_p, ()),
+    ):
+        function = getattr(libggml, name)
+        function.restype, function.argtypes = restype, argtypes
+    return libggml
+
+
+def devices() -> list[tuple[int, DeviceInfo]]:
+    """Return every device with ggml's pointer to it."""
+    lib, found = ggml(), []
+    for i in range(lib.ggml_backend_dev_count()):
+        device = lib.ggml_backend_dev_get(i)
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        lib.ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
+        info = DeviceInfo(
+            lib.ggml_backend_dev_name(device).decode(),
+            lib.ggml_backend_dev_description(device).decode("utf-8", "replace").strip(),
+            _DEVICE_KINDS.get(lib.ggml_backend_dev_type(device), "accel"),
+            total.value,
+            free.value,
+        )
+        found.append((device, info))
+    return found
+
+
+def cpu_buffer_type() -> int:
+    """Return ggml's pointer to the type of buffers in the CPU's memory."""
+    pointer: int = ggml().ggml_backend_cpu_buffer_type()
+    return pointer
+
+
+def meta(model: Any, key: str) -> str:
+    """Return a value of the file's metadata as text; empty when there is none."""
+    return read_text(llama_cpp.llama_model_meta_val_str, model, key.encode())
+
+
+def read_text(function: Any, *args: Any) -> str:
+    """Call a function that writes text into a buffer given by its last two arguments."""
+    buffer = ctypes.create_string_buffer(1024)
+    n: int = function(*args, buffer, len(buffer))
+    return buffer.value.decode("utf-8", "replace") if n >= 0 else ""

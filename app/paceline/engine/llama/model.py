@@ -1,0 +1,271 @@
+"""A loaded model and its one context.
+
+What must hold, since llama.cpp aborts the process otherwise: a decode gets at most `n_batch`
+tokens and outputs at most `n_outputs_max` rows; rows are read before the next decode; the abort
+callback lives as long as the context.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+import numpy as np
+
+from paceline.engine.backend import Rows, Vocabulary
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.llama.library import meta, read_text, start
+from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
+from paceline.engine.model_file import file_id
+from paceline.engine.model_params import (
+    FLASH_ATTN,
+    KV_TYPES,
+    check_kv_memory,
+    choose_ctx,
+    gpu_layers,
+)
+from paceline.engine.threads import default_threads
+from paceline.errors import CancelledError, ContextFullError, EngineError, ModelError
+from paceline.messages import ModelInfo, ModelParams
+
+N_BATCH = 512
+
+
+class LlamaModel:
+    """Implements `backend.LanguageModel`: a native model and its one context."""
+
+    def __init__(
+        self, model: Any, params: ModelParams, path: Path, n_rows: int, cancel: CancelFlag
+    ) -> None:
+        self._model: Any = model
+        self._cancel = cancel
+        self._context: Any = None
+        self._batch: Any = None
+        try:
+            self._open(params, path, n_rows)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
+        model = self._model
+        self.vocab: Vocabulary = LlamaVocabulary(vocabulary_pointer(model, path))
+        template = llama_cpp.llama_model_chat_template(model, None)
+        self.template = template.decode("utf-8", "replace") if template else ""
+        self.native_s = 0.0
+        self.clock = time.perf_counter
+        self.n_batch = N_BATCH
+        self.max_rows = min(n_rows, N_BATCH)
+        self.n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(model))
+        _check_memory(model, params, self.n_ctx)
+        n_threads = params.n_threads or default_threads()
+        n_threads_batch = params.n_threads_batch or n_threads
+        self._context = self._new_context(params, n_threads, n_threads_batch)
+        self._memory = llama_cpp.llama_get_memory(self._context)
+        self._make_batch()
+        self.can_rollback = self._probe_rollback()
+        self.info = ModelInfo(
+            path=str(path),
+            name=meta(model, "general.name") or path.stem,
+            architecture=meta(model, "general.architecture"),
+            description=read_text(llama_cpp.llama_model_desc, model),
+            n_params=llama_cpp.llama_model_n_params(model),
+            size_bytes=llama_cpp.llama_model_size(model),
+            n_ctx=self.n_ctx,
+            n_ctx_train=llama_cpp.llama_model_n_ctx_train(model),
+            n_vocab=self.vocab.n_tokens,
+            n_layers=llama_cpp.llama_model_n_layer(model),
+            n_threads=n_threads,
+            n_threads_batch=n_threads_batch,
+            n_gpu_layers=gpu_layers(params) if llama_cpp.llama_supports_gpu_offload() else 0,
+            can_rollback=self.can_rollback,
+            has_template=bool(self.template),
+        )
+        self.facts_key = "|".join(
+            (
+                file_id(path), llama_cpp.__version__, f"t{n_threads}-{n_threads_batch}",
+                params.kv_type_k, params.kv_type_v, f"fa-{params.flash_attn}",
+                f"gpu{self.info.n_gpu_layers}", params.device, f"moe{params.n_cpu_moe}",
+                f"split-{params.split_mode}-{params.tensor_split}-{params.main_gpu}",
+            )
+        )  # fmt: skip
+
+    def _new_context(self, params: ModelParams, n_threads: int, n_threads_batch: int) -> Any:
+        p = llama_cpp.llama_context_default_params()
+        p.n_ctx = self.n_ctx
+        p.n_batch = p.n_ubatch = N_BATCH
+        p.n_seq_max = 1
+        p.n_outputs_max = self.max_rows
+        p.n_threads, p.n_threads_batch = n_threads, n_threads_batch
+        p.flash_attn_type = FLASH_ATTN[params.flash_attn]
+        p.type_k, p.type_v = KV_TYPES[params.kv_type_k][0], KV_TYPES[params.kv_type_v][0]
+        p.no_perf = True
+        # `strlen` on the flag's buffer: no GIL is taken at llama.cpp's many polls.
+        libc = ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)
+        self._abort = ctypes.cast(libc.strlen, llama_cpp.ggml_abort_callback)
+        p.abort_callback = self._abort
+        p.abort_callback_data = self._cancel.address
+        context = llama_cpp.llama_init_from_model(self._model, p)
+        if not context:
+            raise ModelError(
+                "does-not-fit",
+                f"There is no room for a context of {self.n_ctx} tokens: {start().why()}.",
+                "Choose a shorter context, a smaller model, or a quantised cache.",
+            )
+        return context
+
+    def _make_batch(self) -> None:
+        self._batch = batch = llama_cpp.llama_batch_init(N_BATCH, 0, 1)
+        as_array = np.ctypeslib.as_array
+        self._tokens = as_array(batch.token, (N_BATCH,))
+        self._positions = as_array(batch.pos, (N_BATCH,))
+        self._wanted = as_array(batch.logits, (N_BATCH,))
+        as_array(batch.n_seq_id, (N_BATCH,))[:] = 1
+        for i in range(N_BATCH):
+            batch.seq_id[i][0] = 0
+        self._count = np.arange(self.n_ctx + 1, dtype=np.int32)
+        self._n_past = 0
+        # An own prototype with a plain address as its result: llama-cpp-python's would build a
+        # ctypes pointer object for every call.
+        prototype = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+        self._get_logits = prototype(("llama_get_logits", llama_cpp.llama_cpp._lib))
+        self._output = 0
+        self._n_rows_seen = 0
+        self._is_async = bool(llama_cpp.llama_supports_gpu_offload())
+        self._views: dict[int, Rows] = {}
+
+    def _probe_rollback(self) -> bool:
+        """Decode two tokens and take one back, as `common_context_can_seq_rm` of llama.cpp does.
+
+        Also the self-test: where a build cannot run this model, it shows here and not in a reply.
+        """
+        if self.n_ctx < 2:
+            return True  # nothing can be drafted in it anyway
+        row = self.decode([0, 0], 1)
+        if not np.isfinite(row.max()):
+            raise ModelError(
+                "invalid-numbers",
+                "The model gives invalid numbers instead of logits.",
+                "The file may be damaged, or made for something else than writing text.",
+            )
+        can = self.rollback(1)
+        self.clear()
+        self.native_s = 0.0
+        return can
+
+    # ---------------------------------------------------------------------------- decoding
+
+    @property
+    def n_past(self) -> int:
+        """Tokens in the context."""
+        return self._n_past
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        """Append tokens, return the logits of the last `n_rows`; see `backend.LanguageModel`."""
+        n, past = len(tokens), self._n_past
+        if past + n > self.n_ctx:
+            raise ContextFullError(
+                "context-full", f"The context of {self.n_ctx} tokens is full.",
+                "Start a new chat, or load the model with a longer context.",
+            )  # fmt: skip
+        if not (0 < n <= N_BATCH and n_rows <= self.max_rows):  # llama.cpp would abort
+            raise EngineError("batch-too-large", f"{n} tokens with {n_rows} rows are too many.")
+        if self._cancel.is_set():
+            raise CancelledError
+        batch = self._batch
+        batch.n_tokens = n
+        if n == 1:
+            self._tokens[0], self._positions[0], self._wanted[0] = tokens[0], past, n_rows
+        else:
+            self._tokens[:n] = tokens
+            self._positions[:n] = self._count[past : past + n]
+            self._wanted[: n - n_rows] = 0
+            self._wanted[n - n_rows : n] = 1
+        began = self.clock()
+        code = llama_cpp.llama_decode(self._context, batch)
+        address = self._output
+        if code == 0 and (self._is_async or n_rows > self._n_rows_seen):
+            # On a GPU the decode is still running, and asking for the logits waits for it. On a
+            # CPU they lie where they lay, as long as their buffer does not have to grow.
+            address = self._get_logits(self._context)
+        self.native_s += self.clock() - began
+        if code != 0:
+            self._fail(code)
+        self._n_past = past + n
+        self._n_rows_seen = max(self._n_rows_seen, n_rows)
+        return self._view(address, n_rows)
+
+    def _view(self, address: int, n_rows: int) -> Rows:
+        """Return the output buffer as an array; it only moves when llama.cpp enlarges it."""
+        if n_rows == 0:
+            return np.empty((0, self.vocab.n_tokens), np.float32)
+        if address != self._output:
+            self._output = address
+            self._views.clear()
+        view = self._views.get(n_rows)
+        if view is None:
+            shape = n_rows, self.vocab.n_tokens
+            buffer = (ctypes.c_float * (shape[0] * shape[1])).from_address(address)
+            view = self._views[n_rows] = np.frombuffer(buffer, dtype=np.float32).reshape(shape)  # type: ignore[call-overload]
+        return view
+
+    def _fail(self, code: int) -> None:
+        """Turn a return code of `llama_decode` (include/llama.h) into an error."""
+        self._n_past = llama_cpp.llama_memory_seq_pos_max(self._memory, 0) + 1
+        if code == 2 and self._cancel.is_set():
+            raise CancelledError
+        if code == 1:
+            raise ContextFullError(
+                "context-full", "The context has no room left.",
+                "Start a new chat, or load the model with a longer context.",
+            )  # fmt: skip
+        raise EngineError(
+            "decode-failed",
+            f"llama.cpp could not compute (code {code}): {start().why()}.",
+            "Try again; if it happens again, choose a shorter context or a smaller model.",
+        )
+
+    def rollback(self, n_past: int) -> bool:
+        """Shorten the context; False when this kind of model cannot."""
+        began = self.clock()
+        done: bool = llama_cpp.llama_memory_seq_rm(self._memory, 0, n_past, -1)
+        self.native_s += self.clock() - began
+        if done:
+            self._n_past = min(self._n_past, n_past)
+        return done
+
+    def clear(self, *, wipe: bool = False) -> None:
+        """Forget everything; `wipe` also zeroes the cells, which takes 60 ms for 600 MB."""
+        llama_cpp.llama_memory_clear(self._memory, wipe)
+        self._n_past = 0
+
+    def close(self) -> None:
+        """Free batch, context and model, in this order."""
+        if self._batch is not None:
+            llama_cpp.llama_batch_free(self._batch)
+            self._batch = None
+        if self._context:
+            llama_cpp.llama_free(self._context)
+            self._context = None
+        if self._model:
+            llama_cpp.llama_model_free(self._model)
+            self._model = None
+
+
+def _check_memory(model: Any, params: ModelParams, n_ctx: int) -> None:
+    if llama_cpp.llama_supports_gpu_offload():
+        return  # the cache may lie on the GPU, whose allocator refuses by itself
+    arch = meta(model, "general.architecture")
+    head = llama_cpp.llama_model_n_embd(model) // max(llama_cpp.llama_model_n_head(model), 1)
+    check_kv_memory(
+        params,
+        n_ctx,
+        llama_cpp.llama_model_n_head_kv(model) * llama_cpp.llama_model_n_layer(model),
+        int(meta(model, f"{arch}.attention.key_length") or head),
+        int(meta(model, f"{arch}.attention.value_length") or head),
+    )

@@ -1,0 +1,102 @@
+"""`ModelParams` as llama.cpp's `llama_model_params`, with all that the structure points to.
+
+Experts on the CPU work as in llama.cpp's ``--n-cpu-moe`` (common/common.h): the tensors of the
+experts are named by patterns and assigned to the CPU's buffers. Nothing here asks for hardware, so
+that the structure can be checked field by field where there is none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+import llama_cpp
+
+from paceline.engine.llama.library import cpu_buffer_type
+from paceline.engine.model_params import SPLIT_MODES, gpu_layers
+from paceline.errors import ValueOutOfRangeError
+from paceline.messages import DeviceInfo, ModelParams
+
+EXPERTS = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps"
+"""The pattern of llama.cpp for the weights of experts."""
+
+
+class BufferOverride(ctypes.Structure):
+    """`llama_model_tensor_buft_override`, which llama-cpp-python does not declare."""
+
+    _fields_ = (("pattern", ctypes.c_char_p), ("buffer_type", ctypes.c_void_p))
+
+
+@dataclass(frozen=True, slots=True)
+class NativeModelParams:
+    """The structure and the arrays behind its pointers; keep it until the load returns.
+
+    Attributes:
+        value: What llama.cpp takes.
+        devices: NULL-terminated device pointers, or None for llama.cpp's choice.
+        overrides: `BufferOverride`s that end with an empty one, or None.
+        tensor_split: `llama_max_devices()` shares, or None for llama.cpp's choice.
+    """
+
+    value: Any
+    devices: Any
+    overrides: Any
+    tensor_split: Any
+
+
+def native_model_params(
+    params: ModelParams, devices: list[tuple[int, DeviceInfo]], *, supports_gpu: bool
+) -> NativeModelParams:
+    """Return the structure for `llama_model_load_from_file`, without a progress callback.
+
+    Args:
+        params: Checked by `check_params`.
+        devices: What there is, with ggml's pointers.
+        supports_gpu: Without it the experts are on the CPU anyway, and an override would only keep
+            llama.cpp from laying them out for the CPU's faster kernels.
+
+    Raises:
+        ValueOutOfRangeError: There is no device of that name.
+    """
+    value = llama_cpp.llama_model_default_params()
+    value.n_gpu_layers = gpu_layers(params)
+    value.main_gpu = params.main_gpu
+    if params.split_mode:
+        value.split_mode = SPLIT_MODES[params.split_mode]
+    listed = _device_list(params.device, devices)
+    if listed is not None:
+        value.devices = ctypes.cast(listed, ctypes.c_void_p)
+    overrides = _overrides(params.n_cpu_moe) if supports_gpu else None
+    if overrides is not None:
+        value.tensor_buft_overrides = ctypes.cast(overrides, ctypes.c_void_p)
+    split = None
+    if params.tensor_split:
+        split = (ctypes.c_float * llama_cpp.llama_max_devices())(*params.tensor_split)
+        value.tensor_split = ctypes.cast(split, ctypes.POINTER(ctypes.c_float))
+    return NativeModelParams(value, listed, overrides, split)
+
+
+def _overrides(n_layers: int) -> Any:
+    """Return the overrides for the experts of the first layers; of all for -1; None for 0."""
+    if n_layers == 0:
+        return None
+    patterns = [EXPERTS] if n_layers < 0 else [rf"blk\.{i}{EXPERTS}" for i in range(n_layers)]
+    cpu = cpu_buffer_type()
+    entries = [BufferOverride(pattern.encode(), cpu) for pattern in patterns]
+    return (BufferOverride * (len(entries) + 1))(*entries)
+
+
+def _device_list(name: str, devices: list[tuple[int, DeviceInfo]]) -> Any:
+    """Return a NULL-terminated array with the device of this name; None for llama.cpp's choice."""
+    if not name:
+        return None
+    for pointer, info in devices:
+        if info.name.lower() == name.lower():
+            if info.kind == "cpu":  # an empty list: no device but the CPU
+                return (ctypes.c_void_p * 1)(None)
+            return (ctypes.c_void_p * 2)(pointer, None)
+    known = ", ".join(info.name for _, info in devices)
+    raise ValueOutOfRangeError(
+        "no-such-device", f"There is no device “{name}”.", f"Choose one of {known}."
+    )

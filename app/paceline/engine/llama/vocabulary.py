@@ -1,0 +1,150 @@
+"""A model's vocabulary, by llama.cpp's tokenizer."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+
+from paceline.engine.backend import Grammar
+from paceline.engine.llama.gbnf import GrammarError
+from paceline.engine.llama.grammar import Candidates, compile_grammar
+from paceline.engine.llama.schema import SchemaError, schema_to_gbnf
+from paceline.engine.threads import on_big_stack
+from paceline.errors import EngineError, ModelError, ValueOutOfRangeError
+
+# Where llama.cpp has no hand-written splitter for a tokenizer it takes std::regex, which recurses
+# once per character of a run: 20,000 spaces fill 8 MiB of stack, and more end the process.
+_LONG_TEXT = 2000
+_NO_VOCABULARY = 0  # enum llama_vocab_type
+_NO = False  # for C functions, which take no keywords
+
+
+class LlamaVocabulary:
+    """Implements `backend.Vocabulary`; valid as long as its model."""
+
+    def __init__(self, pointer: Any) -> None:
+        self._pointer = pointer
+        self.kind: int = llama_cpp.llama_vocab_type(pointer)
+        self.n_tokens: int = llama_cpp.llama_vocab_n_tokens(pointer)
+        self.bos: int = llama_cpp.llama_vocab_bos(pointer)
+        self.eos: int = llama_cpp.llama_vocab_eos(pointer)
+        self.add_bos: bool = llama_cpp.llama_vocab_get_add_bos(pointer)
+        self.add_eos: bool = llama_cpp.llama_vocab_get_add_eos(pointer)
+        is_eog = llama_cpp.llama_vocab_is_eog
+        self.eog = frozenset(t for t in range(self.n_tokens) if is_eog(pointer, t))
+        self._buffer = ctypes.create_string_buffer(256)
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """Return token ids without BOS; with `special`, control tokens' texts become them."""
+        if len(text) > _LONG_TEXT:
+            return on_big_stack(lambda: self._tokenize(text, special=special))
+        return self._tokenize(text, special=special)
+
+    def _tokenize(self, text: str, *, special: bool) -> list[int]:
+        data = text.encode("utf-8", "replace")
+        size = len(data) + 16  # a tokenizer may add a leading space
+        for _ in range(2):
+            out = (llama_cpp.llama_token * size)()
+            n = llama_cpp.llama_tokenize(
+                self._pointer,
+                data,
+                len(data),
+                out,
+                size,
+                _NO,
+                special,
+            )
+            if n >= 0:
+                return list(out[:n])
+            size = -n
+        raise EngineError("tokenize-failed", "The text cannot be tokenized.")
+
+    def piece(self, token: int) -> bytes:
+        """Return the token's bytes; nothing for control tokens."""
+        n = llama_cpp.llama_token_to_piece(
+            self._pointer, token, self._buffer, len(self._buffer), 0, _NO
+        )
+        if n < 0:
+            self._buffer = ctypes.create_string_buffer(-n)
+            return self.piece(token)
+        return self._buffer.raw[:n]
+
+    def text(self, token: int) -> bytes:
+        """Return the token's entry in the vocabulary."""
+        return llama_cpp.llama_vocab_get_text(self._pointer, token) or b""
+
+    def grammar(self, gbnf: str) -> Grammar:
+        """Return a grammar over these tokens, at its beginning.
+
+        Raises:
+            ValueOutOfRangeError: The text is no GBNF, or has no rule ``root``; says where.
+        """
+        try:
+            return compile_grammar(gbnf, self._candidates)
+        except GrammarError as error:
+            raise ValueOutOfRangeError(
+                "bad-grammar",
+                f"The grammar cannot be used: {error}.",
+                "Correct it; grammars/README.md of llama.cpp describes the notation.",
+            ) from None
+
+    def grammar_of_schema(self, schema: str) -> Grammar:
+        """Return a grammar for the JSON texts that a JSON schema allows.
+
+        Raises:
+            ValueOutOfRangeError: The text is no JSON schema, or one that cannot be followed.
+        """
+        try:
+            return compile_grammar(schema_to_gbnf(schema), self._candidates)
+        except (SchemaError, GrammarError) as error:
+            is_grammar = isinstance(error, GrammarError)
+            reason = f"written as a grammar, {error}" if is_grammar else str(error)
+            raise ValueOutOfRangeError(
+                "bad-json-schema",
+                f"The JSON schema cannot be used: {reason}.",
+                "Correct or simplify it.",
+            ) from None
+
+    @functools.cached_property
+    def _candidates(self) -> Candidates:
+        address = ctypes.cast(self._pointer, ctypes.c_void_p).value
+        assert address
+        return Candidates(address, self.n_tokens, self.eog)
+
+
+class LlamaVocabularyFile(LlamaVocabulary):
+    """Implements `backend.VocabularyFile`: a vocabulary that owns its model, without weights."""
+
+    def __init__(self, model: Any, path: Path) -> None:
+        self._model: Any = model
+        try:
+            super().__init__(vocabulary_pointer(model, path))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Free it; the object is dead afterwards. Closing twice is harmless."""
+        if self._model:
+            llama_cpp.llama_model_free(self._model)
+            self._model = None
+
+
+def vocabulary_pointer(model: Any, path: Path) -> Any:
+    """Return llama.cpp's pointer to a model's vocabulary.
+
+    Raises:
+        ModelError: It has none.
+    """
+    pointer = llama_cpp.llama_model_get_vocab(model)
+    if llama_cpp.llama_vocab_type(pointer) == _NO_VOCABULARY:
+        raise ModelError(
+            "no-tokenizer",
+            f"“{path.name}” holds no tokenizer, so it cannot read text.",
+            "Choose a file that was made for chatting.",
+        )
+    return pointer

@@ -1,0 +1,271 @@
+"""The exact structures that llama.cpp gets, and what its contexts then report of themselves."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+import numpy as np
+import pytest
+
+import make_pairs
+from integration.engine import GREEDY
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.llama import LlamaBackend, LlamaModel
+from paceline.engine.llama.library import cpu_buffer_type, start
+from paceline.engine.llama.native_params import (
+    BufferOverride,
+    NativeModelParams,
+    native_model_params,
+)
+from paceline.errors import ModelError, ValueOutOfRangeError
+from paceline.hosting.inline import InlineClient
+from paceline.messages import ChatMessage, DeviceInfo, LoadPair, ModelParams, PairLoaded, StartTurn
+
+DEVICES = [
+    (0x1000, DeviceInfo("CPU", "a processor", "cpu", 0, 0)),
+    (0x2000, DeviceInfo("CUDA0", "a GPU", "gpu", 0, 0)),
+    (0x3000, DeviceInfo("CUDA1", "another", "gpu", 0, 0)),
+]
+# The parameters of a target and of its draft, which differ in everything.
+TARGET = ModelParams(
+    "t.gguf", n_cpu_moe=2, split_mode="row", tensor_split=(3.0, 1.0), main_gpu=1, n_gpu_layers=20
+)
+DRAFT = ModelParams("d.gguf", n_cpu_moe=-1, split_mode="none", main_gpu=0, device="cuda1")
+
+
+def native(params: ModelParams, *, supports_gpu: bool = True) -> NativeModelParams:
+    return native_model_params(params, DEVICES, supports_gpu=supports_gpu)
+
+
+def patterns(value: Any) -> list[bytes]:
+    """Read the overrides as llama.cpp does: up to the entry without a pattern."""
+    found: list[bytes] = []
+    if not value.tensor_buft_overrides:
+        return found
+    entries = ctypes.cast(value.tensor_buft_overrides, ctypes.POINTER(BufferOverride))
+    while entries[len(found)].pattern is not None:
+        assert entries[len(found)].buffer_type == cpu_buffer_type()
+        found.append(entries[len(found)].pattern)
+    return found
+
+
+def device_pointers(value: Any) -> list[int] | None:
+    if not value.devices:
+        return None
+    pointers = ctypes.cast(value.devices, ctypes.POINTER(ctypes.c_void_p))
+    found: list[int] = []
+    while (pointer := pointers[len(found)]) is not None:
+        found.append(pointer)
+    return found
+
+
+def test_the_defaults_are_llama_cpps_own() -> None:
+    value, default = native(ModelParams("x")).value, llama_cpp.llama_model_default_params()
+    value.n_gpu_layers = default.n_gpu_layers  # all there are, in other words
+    for name, _ in value._fields_:
+        mine, theirs = getattr(value, name), getattr(default, name)
+        assert bool(mine) == bool(theirs), name
+        if isinstance(mine, (int, bool)):
+            assert mine == theirs, name
+
+
+def test_the_targets_structure() -> None:
+    made = native(TARGET)
+    value = made.value
+    experts = rb"\.ffn_(up|down|gate|gate_up)_(ch|)exps"
+    assert patterns(value) == [rb"blk\.0" + experts, rb"blk\.1" + experts]
+    assert value.split_mode == llama_cpp.LLAMA_SPLIT_MODE_ROW
+    assert value.main_gpu == 1
+    assert value.n_gpu_layers == 20
+    assert device_pointers(value) is None
+    n = llama_cpp.llama_max_devices()
+    assert value.tensor_split[:n] == [3.0, 1.0] + [0.0] * (n - 2)
+    assert not value.vocab_only
+
+
+def test_the_drafts_structure_is_its_own() -> None:
+    made = native(DRAFT)
+    value = made.value
+    assert patterns(value) == [rb"\.ffn_(up|down|gate|gate_up)_(ch|)exps"]
+    assert value.split_mode == llama_cpp.LLAMA_SPLIT_MODE_NONE
+    assert value.main_gpu == 0
+    assert value.n_gpu_layers > 500
+    assert device_pointers(value) == [0x3000]
+    assert not value.tensor_split
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("none", llama_cpp.LLAMA_SPLIT_MODE_NONE),
+        ("layer", llama_cpp.LLAMA_SPLIT_MODE_LAYER),
+        ("row", llama_cpp.LLAMA_SPLIT_MODE_ROW),
+        ("tensor", llama_cpp.LLAMA_SPLIT_MODE_TENSOR),
+    ],
+)
+def test_split_modes(name: str, number: int) -> None:
+    assert native(ModelParams("x", split_mode=name)).value.split_mode == number
+
+
+def test_devices_by_name() -> None:
+    assert device_pointers(native(ModelParams("x", device="cpu")).value) == []
+    with pytest.raises(ValueOutOfRangeError, match="CUDA9") as caught:
+        native(ModelParams("x", device="CUDA9"))
+    assert "CUDA1" in caught.value.hint
+
+
+def test_the_patterns_match_experts_and_nothing_else() -> None:
+    (pattern,) = patterns(native(DRAFT).value)
+    names = list(make_pairs.tiny_moe("x").tensors)
+    hits = {name for name in names if re.search(pattern.decode(), name)}
+    assert hits == {name for name in names if "_exps" in name}
+    assert len(hits) == 6
+    first = patterns(native(replace(TARGET, n_cpu_moe=1)).value)[0].decode()
+    assert re.search(first, "blk.0.ffn_up_exps.weight")
+    assert not re.search(first, "blk.10.ffn_up_exps.weight")
+    assert not re.search(first, "blk.0.ffn_gate_inp.weight")
+
+
+def test_without_a_gpu_nothing_is_overridden() -> None:
+    assert patterns(native(DRAFT, supports_gpu=False).value) == []
+
+
+def load(params: ModelParams) -> LlamaModel:
+    model = LlamaBackend().load(params, n_rows=2, cancel=CancelFlag(), progress=lambda _: None)
+    assert isinstance(model, LlamaModel)
+    return model
+
+
+def load_overridden(params: ModelParams) -> LlamaModel:
+    """Load with the structure of a build that has GPUs."""
+    start()
+    made = native_model_params(params, [], supports_gpu=True)
+    assert made.overrides is not None
+    made.value.n_gpu_layers = 0
+    path = Path(params.path)
+    pointer = llama_cpp.llama_model_load_from_file(os.fsencode(path), made.value)
+    assert pointer
+    return LlamaModel(pointer, params, path, 2, CancelFlag())
+
+
+@pytest.mark.parametrize("name", ["tiny-moe", "tiny-target"])
+@pytest.mark.parametrize("n_cpu_moe", [-1, 1])
+@pytest.mark.parametrize("open_model", [load, load_overridden])
+def test_experts_on_the_cpu_give_the_same_logits(
+    name: str, n_cpu_moe: int, open_model: Callable[[ModelParams], LlamaModel]
+) -> None:
+    plain = ModelParams(str(make_pairs.path(name)), n_threads=1)
+    rows = []
+    for params, opener in ((plain, load), (replace(plain, n_cpu_moe=n_cpu_moe), open_model)):
+        model = opener(params)
+        try:
+            rows.append(np.array(model.decode([5, 6, 7, 8, 9], 2)))
+        finally:
+            model.close()
+    assert np.ptp(rows[0]) > 1
+    np.testing.assert_array_equal(*rows)
+
+
+def test_every_parameter_counts_for_measured_facts() -> None:
+    plain = ModelParams(str(make_pairs.path("tiny-moe")), n_threads=1)
+    keys = []
+    for params in (plain, replace(plain, n_cpu_moe=-1), replace(plain, n_threads_batch=2)):
+        model = load(params)
+        keys.append(model.facts_key)
+        model.close()
+    assert len(set(keys)) == 3
+
+
+@pytest.fixture
+def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
+    """A pair of which the draft shares no setting with its target."""
+    target, draft = (str(path) for path in demo_pair)
+    client = InlineClient()
+    events: list[object] = []
+    client.set_listener(events.append)
+    client.submit(
+        LoadPair(
+            "load",
+            ModelParams(target, n_ctx=768, n_threads=1, n_threads_batch=2),
+            ModelParams(
+                draft, n_ctx=512, n_threads=2, n_threads_batch=1, device="CPU", flash_attn="on",
+                kv_type_k="q8_0", kv_type_v="q4_0",
+            ),
+        )
+    )  # fmt: skip
+    assert isinstance(events[-1], PairLoaded), events[-1]
+    client.submit(
+        StartTurn(
+            "turn", messages=(ChatMessage("user", "hello"),), strategy="draft", max_tokens=4,
+            seed=1, sampling=GREEDY,
+        )
+    )  # fmt: skip
+    yield client
+    client.close()
+
+
+def test_a_draft_has_its_own_settings(pair: InlineClient) -> None:
+    loaded = pair._service._pair
+    assert loaded is not None
+    assert loaded.draft is not None
+    contexts = [loaded.target.model._context, loaded.draft.model._context]  # type: ignore[attr-defined]
+    for getter, expected in (
+        (llama_cpp.llama_n_ctx, [768, 512]),
+        (llama_cpp.llama_n_threads, [1, 2]),
+        (llama_cpp.llama_n_threads_batch, [2, 1]),
+    ):
+        assert [getter(context) for context in contexts] == expected
+    # The state of one token tells the caches' types: what it weighs per element.
+    sizes = []
+    for book, context in zip((loaded.target, loaded.draft), contexts, strict=True):
+        book.model.clear()
+        book.model.decode([5], 0)
+        one = llama_cpp.llama_state_seq_get_size(context, 0)
+        book.model.decode([5], 0)
+        sizes.append(llama_cpp.llama_state_seq_get_size(context, 0) - one)
+    per_element = []
+    for book, size in zip((loaded.target, loaded.draft), sizes, strict=True):
+        native_model = book.model._model  # type: ignore[attr-defined]
+        head = llama_cpp.llama_model_n_embd(native_model) // llama_cpp.llama_model_n_head(
+            native_model
+        )
+        layers = llama_cpp.llama_model_n_layer(native_model)
+        elements = layers * head * llama_cpp.llama_model_n_head_kv(native_model)
+        per_element.append((size - 12) / elements)
+    assert per_element[0] == pytest.approx(2 + 2, rel=0.05)
+    assert per_element[1] == pytest.approx(34 / 32 + 18 / 32, rel=0.05)
+
+
+def test_a_vocabulary_alone(target_path: Path) -> None:
+    vocab = LlamaBackend().load_vocabulary(str(target_path))
+    model = load(ModelParams(str(target_path), n_threads=1))
+    try:
+        text = "def join(a, b):\n    return a + “b”  # ümlaut"
+        tokens = vocab.tokenize(text, special=False)
+        assert tokens == model.vocab.tokenize(text, special=False)
+        assert b"".join(map(vocab.piece, tokens)).decode() == text
+        assert (vocab.n_tokens, vocab.eog) == (model.vocab.n_tokens, model.vocab.eog)
+        grammar = vocab.grammar('root ::= "ab"')
+        assert grammar.allowed(np.arange(vocab.n_tokens)).any()
+        grammar.close()
+    finally:
+        model.close()
+        vocab.close()
+        vocab.close()
+
+
+def test_a_vocabulary_needs_a_model_file(tmp_path: Path) -> None:
+    for path, code in (
+        (tmp_path / "none.gguf", "file-not-found"),
+        (make_pairs.path("not-a-model"), "not-a-gguf"),
+    ):
+        with pytest.raises(ModelError) as caught:
+            LlamaBackend().load_vocabulary(str(path))
+        assert caught.value.code == code
