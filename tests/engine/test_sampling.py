@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engine.chi_square import assert_follows, chi_square, total_variation
-from paceline.engine.noise import gumbel_of, position_key
+from engine.sampling_reference import drawn, probabilities, truncated
 from paceline.engine.sampling import Sampler, check_sampling
 from paceline.errors import EngineError, ValueOutOfRangeError
 from paceline.messages import SamplingParams
@@ -41,45 +40,6 @@ def array(row: Sequence[float]) -> NDArray[np.float32]:
 
 def changed(**values: float) -> SamplingParams:
     return dataclasses.replace(OFF, **values)  # type: ignore[arg-type]
-
-
-def truncated(
-    row: Sequence[float], p: SamplingParams, avoid: Callable[[bool], object] = bool
-) -> dict[int, float]:
-    """The obvious way: what top-k, top-p and min-p leave, with weights relative to the largest.
-
-    `avoid` is told whether a sum is so close to top-p that rounding may decide.
-    """
-    n = p.top_k if 0 < p.top_k < len(row) else len(row)
-    kept = heapq.nsmallest(n, range(len(row)), key=lambda token: (-row[token], token))
-    weights = {token: math.exp(row[token] - row[kept[0]]) for token in kept}
-    if p.top_p < 1:
-        enough, mass, nucleus = p.top_p * math.fsum(weights.values()), 0.0, {}
-        for token, weight in weights.items():
-            if mass >= enough:
-                break
-            nucleus[token] = weight
-            mass += weight
-            avoid(abs(mass - enough) < 1e-9 * enough)
-        weights = nucleus
-    return {token: weight for token, weight in weights.items() if weight >= p.min_p and weight > 0}
-
-
-def drawn(
-    row: Sequence[float], weights: dict[int, float], seed: int, position: int, t: float
-) -> int:
-    key = position_key(seed, position)
-    return max(weights, key=lambda token: row[token] / t + gumbel_of(key, token))
-
-
-def probabilities(row: Sequence[float], p: SamplingParams) -> NDArray[np.float64]:
-    """The exact distribution that is drawn from."""
-    exact = np.zeros(len(row))
-    kept = truncated(row, p)
-    top = max(row)
-    for token in kept:
-        exact[token] = math.exp((row[token] - top) / p.temperature)
-    return exact / exact.sum()
 
 
 # -------------------------------------------------------------------------------- truncation
@@ -167,6 +127,14 @@ def test_the_temperature_does_not_move_the_truncation() -> None:
 
 def test_top_p_one_cuts_nothing_off_what_top_k_left() -> None:
     assert seen([0, -40, -80], changed(top_k=2)) == {0, 1}
+
+
+@pytest.mark.parametrize("n", [40, 3000])
+@pytest.mark.parametrize("top_p", [0.999999, 1 - 1e-9])
+def test_a_top_p_next_to_one_among_impossible_tokens(top_p: float, n: int) -> None:
+    row = [0.0, -3.0, -INF, -9.0, -60.0, *[-INF] * n]
+    assert seen(row, changed(top_p=top_p), 50) <= {0, 1, 3}
+    assert len(seen([0.0] * n, changed(top_p=top_p), 500)) > 30
 
 
 def test_all_off_lets_everything_through() -> None:
@@ -494,3 +462,21 @@ def test_values_at_the_border_work(name: str, value: float) -> None:
 
 def test_the_defaults_are_in_range() -> None:
     check_sampling(SamplingParams())
+
+
+@pytest.mark.parametrize("n_likely", [3, 2000])
+def test_min_p_is_exact_far_from_zero(n_likely: int) -> None:
+    """Where float32 has few digits: exp(-3) is below 0.05, though rounding says otherwise."""
+    row = np.full(20_000, -np.inf, np.float32)
+    row[:n_likely] = 1_000_001
+    row[10_000:12_000] = 1_000_001 - 3
+    sampler = Sampler(SamplingParams(temperature=100, top_k=0, top_p=1, min_p=0.05), 1)
+    drawn = {sampler.sample(row.copy(), position) for position in range(60)}
+    assert max(drawn) < n_likely
+    assert len(drawn) > 1
+
+
+def test_huge_logits_have_a_confidence() -> None:
+    """12 less than 1e30 is 1e30; ten tokens as likely as each other are left to be sure of."""
+    row = np.full(1 << 16, 1e30, np.float32)
+    assert Sampler(SamplingParams(temperature=0), 1).draft(row, 0) == (0, pytest.approx(0.1))

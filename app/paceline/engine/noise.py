@@ -22,10 +22,15 @@ _STREAM = 0xD1B54A32D192ED03
 GUMBEL_MAX = 22.9
 """No noise is larger: -log(-log(u)) for the largest 32-bit u is 22.87."""
 
+GUMBEL_MIN = -3.2
+"""No noise is smaller: -log(-log(u)) for the smallest 32-bit u is -3.14."""
+
 _U_GOLDEN = np.uint64(_GOLDEN)
 _U_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _U_MIX2 = np.uint64(0x94D049BB133111EB)
 _U27, _U30, _U31, _U32 = (np.uint64(n) for n in (27, 30, 31, 32))
+_TWO_64 = 2.0**64
+_U_MOST = np.uint64((1 << 64) - 2048)  # the largest that is a float64, too
 
 
 def _mix(z: int) -> int:
@@ -57,3 +62,47 @@ def gumbel(key: int, tokens: NDArray[np.int64]) -> NDArray[np.float64]:
     z ^= z >> _U31
     uniform = ((z >> _U32).astype(np.float64) + 0.5) * 2.0**-32
     return -np.log(-np.log(uniform))
+
+
+def hash_grid(
+    key: int,
+    lanes: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    out: NDArray[np.uint64],
+    spare: NDArray[np.uint64],
+) -> None:
+    """Write the hashes of the tokens lane + column, without the mixing function's last shift.
+
+    That shift changes only the lowest of the 32 bits that become noise; see `largest_hashes`.
+
+    Args:
+        key: The position's key.
+        lanes: int64 [n].
+        columns: int64 [m].
+        out: uint64 [n, m], contiguous.
+        spare: As `out`; overwritten.
+    """
+    low = columns.astype(np.uint64) * _U_GOLDEN
+    low += np.uint64(key)
+    np.add((lanes.astype(np.uint64) * _U_GOLDEN)[:, None], low, out=out)
+    np.right_shift(out, _U30, out=spare)
+    np.bitwise_xor(out, spare, out=out)
+    np.multiply(out, _U_MIX1, out=out)
+    np.right_shift(out, _U27, out=spare)
+    np.bitwise_xor(out, spare, out=out)
+    np.multiply(out, _U_MIX2, out=out)
+
+
+def largest_hashes(noise: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return limits, uint64 [n]: a token with at least this noise has a hash of at least this.
+
+    The hash is one of `hash_grid`. The other way round it nearly holds: 8 of 2^32 hashes at the
+    limit have less noise, to be safe against rounding and the shift left out. No noise asked
+    for is below -20.
+    """
+    # 1 - u for u = exp(-exp(-noise)), which floats resolve where u is next to 1.
+    above = -np.expm1(-np.exp(-noise))
+    above *= _TWO_64 * (1 + 1e-9)
+    above += 2.0**35
+    np.minimum(above, float(_U_MOST), out=above)
+    return _U_MOST - above.astype(np.uint64)

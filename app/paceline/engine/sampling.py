@@ -1,35 +1,42 @@
-"""Logits to one token: truncation, temperature and coupled Gumbel noise.
+"""Logits to one token: biases, penalties, grammar, truncation and coupled Gumbel noise.
 
 The same code serves plain decoding, verification and drafting, so that a token depends on its
-logits and on (seed, position) alone. Order as in llama.cpp's default chain: top-k, top-p, min-p,
-temperature; then the noise takes the place of the random draw: the argmax of
-``logit / temperature + gumbel`` has exactly the truncated softmax distribution.
-
-Truncation never sorts the vocabulary: a threshold below the maximum is guessed from the row
-before, and only what lies above it is sorted; ties are broken by the lower id, so that a wrong
-guess costs time but never changes the result.
+logits, on what was committed before and on (seed, position) alone. Order: logit bias, penalties,
+grammar, top-k, top-p, min-p, temperature; then the noise takes the place of the random draw: the
+argmax of ``logit / temperature + gumbel`` has exactly the truncated softmax distribution.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from paceline.engine.backend import Row
-from paceline.engine.noise import GUMBEL_MAX, gumbel, gumbel_of, position_key
-from paceline.errors import EngineError, ValueOutOfRangeError
-from paceline.messages import SamplingParams
+from paceline.engine.backend import Grammar, Row
+from paceline.engine.masks import Walk
+from paceline.engine.noise import position_key
+from paceline.engine.penalties import Biases, Penalties
+from paceline.engine.race import Race, argmax_of, scores_of
+from paceline.engine.truncation import Largest, Nucleus, min_p_floor, survivors, weights_of
+from paceline.errors import EngineError, NothingAllowedError, ValueOutOfRangeError
+from paceline.params import SamplingParams
 
 _TOP_OF_CONFIDENCE = 10
 _COLD = 1e-6  # below it the noise could only decide between logits less than 3e-5 apart
-_FEW = 12  # up to here Python's own arithmetic is faster than numpy's calls
+_FEW = 8  # up to here single writes are faster than an index array
+_MANY = 1024  # tokens from which a race is cheaper than noise for each
+_MAX_BIASES = 10_000
+_MAX_BIAS = 1e6  # float32 has no digits for a logit beside a larger one
 
 
-def check_sampling(params: SamplingParams) -> None:
+def check_sampling(params: SamplingParams, n_vocab: int | None = None) -> None:
     """Refuse values without a meaning.
+
+    Args:
+        params: What the user set.
+        n_vocab: Tokens of the vocabulary, if it is known already.
 
     Raises:
         ValueOutOfRangeError: Names the value and its range.
@@ -48,40 +55,38 @@ def check_sampling(params: SamplingParams) -> None:
         refuse("Top-p", params.top_p, "above 0 and at most 1 (off)")
     if not 0 <= params.min_p <= 1:
         refuse("Min-p", params.min_p, "between 0 (off) and 1")
+    if not 0.01 <= params.repeat_penalty <= 10:  # less would leave the range of float32
+        refuse("Repeat penalty", params.repeat_penalty, "from 0.01 to 10 (1 is off)")
+    if not -10 <= params.presence_penalty <= 10:
+        refuse("Presence penalty", params.presence_penalty, "from -10 to 10 (0 is off)")
+    if not -10 <= params.frequency_penalty <= 10:
+        refuse("Frequency penalty", params.frequency_penalty, "from -10 to 10 (0 is off)")
+    _check_biases(params, n_vocab)
 
 
-class _Largest:
-    """Finds the k largest logits of a row, the lower id first among equals.
+def _check_biases(params: SamplingParams, n_vocab: int | None) -> None:
+    def refuse(message: str, hint: str) -> None:
+        raise ValueOutOfRangeError("value-out-of-range", message, hint)
 
-    Most numpy calls here run with cold caches right behind a decode, so their number counts more
-    than their work.
-    """
-
-    def __init__(self, k: int) -> None:
-        self.k = k
-        self._gap = 8.0
-
-    def __call__(self, row: Row, top: float) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return ids, int64 [k], and logits, float32 [k], sorted downwards.
-
-        Args:
-            row: float32 [n_vocab], n_vocab > k.
-            top: The row's maximum.
-        """
-        k = self.k
-        tokens = (row > top - self._gap).nonzero()[0]
-        n = len(tokens)
-        if not k <= n <= 16 * k:
-            kth = float(np.partition(row, len(row) - k)[len(row) - k])
-            tokens = (row >= kth).nonzero()[0]
-            if math.isfinite(kth):
-                # Aim at more than k next time: rows differ, and a miss is dearer than a long sort.
-                self._gap = max(1.5 * (top - kth), 1e-3)
-        elif n > 8 * k:
-            self._gap *= 0.95
-        logits = row[tokens]
-        order = (-logits).argsort(kind="stable")[:k]
-        return tokens[order], logits[order]
+    biases = params.logit_bias
+    if len(biases) > _MAX_BIASES:
+        refuse(f"There are {len(biases)} logit biases.", f"Give at most {_MAX_BIASES}.")
+    seen: set[int] = set()
+    for token, bias in ((b.token, b.bias) for b in biases):
+        if token < 0 or (n_vocab is not None and token >= n_vocab):
+            highest = f"to {n_vocab - 1}" if n_vocab is not None else "upwards"
+            refuse(
+                f"A logit bias names token {token}, which does not exist.",
+                f"Give ids from 0 {highest}.",
+            )
+        if not (bias == -math.inf or abs(bias) <= _MAX_BIAS):
+            refuse(
+                f"The logit bias of token {token} is {bias:g}.",
+                "Give a number between -1,000,000 and 1,000,000, or -inf to forbid the token.",
+            )
+        if token in seen:
+            refuse(f"Token {token} has two logit biases.", "Give it one.")
+        seen.add(token)
 
 
 class Sampler:
@@ -89,56 +94,160 @@ class Sampler:
 
     Not thread-safe. It learns thresholds from the rows it sees, which saves time and never changes
     a result.
+
+    Attributes:
+        has_memory: Whether a token depends on those before it other than by the logits: only then
+            need `start`, `commit` and `follow` be called.
+
+    Args:
+        params: What the user set.
+        seed: 0 or more.
+        suppress: Ids that are never drawn.
+        n_vocab: Length of the rows, if known: biases for other tokens are refused then.
+        grammar: What the reply must follow, at its beginning; `close` frees it.
+
+    Raises:
+        ValueOutOfRangeError: See `check_sampling`.
     """
 
-    def __init__(self, params: SamplingParams, seed: int, suppress: Iterable[int] = ()) -> None:
-        check_sampling(params)
+    def __init__(
+        self,
+        params: SamplingParams,
+        seed: int,
+        suppress: Iterable[int] = (),
+        *,
+        n_vocab: int | None = None,
+        grammar: Grammar | None = None,
+    ) -> None:
+        check_sampling(params, n_vocab)
         self.params = params
         self.seed = seed
+        self.n_vocab = n_vocab
+        self.grammar = grammar
         self._suppress = sorted(suppress)
-        self._top_k = _Largest(params.top_k) if params.top_k else None
+        few = not params.logit_bias and len(self._suppress) <= _FEW
+        self._few_suppressed = self._suppress if few else []
+        self._biases = None if few else Biases(params, self._suppress)
+        penalties = Penalties(params)
+        self._penalties = penalties if penalties.is_active else None
+        self.has_memory = self._penalties is not None or grammar is not None
+        self._top_k = Largest(params.top_k) if params.top_k else None
+        self._race = Race()
+        self._logit_walk = Walk()
+        self._score_walk = Walk()
+        self._accepted: list[int] = []  # by the grammar
 
     def twin(self, n_vocab: int | None = None) -> Sampler:
-        """Return a sampler that draws the same, for another model's rows, [n_vocab]."""
+        """Return a sampler that draws the same, for another model's rows, [n_vocab].
+
+        Call `follow` before it draws, and `close` at the end.
+        """
         suppress = [t for t in self._suppress if n_vocab is None or t < n_vocab]
-        return Sampler(self.params, self.seed, suppress)
+        biases = tuple(b for b in self.params.logit_bias if n_vocab is None or b.token < n_vocab)
+        params = replace(self.params, logit_bias=biases)
+        twin = Sampler(params, self.seed, suppress, n_vocab=n_vocab)
+        twin.follow(self)
+        return twin
+
+    def start(self, prompt: Sequence[int]) -> None:
+        """Begin a reply behind this prompt: penalties look at its tail, too."""
+        if self._penalties:
+            self._penalties.start(prompt)
+
+    def commit(self, token: int) -> None:
+        """Take a token into the reply: penalties and grammar go on by it.
+
+        Raises:
+            EngineError: The grammar does not allow it here.
+        """
+        if self._penalties:
+            self._penalties.add(token)
+        if self.grammar:
+            self.grammar.accept(token)
+            self._accepted.append(token)
+
+    def follow(self, other: Sampler) -> None:
+        """Take over how far `other` has come in the reply; for twins."""
+        if self._penalties and other._penalties:
+            self._penalties.follow(other._penalties)
+        if other.grammar is None:
+            return
+        theirs, n = other._accepted, len(self._accepted)
+        if self.grammar and theirs[:n] == self._accepted:  # all drafted tokens were accepted
+            for token in theirs[n:]:
+                self.grammar.accept(token)
+        else:
+            self.close()
+            self.grammar = other.grammar.clone()
+            self.has_memory = True
+        self._accepted = theirs.copy()
+
+    def close(self) -> None:
+        """Free the grammar."""
+        if self.grammar:
+            self.grammar.close()
+            self.grammar = None
 
     def sample(self, row: Row, position: int) -> int:
         """Return the token for the generated position, 0 for a reply's first token.
 
         Args:
-            row: float32 [n_vocab]; suppressed ids are overwritten with -inf.
+            row: float32 [n_vocab]; biases and penalties are written into it.
             position: Index of the token within the reply.
 
         Raises:
+            NothingAllowedError: Biases and grammar leave nothing.
+            SamplingError: The grammar is too ambiguous to go on with.
             EngineError: The row holds NaN or +inf, or nothing but -inf.
         """
         best, top = self._best(row)
+        if self.grammar:
+            return self._draw_allowed(self.grammar, row, best, top, position)[0]
         if self.params.temperature < _COLD:
             return best
-        return self._draw(row, top, position)[0]
+        return self._draw(row, best, top, position)[0]
 
     def draft(self, row: Row, position: int) -> tuple[int, float]:
         """Return the token that `sample` gives, and the row's confidence, 0..1.
 
         The confidence is the probability of the most likely token, whatever token the noise picks:
         softmax over the ten largest logits at temperature 1, which llama.cpp compares with p_min
-        (`common/speculative.cpp`). The row is used up: its order may be changed.
+        (`common/speculative.cpp`); under a grammar, over the allowed ones among those that were
+        looked at. The row is used up: its order may be changed.
         """
         best, top = self._best(row)
+        if self.grammar:
+            token, weights = self._draw_allowed(self.grammar, row, best, top, position)
+            if weights is not None:
+                return token, 1.0 / sum(weights[:_TOP_OF_CONFIDENCE])
+            return token, _confidence(row, top)
         if self.params.temperature < _COLD:
             return best, _confidence(row, top, may_spoil=True)
-        token, weights = self._draw(row, top, position)
+        token, weights = self._draw(row, best, top, position)
         if weights is not None and len(weights) >= _TOP_OF_CONFIDENCE:
             return token, 1.0 / sum(weights[:_TOP_OF_CONFIDENCE])
         return token, _confidence(row, top)
 
+    # ------------------------------------------------------------------------------ within
+
     def _best(self, row: Row) -> tuple[int, float]:
-        for token in self._suppress:  # one or two: an index array would cost more
-            row[token] = -math.inf
+        """Bias and penalise the row, and return its largest logit and whose it is."""
+        if self._biases:
+            self._biases.apply(row)
+        else:
+            for token in self._few_suppressed:  # without a call: it is made for every row
+                row[token] = -math.inf
+        if self._penalties:
+            self._penalties.apply(row)
         best = int(row.argmax())  # the lowest id among equals; the first NaN if there is one
         top = row.item(best)
         if not math.isfinite(top):
+            if top == -math.inf and self._biases and self._biases.forbids_all(len(row)):
+                raise NothingAllowedError(
+                    "all-forbidden",
+                    "Every token is forbidden, so nothing can be written.",
+                    "Remove logit biases of -inf.",
+                )
             raise EngineError(
                 "invalid-numbers",
                 "The model produced invalid numbers instead of logits.",
@@ -146,94 +255,66 @@ class Sampler:
             )
         return best, top
 
-    def _draw(self, row: Row, top: float, position: int) -> tuple[int, list[float] | None]:
+    def _draw(
+        self, row: Row, best: int, top: float, position: int
+    ) -> tuple[int, list[float] | None]:
         """Return the token, and exp(logit - top) of the largest logits where they were sorted."""
         p = self.params
+        key = position_key(self.seed, position)
         if self._top_k and p.top_k < len(row):
             tokens, logits = self._top_k(row, top)
-            weights = _weights(logits, top)
-            total = sum(weights)
-        elif p.top_p < 1:
-            total = float(np.exp(row - np.float64(top)).sum())
-            tokens, logits = _nucleus(row, top, p.top_p * total)
-            weights = _weights(logits, top)
-        else:
-            tokens = (row >= self._floor(top)).nonzero()[0]
-            return self._argmax(tokens, row[tokens], len(tokens), position), None
-        enough = p.top_p * total if p.top_p < 1 else math.inf
-        n = _survivors(weights, enough, p.min_p)
-        return self._argmax(tokens, logits, n, position), weights
+            weights = weights_of(logits, top)
+            enough = p.top_p * sum(weights) if p.top_p < 1 else math.inf
+            n = survivors(weights, enough, p.min_p)
+            return argmax_of(tokens[:n], logits[:n], p.temperature, key), weights
+        floor = min_p_floor(top, p.min_p)
+        if p.top_p < 1:
+            nucleus = Nucleus(row, top, p.top_p)
+            kept = nucleus.sort(p.min_p)
+            if kept:
+                tokens, logits, weights, n = kept
+                return argmax_of(tokens[:n], logits[:n], p.temperature, key), weights
+            behind = floor, len(row)
+            while True:
+                token = self._race.winner(row, best, p.temperature, key, behind)
+                if token == best or nucleus.holds(token):
+                    return token, None
+                behind = row.item(token), token
+        if p.min_p > 0:
+            likely = row >= floor
+            if np.count_nonzero(likely) <= _MANY:
+                tokens = likely.nonzero()[0]
+                return argmax_of(tokens, row[tokens], p.temperature, key), None
+        return self._race.winner(row, best, p.temperature, key, (floor, len(row))), None
 
-    def _argmax(
-        self, tokens: NDArray[np.int64], logits: NDArray[np.float32], n: int, position: int
-    ) -> int:
-        """Return which of the first `n` tokens has the largest logit / temperature + noise."""
-        if n == 1:
-            return int(tokens[0])
+    def _draw_allowed(
+        self, grammar: Grammar, row: Row, best: int, top: float, position: int
+    ) -> tuple[int, list[float] | None]:
+        """As `_draw`, from what the grammar allows; the weights are of allowed tokens."""
+        p = self.params
+        if p.temperature < _COLD:
+            if grammar.allowed(np.array([best]))[0]:
+                return best, None
+            tokens, logits = self._logit_walk.leaders(grammar, row, top)
+            few = logits[:_TOP_OF_CONFIDENCE]
+            return int(tokens[0]), weights_of(few, float(few[0]))
         key = position_key(self.seed, position)
-        if n > _FEW:
-            scores = logits[:n] / np.float64(self.params.temperature)
-            scores += gumbel(key, tokens[:n])
-            return int(tokens[scores.argmax()])
-        temperature = self.params.temperature
-        best, best_score = -1, -math.inf
-        for token, logit in zip(tokens[:n].tolist(), logits[:n].tolist(), strict=True):
-            score = logit / temperature + gumbel_of(key, token)
-            if score > best_score:
-                best, best_score = token, score
-        return best
-
-    # ------------------------------------------------------------------------- truncation
-
-    def _floor(self, top: float) -> float:
-        """Return a logit below which no token can be drawn when top-k and top-p are off."""
-        if self.params.min_p > 0:
-            return top + math.log(self.params.min_p)
-        # The winner scores at least as much as the most likely token with the least noise
-        # (-3.2), and nobody gets more than GUMBEL_MAX.
-        return top - (GUMBEL_MAX + 3.2) * self.params.temperature
-
-
-def _weights(logits: NDArray[np.float32], top: float) -> list[float]:
-    """Return exp(logit - top)."""
-    if len(logits) <= 5 * _FEW:
-        exp = math.exp
-        return [exp(logit - top) for logit in logits.tolist()]
-    weights: list[float] = np.exp(logits - np.float64(top)).tolist()
-    return weights
-
-
-def _survivors(weights: list[float], enough: float, least: float) -> int:
-    """Return how many of the sorted weights top-p (sum >= `enough`) and min-p leave, at least 1."""
-    total, n = 0.0, 0
-    for weight in weights:
-        if weight < least:
-            break
-        n += 1
-        total += weight
-        if total >= enough:
-            break
-    return max(n, 1)
+        if p.top_k or p.top_p < 1 or p.min_p > 0:
+            kept = self._logit_walk.truncate(grammar, row, top, p, key)
+            return argmax_of(kept.tokens, kept.logits, p.temperature, key), kept.weights
+        token = self._race.winner(row, best, p.temperature, key)
+        if grammar.allowed(np.array([token]))[0]:
+            return token, None
+        scores = scores_of(np.arange(len(row)), row, p.temperature, key)
+        return int(self._score_walk.leaders(grammar, scores, float(scores.max()))[0][0]), None
 
 
 def _confidence(row: Row, top: float, *, may_spoil: bool = False) -> float:
     few = row if may_spoil else row.copy()
     if len(row) > 1 << 15:  # where partitioning the whole row is dear
-        few = few[few > top - 12]
+        few = few[few >= top - 12]  # far from 0, 12 less may round to the same
     if len(few) > _TOP_OF_CONFIDENCE:
         n = len(few) - _TOP_OF_CONFIDENCE
         few.partition(n)
         few = few[n:]
-    return 1.0 / sum(_weights(few, top))
-
-
-def _nucleus(row: Row, top: float, target: float) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return the largest logits, sorted downwards, whose exp(logit - top) sum to `target`."""
-    gap = 4.0
-    while True:
-        tokens = (row >= top - gap).nonzero()[0]
-        logits = row[tokens]
-        if len(tokens) == len(row) or float(np.exp(logits - np.float64(top)).sum()) >= target:
-            order = (-logits).argsort(kind="stable")
-            return tokens[order], logits[order]
-        gap *= 2
+    return 1.0 / sum(weights_of(few, top))

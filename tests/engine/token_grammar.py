@@ -1,0 +1,82 @@
+"""Grammars for tests: a rule says which tokens may follow a text."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paceline.engine.fake import EOG
+from paceline.errors import EngineError
+
+Rule = Callable[[tuple[int, ...]], Collection[int]]
+
+
+class Books:
+    """What grammars of one family did: how many are open, what they were asked."""
+
+    def __init__(self) -> None:
+        self.n_open = 0
+        self.n_asked = 0
+        self.n_questions = 0
+        self.n_clones = 0
+
+
+class TokenGrammar:
+    """Implements `backend.Grammar` on a rule."""
+
+    def __init__(self, rule: Rule, text: Sequence[int] = (), books: Books | None = None) -> None:
+        self.rule = rule
+        self.text = tuple(text)
+        self.books = books or Books()
+        self.books.n_open += 1
+        self.is_open = True
+
+    def allowed(self, tokens: NDArray[np.int64]) -> NDArray[np.bool_]:
+        assert self.is_open
+        assert tokens.dtype == np.int64
+        assert tokens.ndim == 1
+        self.books.n_asked += len(tokens)
+        self.books.n_questions += 1
+        return np.isin(tokens, np.array(sorted(self.rule(self.text)), np.int64))
+
+    def accept(self, token: int) -> None:
+        assert self.is_open
+        if token not in self.rule(self.text):
+            raise EngineError("not-allowed", f"Token {token} is not allowed here.")
+        self.text = (*self.text, token)
+
+    def clone(self) -> TokenGrammar:
+        assert self.is_open
+        self.books.n_clones += 1
+        return TokenGrammar(self.rule, self.text, self.books)
+
+    def close(self) -> None:
+        assert self.is_open, "closed twice"
+        self.is_open = False
+        self.books.n_open -= 1
+
+
+def random_rule(seed: int, n_vocab: int, share: float) -> Rule:
+    """About this share of the tokens may follow, others behind every text; at least one."""
+
+    @functools.cache
+    def rule(text: tuple[int, ...]) -> frozenset[int]:
+        rng = np.random.default_rng([seed, *text[-3:], len(text)])
+        allowed = (rng.random(n_vocab) < share).nonzero()[0].tolist()
+        return frozenset([*allowed, int(rng.integers(n_vocab))])
+
+    return rule
+
+
+def one_of(*texts: str) -> Rule:
+    """One of these texts, byte by byte, and then the end of generation."""
+    options = [(*text.encode(), EOG) for text in texts]
+
+    def rule(text: tuple[int, ...]) -> frozenset[int]:
+        n = len(text)
+        return frozenset(o[n] for o in options if len(o) > n and o[:n] == text)
+
+    return rule
