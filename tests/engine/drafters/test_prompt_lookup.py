@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,7 +26,6 @@ def lookup(max_ngram: int = 3, n_pred: int = 8, eog: Sequence[int] = (END,)) -> 
         sampler=Sampler(SamplingParams(), 1),
         draft=None,
         eog=frozenset(eog),
-        remember=False,
         chunk=16,
     )
     return PromptLookup(bench, {"max_ngram": max_ngram, "n_pred": n_pred})
@@ -157,3 +157,21 @@ def test_a_step_costs_the_same_in_a_long_text(alphabet: int) -> None:
         return best
 
     assert seconds_per_step(64_000) < 10 * seconds_per_step(1000)
+
+
+def test_an_index_that_was_fed_in_part_is_not_used_again() -> None:
+    text = [1, 2, 3, 4, 5, 6, 7, 8, 1, 2]
+
+    class Stopped(list[int]):
+        """Stops the program in the middle of being indexed, as Ctrl+C can."""
+
+        def __getitem__(self, key: Any) -> Any:
+            if isinstance(key, slice) and key.stop == 5:
+                raise KeyboardInterrupt
+            return super().__getitem__(key)
+
+    drafter = lookup()
+    with pytest.raises(KeyboardInterrupt):
+        drafter.begin(Stopped(text), len(text))
+    drafter.close()
+    assert drafter.bench.kept == {}

@@ -9,10 +9,11 @@ judges every token. It can only be slow, or useless.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
 
-from paceline.engine.backend import Vocabulary
+from paceline.engine.backend import Grammar, Vocabulary
 from paceline.engine.prefix import CachedContext
 from paceline.engine.sampling import Sampler
 
@@ -63,6 +64,36 @@ class Drafter(Protocol):
         """The turn is over, or another drafter takes its place. `begin` may follow again."""
 
 
+@runtime_checkable
+class Extender(Protocol):
+    """A drafter that can also go on behind what another one has drafted (all lookups)."""
+
+    def extend(self, ahead: Sequence[int], n_max: int) -> Draft:
+        """Return up to `n_max` tokens that may follow the history and then `ahead`.
+
+        Called instead of or after `propose`, between two `observe`; an empty `ahead` is allowed.
+        """
+
+
+@runtime_checkable
+class Tunable(Protocol):
+    """A drafter that takes other settings in mid-turn without being made anew."""
+
+    def tune(self, settings: Settings) -> None:
+        """Use these settings, a complete set within its ranges, from the next proposal on."""
+
+
+@runtime_checkable
+class Keeper(Protocol):
+    """A drafter that stores what it learned, where the turn allows it."""
+
+    def keep(self) -> None:
+        """Store it. Called once, behind `close` and behind the turn's last event.
+
+        It may take its time: nobody waits for it but the next turn.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Workbench:
     """What a drafter may use; passed to its factory once per turn or change of strategy.
@@ -72,16 +103,24 @@ class Workbench:
         sampler: The target's sampler; a drafter with rows of its own takes a `twin`.
         draft: The draft model's context; None when no draft model is loaded.
         eog: Ids that end a generation in this turn; empty when they are suppressed.
-        remember: Whether the drafter may keep what it learns beyond the turn.
         chunk: Tokens per native call when a long text has to be decoded.
+        grammar: The target's grammar in its present state; None when there is none.
+        memory: Folder for what is learned beyond the turn, made for this vocabulary alone; None
+            when nothing may be kept.
+        lookup_cache: The static lookup-cache file that the user chose; None without one.
+        kept: A shelf in memory that lives as long as the pair, for indexes that the next turn of
+            the same chat can go on with.
     """
 
     vocab: Vocabulary
     sampler: Sampler
     draft: CachedContext | None
     eog: frozenset[int]
-    remember: bool
     chunk: int
+    grammar: Grammar | None = None
+    memory: Path | None = None
+    lookup_cache: Path | None = None
+    kept: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

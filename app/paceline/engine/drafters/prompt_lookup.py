@@ -7,83 +7,74 @@ the tokens that it has just drafted, so that a short period fills a long draft.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
-from paceline.engine.drafters.base import (
-    NO_DRAFT,
-    Draft,
-    DrafterInfo,
-    Parameter,
-    Settings,
-    Workbench,
-)
+from paceline.engine.drafters.base import NO_DRAFT, Draft, DrafterInfo, Parameter, Settings
+from paceline.engine.drafters.lookup import Lookup
 
 
-class PromptLookup:
-    """An index from every n-gram of up to `max_ngram` tokens to the place behind its last copy.
+class LatestPlaces:
+    """From every n-gram of up to `max_ngram` tokens to the place behind its last copy."""
 
-    Feeding costs `max_ngram` dictionary writes per token, proposing at most as many reads plus the
-    copy, whatever the length of the history.
-    """
+    def __init__(self, max_ngram: int) -> None:
+        self._max_ngram = max_ngram
+        self._places: dict[tuple[int, ...], int] = {}
 
-    def __init__(self, bench: Workbench, settings: Settings) -> None:
-        self._eog = bench.eog
-        self._max_ngram = int(settings["max_ngram"])
-        self._n_pred = int(settings["n_pred"])
-        self._history: Sequence[int] = ()
-        self._index: dict[tuple[int, ...], int] = {}
-        self._indexed = 0
-
-    def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        """Index the history."""
-        del n_prompt
-        self._history = history
-        self._index.clear()
-        self._indexed = 0
-        self._catch_up()
-
-    def propose(self, n_max: int) -> Draft:
-        """Copy what followed the longest known n-gram at the history's end."""
-        history = self._history
-        for n in range(min(self._max_ngram, len(history) - 1), 0, -1):
-            start = self._index.get(tuple(history[-n:]))
-            if start is not None:
-                return Draft(self._copy(start, min(n_max, self._n_pred)))
-        return NO_DRAFT
-
-    def observe(self, n_accepted: int | None) -> None:
-        """Index what was committed."""
-        del n_accepted
-        self._catch_up()
-
-    def close(self) -> None:
-        """Forget the text."""
-        self._history = ()
-        self._index.clear()
-
-    def _catch_up(self) -> None:
+    def feed(self, history: Sequence[int], start: int, end: int) -> None:
         """Index every n-gram that has a token behind it: all but those that end the history."""
-        history, index = self._history, self._index
-        for end in range(max(self._indexed, 1), len(history)):
-            for n in range(1, min(self._max_ngram, end) + 1):
-                index[tuple(history[end - n : end])] = end
-        self._indexed = len(history)
+        places, max_ngram = self._places, self._max_ngram
+        for here in range(max(start, 1), end):
+            for n in range(1, min(max_ngram, here) + 1):
+                places[tuple(history[here - n : here])] = here
 
-    def _copy(self, start: int, n: int) -> list[int]:
+    def find(self, tail: Sequence[int]) -> int | None:
+        """Return the place behind the last copy of the longest n-gram that ends `tail`."""
+        for n in range(min(self._max_ngram, len(tail)), 0, -1):
+            place = self._places.get(tuple(tail[-n:]))
+            if place is not None:
+                return place
+        return None
+
+
+class PromptLookup(Lookup[LatestPlaces]):
+    """Feeding costs `max_ngram` dictionary writes per token, proposing as many reads at most."""
+
+    name = "prompt-lookup"
+
+    def shape(self, settings: Settings) -> Hashable:
+        """Return the longest n-gram."""
+        return settings["max_ngram"]
+
+    def new_index(self) -> LatestPlaces:
+        """Return an empty index."""
+        return LatestPlaces(int(self.settings["max_ngram"]))
+
+    def look_up(
+        self, index: LatestPlaces, history: Sequence[int], ahead: Sequence[int], n_max: int
+    ) -> Draft:
+        """Copy what followed the longest known n-gram at the text's end."""
+        n = int(self.settings["max_ngram"])
+        tail = [*history[-n:], *ahead][-n:]
+        start = index.find(tail)
+        if start is None:
+            return NO_DRAFT
+        return Draft(self._copy(history, start, ahead, min(n_max, int(self.settings["n_pred"]))))
+
+    def _copy(self, history: Sequence[int], start: int, ahead: Sequence[int], n: int) -> list[int]:
         """Copy up to `n` tokens from `start` on, up to and with an end of generation."""
-        history = self._history
-        out: list[int] = []
+        eog = self.bench.eog
+        drafted = list(ahead)
         period = len(history) - start
         for i in range(n):
-            token = history[start + i] if i < period else out[i - period]
-            out.append(token)
-            if token in self._eog:
+            token = history[start + i] if i < period else drafted[i - period]
+            drafted.append(token)
+            if token in eog:
                 break
-        return out
+        return drafted[len(ahead) :]
 
 
 INFO = DrafterInfo(
-    id="prompt-lookup",
+    id=PromptLookup.name,
     title="Prompt lookup",
     summary="Copies what followed the same words earlier in this chat; needs no second model.",
     family="lookup",
