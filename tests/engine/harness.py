@@ -10,7 +10,7 @@ import numpy as np
 
 from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import Draft, DrafterInfo, Settings, Workbench
-from paceline.engine.drafters.registry import Strategy, parse_strategy
+from paceline.engine.drafters.strategy import Strategy, parse_strategy
 from paceline.engine.fake import EOG, N_VOCAB, FakeModel, Logits
 from paceline.engine.prefix import CachedContext
 from paceline.engine.sampling import Sampler
@@ -61,7 +61,7 @@ def strategy_of(drafter: Scripted) -> Strategy:
     def make(bench: Workbench, settings: Settings) -> Scripted:
         return drafter
 
-    return Strategy(DrafterInfo("test", "Test", "For tests.", "lookup", (), make), {})
+    return Strategy(((DrafterInfo("test", "Test", "For tests.", "lookup", (), make), {}),))
 
 
 def oracle(model: FakeModel, sampler: Sampler, n_prompt: int = len(PROMPT)) -> Scripted:
@@ -104,7 +104,6 @@ def decoder_for(
         sampler=sampler,
         draft=CachedContext(draft) if draft else None,
         eog=frozenset({EOG}),
-        remember=False,
         chunk=16,
     )
     speed = PlainSpeed()

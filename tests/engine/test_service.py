@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
 
 from engine.harness import random_language
-from paceline.engine.fake import ByteVocabulary, FakeBackend, FakeModel, scripted
+from paceline.engine.fake import N_VOCAB, ByteVocabulary, FakeBackend, FakeModel, scripted
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
     ChatMessage,
@@ -17,9 +18,11 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     LoadProgressed,
+    LogitBias,
     ModelParams,
     PairLoaded,
     PrefillProgressed,
+    SamplingParams,
     Shutdown,
     StartTurn,
     StepCommitted,
@@ -264,3 +267,18 @@ def test_unload_describe_and_shutdown() -> None:
     n = len(bench.events)
     bench.client.submit(DescribeEngine())
     assert len(bench.events) == n
+
+
+def test_where_nothing_is_allowed_the_contexts_stay() -> None:
+    """Nothing is wrong with their numbers, and a long prompt is not to be read again."""
+    bench = Bench(target=writer())
+    bench.load()
+    nothing = tuple(LogitBias(token, -math.inf) for token in range(N_VOCAB))
+    failed = bench.ask(sampling=SamplingParams(logit_bias=nothing))
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "all-forbidden"
+    bench.events.clear()
+    finished = bench.ask()
+    assert isinstance(finished, TurnFinished)
+    assert finished.text == "Hello!"
+    assert finished.stats.n_reused == PROMPT_LENGTH - 1

@@ -12,14 +12,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 
-from paceline.engine.drafters.base import NO_DRAFT, Draft, Workbench
-from paceline.engine.drafters.registry import Strategy
-from paceline.engine.drafting import GuardedDrafter
+from paceline.engine.chain import NOTHING, Chain, Proposal
+from paceline.engine.drafters.base import Workbench
+from paceline.engine.drafters.strategy import Strategy
 from paceline.engine.prefix import CachedContext, common_prefix
 from paceline.engine.stats import PlainSpeed, TurnMeter
 from paceline.engine.text import TextAssembler
 from paceline.engine.verify import Verdict, verify
-from paceline.messages import SOURCE_TARGET, DraftCount, FinishReason, StepCommitted, TokenTrace
+from paceline.messages import SOURCE_TARGET, FinishReason, StepCommitted, TokenTrace
 
 _clock = time.perf_counter
 
@@ -54,7 +54,8 @@ class Decoder:
         self._eog = eog
         self._plain_speed = plain_speed
         self.meter = TurnMeter()
-        self._drafter = GuardedDrafter(strategy, bench, self.meter)
+        self._chain = Chain(strategy, bench, self.meter)
+        self._replaced: list[Chain] = []
         self._n_prompt = 0
         self._last_width = 0
         self._time_ended = 0.0
@@ -69,9 +70,14 @@ class Decoder:
         return self.history[self._n_prompt :]
 
     @property
-    def draft_failure(self) -> Exception | None:
-        """Why the present drafter was given up, if it was."""
-        return self._drafter.failure
+    def draft_failures(self) -> list[tuple[str, Exception]]:
+        """Which drafters of the present strategy were given up, and why."""
+        return self._chain.failures
+
+    @property
+    def may_draft(self) -> bool:
+        """Whether the present strategy has a drafter that works."""
+        return self._chain.may_draft
 
     @property
     def reply(self) -> str:
@@ -84,9 +90,20 @@ class Decoder:
         Raises:
             UserError: The strategy cannot work here; the present one stays.
         """
-        drafter = GuardedDrafter(strategy, self._bench, self.meter)
-        self._drafter.close()
-        self._drafter = drafter
+        if not self._chain.tune(strategy):
+            chain = Chain(strategy, self._bench, self.meter)
+            self._chain.close()
+            self._replaced.append(self._chain)
+            self._chain = chain
+
+    def close(self) -> None:
+        """Let go of a reply that was never run; `run` does it else."""
+        self._chain.close()
+
+    def keep(self) -> None:
+        """Let every drafter of the reply store what it learned; slow, once, when all is told."""
+        for chain in (*self._replaced, self._chain):
+            chain.keep()
 
     def pause(self) -> None:
         """Say that the next step's time is not a plain step's, whatever happened in between."""
@@ -112,8 +129,11 @@ class Decoder:
             while self.finish_reason is None:
                 yield self._step()
         finally:
-            self._target.rollback(common_prefix(self._target.tokens, self.history))
-            self._drafter.close()
+            # Never with the last token, whoever drafted it: what the next prompt finds here, and
+            # thus how its prefill is cut into batches, must not depend on the strategy.
+            n_same = common_prefix(self._target.tokens, self.history)
+            self._target.rollback(min(n_same, len(self.history) - 1))
+            self._chain.close()
             if self._decode_began:
                 self.meter.decode_s = self._time_ended - self._decode_began
 
@@ -129,6 +149,7 @@ class Decoder:
             self.meter.prefill_s = _clock() - began
         self._decode_began = self._time_ended = _clock()
         self._native_at_start = self._native_s()
+        self._sampler.start(self.history)
         token = self._sampler.sample(row, 0)
         ended = self._commit(token)
         self._close_step(1, ended=ended)
@@ -146,14 +167,15 @@ class Decoder:
         target, history, meter = self._target, self.history, self.meter
         began = self._time_ended
         n_max = self._room()
-        draft, draft_s = NO_DRAFT, 0.0
+        proposal, draft_s = NOTHING, 0.0
         if n_max > 0:
-            draft, draft_s = self._drafter.propose(history, self._n_prompt, n_max)
-        n_draft = len(draft.tokens)
+            proposal, draft_s = self._chain.propose(history, self._n_prompt, n_max)
+        draft = proposal.tokens
+        n_draft = len(draft)
         n_held = len(target.tokens)
 
         verify_began = _clock()
-        rows = target.feed([history[-1], *draft.tokens], n_draft + 1)
+        rows = target.feed([history[-1], *draft], n_draft + 1)
         sample_began = _clock()
         ends: list[int] = []
 
@@ -163,11 +185,11 @@ class Decoder:
             return ended
 
         position = len(history) - self._n_prompt
-        verdict = verify(rows, draft.tokens, position, self._sampler.sample, commit)
+        verdict = verify(rows, draft, position, self._sampler.sample, commit)
         sample_ended = _clock()
 
         target.rollback(n_held + 1 + verdict.n_accepted)
-        self._drafter.observe(n_draft, verdict.n_accepted)
+        counts = self._chain.observe(proposal, verdict.n_accepted, verdict.n_discarded)
         meter.n_steps += 1
         meter.n_discarded += verdict.n_discarded
         self._close_step(len(verdict.tokens), ended=verdict.ended)
@@ -183,11 +205,9 @@ class Decoder:
         return StepCommitted(
             self._turn_id,
             meter.n_steps,
-            self._traces(verdict, draft, ends),
+            self._traces(verdict, proposal, ends),
             self._text.take(),
-            (DraftCount(self._drafter.info.id, n_draft, verdict.n_accepted, verdict.n_discarded),)
-            if n_draft
-            else (),
+            tuple(counts),
             draft_s,
             sample_began - verify_began,
             sample_ended - sample_began,
@@ -198,13 +218,13 @@ class Decoder:
     def _room(self) -> int:
         """Return how many tokens the next step may draft."""
         # A load's first steps are plain, so that there is something to compare with.
-        if not self._drafter.may_draft or self._plain_speed.n_needed:
+        if not self._chain.may_draft or self._plain_speed.n_needed:
             return 0
         model = self._target.model
         return min(
             self._max_tokens - (len(self.history) - self._n_prompt) - 1,
-            model.n_ctx - len(self.history),
-            model.max_rows - 1,
+            self._target.n_ctx - len(self.history),
+            min(model.max_rows, self._target.max_width) - 1,
         )
 
     # -------------------------------------------------------------------------------- commit
@@ -212,6 +232,8 @@ class Decoder:
     def _commit(self, token: int) -> bool:
         """Append a token to the reply; True when it ends it."""
         self.history.append(token)
+        if self._sampler.has_memory:
+            self._sampler.commit(token)
         if token in self._eog:
             self.finish_reason = "eog"
         elif self._text.push(token):
@@ -224,17 +246,17 @@ class Decoder:
             return
         if self.meter.n_generated >= self._max_tokens:
             self.finish_reason = "length"
-        elif len(self.history) > self._target.model.n_ctx:
+        elif len(self.history) > self._target.n_ctx:
             self.finish_reason = "context"
 
     def _traces(
-        self, verdict: Verdict, draft: Draft, ends: Sequence[int]
+        self, verdict: Verdict, proposal: Proposal, ends: Sequence[int]
     ) -> tuple[TokenTrace, ...]:
-        source, sure, tokens = self._drafter.info.id, draft.confidences, verdict.tokens
-        traces = []
-        for n in range(verdict.n_accepted):
-            confidence = sure[n] if n < len(sure) else None
-            traces.append(TokenTrace(tokens[n], source, n, confidence, ends[n]))
+        tokens, (_, sure, sources, _) = verdict.tokens, proposal
+        traces = [
+            TokenTrace(tokens[n], sources[n], n, sure[n], ends[n])
+            for n in range(verdict.n_accepted)
+        ]
         if len(tokens) > verdict.n_accepted:
             traces.append(TokenTrace(tokens[-1], SOURCE_TARGET, -1, None, ends[-1]))
         return tuple(traces)

@@ -7,18 +7,30 @@ exist and brought into plain ints and floats before anybody relies on it.
 
 from __future__ import annotations
 
+import logging
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
-from paceline.engine.drafters.base import NO_DRAFT, Draft, Drafter, Workbench
-from paceline.engine.drafters.registry import Strategy
+from paceline.engine.drafters.base import (
+    NO_DRAFT,
+    Draft,
+    Drafter,
+    DrafterInfo,
+    Extender,
+    Keeper,
+    Settings,
+    Tunable,
+    Workbench,
+)
 from paceline.engine.stats import DrafterMeter, TurnMeter
 from paceline.errors import CancelledError
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_log = logging.getLogger(__name__)
 _clock = time.perf_counter
 
 
@@ -33,54 +45,96 @@ class GuardedDrafter:
         UserError: The strategy cannot work here, e.g. without a draft model.
     """
 
-    def __init__(self, strategy: Strategy, bench: Workbench, meter: TurnMeter) -> None:
-        self.info = strategy.info
+    def __init__(
+        self, info: DrafterInfo, settings: Settings, bench: Workbench, meter: TurnMeter
+    ) -> None:
+        self.info = info
         self.failure: Exception | None = None
         self._n_vocab = bench.vocab.n_tokens
+        self._eog = bench.eog
         self._turn_meter = meter
         self._has_begun = False
-        self._drafter: Drafter = strategy.make(bench)
+        self._drafter: Drafter = info.make(bench, settings)
 
     @property
     def may_draft(self) -> bool:
         """Whether it is worth asking."""
         return self.info.family != "off" and self.failure is None
 
-    def propose(self, history: Sequence[int], n_prompt: int, n_max: int) -> tuple[Draft, float]:
-        """Return a sound proposal of at most `n_max` tokens, and the seconds it took.
+    def propose(self, history: Sequence[int], n_prompt: int, n_max: int) -> Draft:
+        """Return a sound proposal of at most `n_max` tokens.
 
         Raises:
             CancelledError: The user stopped the turn.
         """
-        meter = self._meter()
-        began = _clock()
-        if not self._has_begun:
-            self._has_begun = True
-            self._guard(self._drafter.begin, history, n_prompt)
-            meter.n_begin += 1
-            meter.begin_s += _clock() - began
-        draft_began = _clock()
-        draft = self._guard(self._sound_proposal, n_max) or NO_DRAFT
-        now = _clock()
-        meter.n_draft += 1
-        meter.draft_s += now - draft_began
-        return draft, now - began
+        self._begin(history, n_prompt)
+        return self._ask(self._sound_proposal, n_max)
 
-    def observe(self, n_drafted: int, n_accepted: int) -> None:
-        """Let it see what a step committed, and count its proposal, if it made one."""
+    def extend(
+        self, history: Sequence[int], n_prompt: int, ahead: Sequence[int], n_max: int
+    ) -> Draft:
+        """Return a sound proposal for what follows `ahead`; nothing where it cannot extend."""
+        if not isinstance(self._drafter, Extender):
+            return NO_DRAFT
+        self._begin(history, n_prompt)
+        return self._ask(self._sound_extension, ahead, n_max)
+
+    def tune(self, settings: Settings) -> bool:
+        """Give it other settings; False when it has to be made anew for them."""
+        if self.failure is not None or not isinstance(self._drafter, Tunable):
+            return False
+        self._guard(self._drafter.tune, settings)
+        return self.failure is None
+
+    def observe(self, n_drafted: int, n_accepted: int, first: int = 0) -> None:
+        """Let it see what a step committed, and count its proposal, if it made one.
+
+        Args:
+            n_drafted: Tokens of its own in the verified draft.
+            n_accepted: How many of them were accepted.
+            first: Place of the first of them in the draft.
+        """
         if not self._has_begun:
             return
-        began = _clock()
-        self._guard(self._drafter.observe, n_accepted if n_drafted else None)
-        if n_drafted:
+        if not n_drafted:
+            self._guard(self._drafter.observe, None)
+        else:
+            began = _clock()
+            self._guard(self._drafter.observe, n_accepted)
             meter = self._meter()
-            meter.count_draft(n_drafted, n_accepted)
+            meter.count_draft(n_drafted, n_accepted, first)
             meter.n_accept += 1
             meter.accept_s += _clock() - began
 
     def close(self) -> None:
         """Let it go."""
         self._guard(self._drafter.close)
+
+    def keep(self) -> None:
+        """Let it store what it learned; a failure costs just that, and is told by the log."""
+        if self.failure is None and isinstance(self._drafter, Keeper):
+            try:
+                self._drafter.keep()
+            except Exception as error:  # noqa: BLE001  see the module's docstring
+                _log.warning("%s could not store what it learned: %s", self.info.id, error)
+
+    def _begin(self, history: Sequence[int], n_prompt: int) -> None:
+        if self._has_begun:
+            return
+        self._has_begun = True
+        began = _clock()
+        self._guard(self._drafter.begin, history, n_prompt)
+        meter = self._meter()
+        meter.n_begin += 1
+        meter.begin_s += _clock() - began
+
+    def _ask(self, call: Callable[P, Draft], *args: P.args, **kwargs: P.kwargs) -> Draft:
+        began = _clock()
+        draft = self._guard(call, *args, **kwargs) or NO_DRAFT
+        meter = self._meter()
+        meter.n_draft += 1
+        meter.draft_s += _clock() - began
+        return draft
 
     def _meter(self) -> DrafterMeter:
         return self._turn_meter.drafter(self.info.id)
@@ -105,12 +159,35 @@ class GuardedDrafter:
             error.__context__ = second
 
     def _sound_proposal(self, n_max: int) -> Draft:
-        draft = self._drafter.propose(n_max)
-        if draft is NO_DRAFT:
-            return draft
-        tokens = [int(token) for token in draft.tokens[:n_max]]
+        return self._sound(self._drafter.propose(n_max), n_max)
+
+    def _sound_extension(self, ahead: Sequence[int], n_max: int) -> Draft:
+        assert isinstance(self._drafter, Extender)
+        return self._sound(self._drafter.extend(ahead, n_max), n_max)
+
+    def _sound(self, draft: Draft, n_max: int) -> Draft:
+        """Cut to tokens that exist, and behind the first that ends a generation."""
+        if draft is NO_DRAFT or len(draft.tokens) == 0:  # an array has no truth value
+            return NO_DRAFT
+        tokens = list(map(int, draft.tokens[:n_max]))
+        if min(tokens) < 0 or max(tokens) >= self._n_vocab or not self._eog.isdisjoint(tokens):
+            tokens = tokens[: self._n_sound(tokens)]
+        return Draft(tokens, _sound_confidences(draft.confidences, len(tokens)))
+
+    def _n_sound(self, tokens: Sequence[int]) -> int:
         for i, token in enumerate(tokens):
             if not 0 <= token < self._n_vocab:
-                tokens = tokens[:i]
-                break
-        return Draft(tokens, [float(c) for c in draft.confidences[: len(tokens)]])
+                return i
+            if token in self._eog:
+                return i + 1
+        return len(tokens)
+
+
+def _sound_confidences(given: Sequence[float], n: int) -> Sequence[float]:
+    """Return `n` numbers from 0 to 1, or nothing where one of them is none or is missing."""
+    confidences = list(map(float, given[:n]))
+    if len(confidences) != n or not n or math.isnan(sum(confidences)):
+        return ()
+    if min(confidences) < 0 or max(confidences) > 1:
+        return [min(max(c, 0.0), 1.0) for c in confidences]
+    return confidences

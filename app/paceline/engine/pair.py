@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
+import functools
+from pathlib import Path
+
 from paceline.engine.backend import LanguageModel
 from paceline.engine.facts import Facts
 from paceline.engine.prefix import CachedContext
 from paceline.engine.stats import PlainSpeed
 from paceline.engine.template import ChatTemplate
+from paceline.engine.vocab import vocabulary_hash
 
 
 class LoadedPair:
     """Target and draft with the books of their contexts, and what was measured with them."""
 
-    def __init__(self, target: LanguageModel, draft: LanguageModel | None, facts: Facts) -> None:
+    def __init__(
+        self,
+        target: LanguageModel,
+        draft: LanguageModel | None,
+        facts: Facts,
+        *,
+        memory_dir: str = "",
+        lookup_cache: str = "",
+    ) -> None:
         self.target = CachedContext(target)
         self.draft = CachedContext(draft) if draft else None
         self.template = ChatTemplate(target.template, target.vocab)
         self.plain_speed = PlainSpeed(n_last=32)
         self.facts = facts
+        self.notes: tuple[str, ...] = ()
+        self.kept: dict[str, object] = {}
+        self._memory_dir = memory_dir
+        self.lookup_cache = Path(lookup_cache) if lookup_cache else None
+
+    @functools.cached_property
+    def memory(self) -> Path | None:
+        """The folder for what drafters learn of this vocabulary; None: nothing is kept."""
+        if not self._memory_dir:
+            return None
+        return Path(self._memory_dir) / vocabulary_hash(self.target.model.vocab)
 
     def wipe(self) -> None:
         """Empty both contexts to the last byte, since invalid numbers could live on in them."""

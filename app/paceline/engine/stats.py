@@ -57,16 +57,16 @@ class DrafterMeter:
     tokens_accepted: int = 0
     per_position: list[int] = field(default_factory=list)
 
-    def count_draft(self, n_drafted: int, n_accepted: int) -> None:
-        """Count one verified proposal."""
+    def count_draft(self, n_drafted: int, n_accepted: int, first: int = 0) -> None:
+        """Count one verified proposal, whose first token stood at place `first` of the draft."""
         self.drafts += 1
         self.drafts_accepted += n_accepted > 0
         self.tokens += n_drafted
         self.tokens_accepted += n_accepted
-        missing = n_drafted - len(self.per_position)
+        missing = first + n_drafted - len(self.per_position)
         if missing > 0:
             self.per_position += [0] * missing
-        for i in range(n_accepted):
+        for i in range(first, first + n_accepted):
             self.per_position[i] += 1
 
     def freeze(self, drafter: str) -> DrafterStats:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 from paceline.engine import probe
+from paceline.engine.backend import Vocabulary
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import Workbench
-from paceline.engine.drafters.registry import Strategy, parse_strategy
+from paceline.engine.drafters.strategy import Strategy, parse_strategy
 from paceline.engine.failures import describe_failure
 from paceline.engine.pair import LoadedPair
 from paceline.engine.sampling import Sampler
@@ -17,6 +18,7 @@ from paceline.errors import (
     CancelledError,
     ContextFullError,
     EngineError,
+    SamplingError,
     UserError,
     ValueOutOfRangeError,
 )
@@ -25,11 +27,13 @@ from paceline.messages import (
     FinishReason,
     PrefillProgressed,
     StartTurn,
+    StepCommitted,
     Tune,
     TuneApplied,
     TuneRejected,
     TurnFinished,
     TurnStarted,
+    TurnStats,
 )
 
 Emit = Callable[[Event], None]
@@ -53,6 +57,7 @@ class Turn:
         *,
         take_tune: Callable[[str], Tune | None],
         cancel: CancelFlag,
+        parse: Callable[[str], Strategy] = parse_strategy,
     ) -> None:
         self._pair = pair
         self._command = command
@@ -60,40 +65,49 @@ class Turn:
         self._emit = emit
         self._take_tune = take_tune
         self._cancel = cancel
+        self._parse = parse
         self._strategy_text = command.strategy
-        self._told_failure: Exception | None = None
+        self._told_failures: set[str] = set()
         _check_limits(command, seed)
         self._prompt, self._notes = _encode_prompt(pair, command)
         model = pair.target.model
-        if len(self._prompt) >= model.n_ctx:
+        n_ctx = pair.target.n_ctx
+        if len(self._prompt) >= n_ctx:
             raise ContextFullError(
                 "prompt-too-long",
-                f"The prompt has {len(self._prompt)} tokens, but the context holds {model.n_ctx}.",
+                f"The prompt has {len(self._prompt)} tokens, but the context holds {n_ctx}.",
                 "Shorten it, start a new chat, or load the model with a longer context.",
             )
         vocab = model.vocab
-        sampler = Sampler(command.sampling, seed, vocab.eog if command.ignore_eog else ())
-        eog = frozenset() if command.ignore_eog else vocab.eog
+        strategy = self._fitting(parse(command.strategy))
+        self._sampler = _sampler(vocab, command, seed)
         draft = pair.draft
         bench = Workbench(
             vocab=vocab,
-            sampler=sampler,
+            sampler=self._sampler,
             draft=draft,
-            eog=eog,
-            remember=command.remember,
+            eog=frozenset() if command.ignore_eog else vocab.eog,
             chunk=min(model.n_batch, draft.model.n_batch if draft else model.n_batch),
+            grammar=self._sampler.grammar,
+            memory=pair.memory if command.remember else None,
+            lookup_cache=pair.lookup_cache,
+            kept=pair.kept,
         )
         self._text = TextAssembler(vocab, command.stop)
-        self._decoder = Decoder(
-            command.turn_id,
-            pair.target,
-            bench,
-            self._fitting(parse_strategy(command.strategy)),
-            text=self._text,
-            max_tokens=command.max_tokens,
-            eog=eog,
-            plain_speed=pair.plain_speed,
-        )
+        try:
+            self._decoder = Decoder(
+                command.turn_id,
+                pair.target,
+                bench,
+                strategy,
+                text=self._text,
+                max_tokens=command.max_tokens,
+                eog=bench.eog,
+                plain_speed=pair.plain_speed,
+            )
+        except BaseException:  # a drafter that cannot work here
+            self._sampler.close()
+            raise
         self._batch_invariant = self._known_invariance()
 
     def run(self) -> None:
@@ -102,32 +116,56 @@ class Turn:
         Raises:
             EngineError: The target failed in mid-reply.
         """
+        for _ in self.steps():
+            pass
+
+    def steps(self) -> Generator[StepCommitted, None, None]:
+        """Generate the reply and stop behind every step, whose event has been emitted by then.
+
+        Closing the generator stops the reply; `TurnFinished` is emitted all the same.
+
+        Raises:
+            EngineError: The target failed in mid-reply.
+        """
+        try:
+            yield from self._steps()
+        finally:
+            self._decoder.keep()
+
+    def _steps(self) -> Generator[StepCommitted, None, None]:
         command, decoder = self._command, self._decoder
         n_reused = self._pair.target.reuse(self._prompt)
-        self._emit(
-            TurnStarted(command.turn_id, len(self._prompt), n_reused, self._seed, self._notes)
-        )
+        try:
+            self._emit(
+                TurnStarted(command.turn_id, len(self._prompt), n_reused, self._seed, self._notes)
+            )
+        except BaseException:
+            self.close()
+            raise
         reason: FinishReason = "cancelled"
         steps = decoder.run(self._prompt, self._on_prefill)
         try:
             for step in steps:
                 self._emit(step)
-                if decoder.finish_reason is not None:
-                    reason = decoder.finish_reason
-                elif self._cancel.is_set():
-                    break
-                else:
+                reason = decoder.finish_reason or reason
+                yield step
+                if decoder.finish_reason is None:
+                    if self._cancel.is_set():
+                        break
                     self._between_steps()
-        except CancelledError:
+        except (CancelledError, GeneratorExit):
             pass
+        except SamplingError:  # both contexts hold sound numbers: the next turn may reuse them
+            raise
         except EngineError:
             steps.close()
             self._pair.wipe()
             raise
         finally:
             steps.close()
+            self._sampler.close()
         self._text.finish()
-        self._tell_broken_drafter()
+        self._tell_broken_drafters()
         self._emit(
             TurnFinished(
                 command.turn_id,
@@ -136,14 +174,24 @@ class Turn:
                 tuple(decoder.generated),
                 self._seed,
                 self._strategy_text,
-                decoder.meter.freeze(batch_invariant=self._batch_invariant),
+                self.stats,
             )
         )
+
+    @property
+    def stats(self) -> TurnStats:
+        """The figures of the reply so far."""
+        return self._decoder.meter.freeze(batch_invariant=self._batch_invariant)
+
+    def close(self) -> None:
+        """Let go of a turn that was never run; its steps do it else."""
+        self._decoder.close()
+        self._sampler.close()
 
     # ----------------------------------------------------------------------------- between steps
 
     def _between_steps(self) -> None:
-        self._tell_broken_drafter()
+        self._tell_broken_drafters()
         tune = self._take_tune(self._command.turn_id)
         if tune is not None:
             self._tune(tune)
@@ -153,30 +201,33 @@ class Turn:
             self._pair.facts.put(self._fact_name(), self._batch_invariant)
             self._decoder.pause()
 
-    def _tell_broken_drafter(self) -> None:
-        failure = self._decoder.draft_failure
-        if failure is None or failure is self._told_failure:
-            return
-        self._told_failure = failure
-        code, message, hint = describe_failure(failure)
-        message = f"The drafter failed, so the reply goes on plainly. {message}"
-        turn_id = self._command.turn_id
-        self._emit(TuneRejected(turn_id, self._strategy_text, code, message, hint))
-        self._strategy_text = "off"
+    def _tell_broken_drafters(self) -> None:
+        for drafter, failure in self._decoder.draft_failures:
+            if drafter in self._told_failures:
+                continue
+            self._told_failures.add(drafter)
+            code, message, hint = describe_failure(failure)
+            goes_on = "without it" if self._decoder.may_draft else "plainly"
+            message = f"The drafter {drafter} failed, so the reply goes on {goes_on}. {message}"
+            turn_id = self._command.turn_id
+            self._emit(TuneRejected(turn_id, self._strategy_text, code, message, hint))
+            if not self._decoder.may_draft:
+                self._strategy_text = "off"
 
     def _tune(self, tune: Tune) -> None:
         try:
-            self._decoder.switch(self._fitting(parse_strategy(tune.strategy)))
+            self._decoder.switch(self._fitting(self._parse(tune.strategy)))
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything when it is made
             code, message, hint = describe_failure(error)
             self._emit(TuneRejected(tune.turn_id, tune.strategy, code, message, hint))
         else:
             self._strategy_text = tune.strategy
+            self._told_failures.clear()
             self._emit(TuneApplied(tune.turn_id, tune.strategy))
 
     def _fitting(self, strategy: Strategy) -> Strategy:
         """Refuse to speculate on a model that cannot take tokens back."""
-        if strategy.info.family != "off" and not self._pair.target.model.can_rollback:
+        if strategy.speculates and not self._pair.target.model.can_rollback:
             raise UserError(
                 "cannot-rollback",
                 "This target cannot take back rejected tokens, so nothing can be drafted for it.",
@@ -190,11 +241,43 @@ class Turn:
         self._emit(PrefillProgressed(self._command.turn_id, n_done, len(self._prompt)))
 
     def _fact_name(self) -> str:
-        return f"batch_invariant|{self._pair.target.model.facts_key}"
+        target = self._pair.target
+        return f"batch_invariant|{target.model.facts_key}|w{target.min_width}-{target.max_width}"
 
     def _known_invariance(self) -> bool | None:
         known = self._pair.facts.get(self._fact_name())
         return known if isinstance(known, bool) else None
+
+
+def _sampler(vocab: Vocabulary, command: StartTurn, seed: int) -> Sampler:
+    """Return the reply's sampler, with its grammar at the beginning."""
+    params = command.sampling
+    grammar = None
+    if params.grammar or params.json_schema:
+        if params.grammar and params.json_schema:
+            raise ValueOutOfRangeError(
+                "value-out-of-range", "A grammar and a JSON schema are given.", "Give one of them."
+            )
+        if command.ignore_eog:
+            raise ValueOutOfRangeError(
+                "value-out-of-range",
+                "A grammar ends the reply, but ends are to be ignored.",
+                "Switch one of them off.",
+            )
+        schema = params.json_schema
+        grammar = vocab.grammar_of_schema(schema) if schema else vocab.grammar(params.grammar)
+    try:
+        return Sampler(
+            params,
+            seed,
+            vocab.eog if command.ignore_eog else (),
+            n_vocab=vocab.n_tokens,
+            grammar=grammar,
+        )
+    except BaseException:
+        if grammar:
+            grammar.close()
+        raise
 
 
 def _check_limits(command: StartTurn, seed: int) -> None:

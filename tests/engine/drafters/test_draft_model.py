@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.token_grammar import TokenGrammar
 from paceline.engine.backend import Rows
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.drafters.base import Workbench
@@ -63,7 +64,6 @@ def drafter_for(
         sampler=Sampler(sampling, 7),
         draft=context or CachedContext(model),
         eog=frozenset(eog),
-        remember=False,
         chunk=chunk,
     )
     return DraftModel(bench, {"n_max": n_max, "n_min": n_min, "p_min": p_min})
@@ -87,6 +87,31 @@ def widths(model: FakeModel) -> list[int]:
 
 
 # -------------------------------------------------------------------------------- what it drafts
+
+
+def test_a_token_that_its_model_does_not_know_ends_the_draft() -> None:
+    """The target's vocabulary may be longer, and the grammar may want a token from there."""
+    beyond = N_VOCAB + 3
+    grammar = TokenGrammar(lambda text: {4} if not text else {beyond})
+    target = Sampler(GREEDY, 7, n_vocab=N_VOCAB + 9, grammar=grammar)
+    bench = Workbench(
+        vocab=ByteVocabulary(),
+        sampler=target,
+        draft=CachedContext(FakeModel(counting)),
+        eog=frozenset({EOG}),
+        chunk=16,
+    )
+    drafter = DraftModel(bench, {"n_max": 9, "n_min": 0, "p_min": 0})
+    history = [1, 2, 3]
+    drafter.begin(history, 3)
+    assert tokens_of(drafter) == [4]
+    for token in (4, beyond):
+        history.append(token)
+        target.commit(token)
+    drafter.observe(1)
+    assert tokens_of(drafter) == []
+    drafter.close()
+    assert grammar.books.n_open == 1
 
 
 def test_it_drafts_what_its_model_says() -> None:

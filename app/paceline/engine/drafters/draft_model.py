@@ -20,7 +20,7 @@ from paceline.engine.drafters.base import (
     Workbench,
 )
 from paceline.engine.prefix import common_prefix
-from paceline.errors import UserError
+from paceline.errors import NothingAllowedError, UserError
 
 
 class DraftModel:
@@ -43,12 +43,16 @@ class DraftModel:
         self._bench = bench
         self._sampler = bench.sampler.twin(bench.draft.model.vocab.n_tokens)
         self._n_vocab = bench.vocab.n_tokens
-        self._n_max = int(settings["n_max"])
-        self._n_min = int(settings["n_min"])
-        self._p_min = settings["p_min"]
+        self.tune(settings)
         self._history: Sequence[int] = ()
         self._n_prompt = 0
         self._n_agreed = 0
+
+    def tune(self, settings: Settings) -> None:
+        """Draft with other limits."""
+        self._n_max = int(settings["n_max"])
+        self._n_min = int(settings["n_min"])
+        self._p_min = settings["p_min"]
 
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
         """Keep what the context shares with the history; the rest is decoded when needed."""
@@ -69,17 +73,26 @@ class DraftModel:
         pending = self._catch_up()
         if pending is None:
             return NO_DRAFT
+        sampler = self._sampler
+        has_memory = self._bench.sampler.has_memory
+        if has_memory:
+            sampler.follow(self._bench.sampler)
         tokens: list[int] = []
         confidences: list[float] = []
         while True:
             row = context.feed(pending, 1)[0]
             if len(row) > n_vocab:  # vocabularies may differ by some tokens at their ends
                 row = row[:n_vocab]
-            token, sure = draw(row, position + len(tokens))
+            try:
+                token, sure = draw(row, position + len(tokens))
+            except NothingAllowedError:  # what may come next is none of this model's tokens
+                break
             if sure < self._p_min:
                 break
             tokens.append(token)
             confidences.append(sure)
+            if has_memory:
+                sampler.commit(token)
             if len(tokens) >= n_max or token in eog:
                 break
             pending = [token]
@@ -102,6 +115,7 @@ class DraftModel:
         """Leave the context with a prefix of the history."""
         if self._history:
             self.observe(None)
+        self._sampler.close()
         self._history = ()
 
     def _catch_up(self) -> Sequence[int] | None:

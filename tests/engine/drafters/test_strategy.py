@@ -1,0 +1,158 @@
+"""Strategy texts: what they name, and what is refused with a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from paceline.engine.drafters.base import DrafterInfo, Settings
+from paceline.engine.drafters.strategy import parse_strategy
+from paceline.errors import ValueOutOfRangeError
+
+
+def one(text: str) -> tuple[DrafterInfo, Settings]:
+    """The only drafter of a strategy."""
+    (member,) = parse_strategy(text).drafters
+    return member
+
+
+def refused(text: str) -> ValueOutOfRangeError:
+    with pytest.raises(ValueOutOfRangeError) as caught:
+        parse_strategy(text)
+    assert caught.value.code == "bad-strategy"
+    assert caught.value.message.endswith(".")
+    assert caught.value.hint
+    return caught.value
+
+
+# ------------------------------------------------------------------------------------- parsing
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "settings"),
+    [
+        ("off", "off", {}),
+        ("draft", "draft", {"n_max": 16, "n_min": 0, "p_min": 0.75}),
+        (" draft\n", "draft", {"n_max": 16, "n_min": 0, "p_min": 0.75}),
+        ("draft:n_max=4", "draft", {"n_max": 4, "n_min": 0, "p_min": 0.75}),
+        ("draft:p_min=0:n_max=10000:n_min=3", "draft", {"n_max": 10000, "n_min": 3, "p_min": 0}),
+        ("draft:n_min=5:n_max=5:p_min=1", "draft", {"n_max": 5, "n_min": 5, "p_min": 1}),
+        ("draft:p_min=5e-1", "draft", {"n_max": 16, "n_min": 0, "p_min": 0.5}),
+        ("prompt-lookup", "prompt-lookup", {"max_ngram": 3, "n_pred": 8}),
+        ("prompt-lookup:max_ngram=16:n_pred=64", "prompt-lookup", {"max_ngram": 16, "n_pred": 64}),
+    ],
+)
+def test_strategies(text: str, name: str, settings: dict[str, float]) -> None:
+    info, given = one(text)
+    assert info.id == name
+    assert dict(given) == settings
+    for parameter in info.parameters:
+        if parameter.kind == "int":
+            assert isinstance(given[parameter.name], int)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no strategy “”"),
+        ("Draft", "no strategy “Draft”"),
+        ("nonsense", "no strategy “nonsense”"),
+        ("nonsense:n_max=4", "no strategy “nonsense”"),
+        (":n_max=4", "no strategy “”"),
+        ("n_max=4", "no strategy"),
+        ("auto", "not built yet"),
+        ("off+draft", "cannot be part of a chain"),
+        ("draft+draft", "named twice"),
+        ("suffix+suffix+draft", "named twice"),
+        ("prompt-lookup+draft+auto", "not built yet"),
+        ("suffix+ngram-mod:n_max=4:suffix.n_max=3", "no setting"),
+        ("ngram-mod+draft:n_max=4", "could mean several"),
+        ("ngram-mod+draft:off.n_max=4", "no setting of ngram-mod+draft"),
+        ("ngram-mod+draft:draft.n_max=0", "from 1 to 10000"),
+        ("ngram-mod+draft:draft.n_max=4:draft.n_max=4", "given twice"),
+        ("draft+nonsense", "no strategy"),
+        ("+", "no strategy"),
+        ("draft:", "“” is no setting of draft"),
+        ("draft::n_max=4", "“” is no setting of draft"),
+        ("draft:n_max", "“n_max” is no setting"),
+        ("draft:N_MAX=4", "“N_MAX=4” is no setting"),
+        ("draft:n_pred=4", "“n_pred=4” is no setting of draft"),
+        ("off:n_max=4", "“n_max=4” is no setting of off"),
+        ("draft:n_max=", "not a whole number"),
+        ("draft:n_max=four", "not a whole number"),
+        ("draft:n_max=4.0", "not a whole number"),
+        ("draft:n_max=1e3", "not a whole number"),
+        ("draft:n_max=" + "9" * 5000, "not a whole number"),
+        ("draft:n_max=4=4", "not a whole number"),
+        ("draft:p_min=often", "not a number"),
+        ("draft:n_max=0", "from 1 to 10000"),
+        ("draft:n_max=-4", "from 1 to 10000"),
+        ("draft:n_max=10001", "from 1 to 10000"),
+        ("draft:n_min=-1", "from 0 to 10000"),
+        ("draft:p_min=-0.1", "from 0 to 1"),
+        ("draft:p_min=1.01", "from 0 to 1"),
+        ("draft:p_min=nan", "from 0 to 1"),
+        ("draft:p_min=inf", "from 0 to 1"),
+        ("prompt-lookup:max_ngram=0", "from 1 to 16"),
+        ("prompt-lookup:max_ngram=17", "from 1 to 16"),
+        ("prompt-lookup:n_pred=65", "from 1 to 64"),
+        ("draft:n_max=4:n_max=5", "n_max is given twice"),
+        ("draft:n_min=17", "above n_max 16"),
+        ("draft:n_max=4:n_min=5", "above n_max 4"),
+        ("ngram-mod:n_max=10:n_min=48", "above n_max 10"),
+    ],
+)
+def test_every_other_text_is_refused_with_a_reason(text: str, words: str) -> None:
+    assert words in refused(text).message.replace("\n", "")
+
+
+def test_hints_list_what_there_is() -> None:
+    for name in ("off", "draft", "prompt-lookup"):
+        assert name in refused("nonsense").hint
+        assert name in refused("auto").hint
+    for name in ("n_max", "n_min", "p_min"):
+        assert name in refused("draft:x=1").hint
+    assert "no settings" in refused("off:x=1").hint
+    assert "1 to 10000" in refused("draft:n_max=x").hint
+    assert "16" in refused("draft:n_max=0").hint
+
+
+# ---------------------------------------------------------------------------------------- chains
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("suffix+draft", ["suffix", "draft"]),
+        ("draft+suffix", ["suffix", "draft"]),
+        ("draft+ngram-mod+suffix", ["ngram-mod", "suffix", "draft"]),
+        ("ngram-mod+prompt-lookup", ["ngram-mod", "prompt-lookup"]),
+    ],
+)
+def test_lookups_come_first_in_their_own_order_and_the_model_last(
+    text: str, names: list[str]
+) -> None:
+    strategy = parse_strategy(text)
+    assert [info.id for info in strategy.infos] == names
+    assert strategy.speculates
+    assert strategy.needs_draft_model is ("draft" in names)
+
+
+def test_settings_of_a_chain() -> None:
+    text = "ngram-mod+draft:draft.n_max=4:ngram-mod.n_max=8:p_min=0.5:n_match=3"
+    (_, lookup), (_, model) = parse_strategy(text).drafters
+    assert dict(lookup) == {"n_match": 3, "n_min": 8, "n_max": 8}
+    assert dict(model) == {"n_max": 4, "n_min": 0, "p_min": 0.5}
+    assert one("draft:draft.n_max=4") == one("draft:n_max=4")
+
+
+def test_a_default_n_min_yields_to_a_smaller_n_max() -> None:
+    assert one("ngram-mod:n_max=10")[1]["n_min"] == 10
+    assert one("ngram-mod:n_max=50")[1]["n_min"] == 48
+
+
+def test_what_a_grammar_forces_is_drafted_first_where_anything_is_drafted() -> None:
+    members = parse_strategy("suffix+draft").members(has_grammar=True)
+    assert [info.id for info, _ in members] == ["grammar", "suffix", "draft"]
+    assert [info.id for info, _ in parse_strategy("off").members(has_grammar=True)] == ["off"]
+    assert len(parse_strategy("draft").members(has_grammar=False)) == 1
+    assert not parse_strategy("off").speculates
