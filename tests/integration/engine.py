@@ -28,7 +28,15 @@ class Engine:
     """Loads one pair; every `reply` starts from what the last one left in the contexts."""
 
     def __init__(
-        self, target: Path, draft: Path | None = None, *, n_threads: int = 1, **params: object
+        self,
+        target: Path,
+        draft: Path | None = None,
+        *,
+        n_threads: int = 1,
+        exact: bool = False,
+        memory_dir: str = "",
+        lookup_cache: str = "",
+        **params: object,
     ) -> None:
         self.client = InlineClient()
         self.events: list[Event] = []
@@ -39,6 +47,9 @@ class Engine:
                 "load",
                 replace(model, path=str(target)),
                 replace(model, path=str(draft)) if draft else None,
+                exact=exact,
+                memory_dir=memory_dir,
+                lookup_cache=lookup_cache,
             )
         )
         self.loaded = self.events[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from paceline.engine.backend import LanguageModel, Rows
+from paceline.errors import EngineError
 
 
 def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
@@ -19,16 +20,32 @@ class CachedContext:
     """Keeps the book of what a model's context holds.
 
     Invariant after every method, also after an exception: ``len(tokens) == model.n_past``.
+
+    Attributes:
+        min_width: Decodes that output rows take at least so many tokens: shorter ones are padded,
+            and the padding is taken back. More than 1 only in exact mode, see `exact.py`.
+        max_width: Decodes that output several rows take at most so many tokens.
     """
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
         self.tokens: list[int] = []
+        self.min_width = 1
+        self.max_width = model.n_batch
+
+    @property
+    def n_ctx(self) -> int:
+        """Tokens that fit, with room for the padding."""
+        return self.model.n_ctx - (self.min_width - 1)
 
     def feed(self, tokens: Sequence[int], n_rows: int) -> Rows:
         """Decode tokens behind what the context holds; see `LanguageModel.decode`."""
+        n_pad = self.min_width - len(tokens) if n_rows else 0
         try:
-            rows = self.model.decode(tokens, n_rows)
+            if n_pad > 0:
+                rows = self._padded(tokens, n_rows, n_pad)
+            else:
+                rows = self.model.decode(tokens, n_rows)
         except BaseException:
             self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])
             # A recurrent state is half updated by now, and what is lost is lost.
@@ -37,6 +54,17 @@ class CachedContext:
             raise
         self.tokens.extend(tokens)
         return rows
+
+    def _padded(self, tokens: Sequence[int], n_rows: int, n_pad: int) -> Rows:
+        """Decode with copies of the last token behind it, which no row before them can see."""
+        rows = self.model.decode([*tokens, *[tokens[-1]] * n_pad], n_rows + n_pad)
+        if not self.model.rollback(self.model.n_past - n_pad):
+            raise EngineError(
+                "cannot-rollback",
+                "This model cannot take tokens back, which exact mode needs.",
+                "Switch exact mode off.",
+            )
+        return rows[:n_rows]
 
     def prefill(
         self, prompt: Sequence[int], chunk: int, on_progress: Callable[[int], None]

@@ -38,9 +38,10 @@ def is_batch_invariant(context: CachedContext) -> bool:
     """
     tail = context.tokens[-_N:]
     start = len(context.tokens) - _N
-    first = _rows(context, start, tail, _WIDTHS[0])
+    widths = [w for w in _WIDTHS if w <= max(context.max_width, 1)] or [1]
+    first = _rows(context, start, tail, widths[0])
     same = True
-    for width in _WIDTHS[1:]:
+    for width in widths[1:]:
         same = np.array_equal(_rows(context, start, tail, width), first) and same
     return same
 

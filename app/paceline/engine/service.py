@@ -14,6 +14,7 @@ from typing import Literal
 
 from paceline.engine.backend import Backend, LanguageModel
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.exact import make_exact
 from paceline.engine.facts import Facts
 from paceline.engine.failures import describe_failure
 from paceline.engine.native import llama_backend
@@ -117,7 +118,7 @@ class EngineService:
             if self._cancel.is_set():  # stopped while it was waiting: what is loaded stays
                 raise CancelledError
             self._unload()
-            self._pair = self._open(command)
+            self._pair = self.open_pair(command)
         except Exception as error:
             code, message, hint = describe_failure(error)
             self._emit(LoadFailed(command.request_id, code, message, hint))
@@ -129,11 +130,17 @@ class EngineService:
                 target.info,
                 draft.model.info if draft else None,
                 time.perf_counter() - began,
-                _load_notes(target, draft.model if draft else None),
+                (*_load_notes(target, draft.model if draft else None), *self._pair.notes),
             )
         )
 
-    def _open(self, command: LoadPair) -> LoadedPair:
+    def open_pair(self, command: LoadPair) -> LoadedPair:
+        """Load a pair for whoever asks; `handle` keeps the one that it loads itself.
+
+        Raises:
+            UserError: A model cannot be used, or the two do not fit together.
+            CancelledError: The flag was set.
+        """
         target = self._load_model(command, command.target, "target")
         draft: LanguageModel | None = None
         try:
@@ -147,7 +154,16 @@ class EngineService:
                         "Take a smaller model of the target's own family, or prompt-lookup, which "
                         "needs none.",
                     )
-            return LoadedPair(target, draft, Facts(command.cache_dir))
+            pair = LoadedPair(
+                target,
+                draft,
+                Facts(command.cache_dir),
+                memory_dir=command.memory_dir,
+                lookup_cache=command.lookup_cache,
+            )
+            if command.exact and target.can_rollback:
+                pair.notes += (make_exact(pair.target, pair.facts).note(),)
+            return pair
         except BaseException:
             if draft:
                 draft.close()
