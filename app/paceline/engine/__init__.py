@@ -1,1 +1,109 @@
-"""The engine: loads a pair, speculates, and tells what it did. No Qt, no network, no chats."""
+'''The engine: loads a pair, speculates, and tells what it did. No Qt, no network, no chats.
+
+For scripts, everything needed is found here; it is imported when it is first touched. A drafter is
+any class with five methods, in the order in which they are called:
+
+    from paceline.engine import Draft, generate, load_pair
+
+    class Echo:
+        """Proposes that the last token comes again."""
+
+        def __init__(self, bench, settings):     # see Workbench; settings: name -> number
+            self.history = ()
+        def begin(self, history, n_prompt):      # token ids; a live view, which grows by itself
+            self.history = history
+        def propose(self, n_max):                # up to n_max token ids, at least 1 is asked for
+            return Draft([self.history[-1]])
+        def observe(self, n_accepted):           # how many of them the target accepted, or None
+            pass
+        def close(self):                         # the reply is over
+            pass
+
+    with load_pair("target.gguf", "draft.gguf") as pair:
+        reply = generate(pair, "What is a list?", strategy=Echo, max_tokens=100, seed=1)
+        for step in reply:                       # one verify decode of the target each
+            print(step.text, [(trace.source, trace.position) for trace in step.tokens])
+        print(reply.stats.acceptance_rate, reply.result.text)
+
+Whatever a drafter proposes, the text stays the target's own. A drafter that raises is given up: its
+traceback goes to the log (``paceline``), the event to `Reply.rejections`, and the reply goes on.
+With ``extend`` (`Extender`) a drafter can go on behind another one's draft, with ``tune``
+(`Tunable`) take settings in mid-reply, with ``parameters`` (of `Parameter`) have some; `Lookup` is
+a base class with an index over the text. A pair and all that belongs to it stay on one thread,
+`Pair.cancel` excepted. Whatever a person can mend is raised as a `UserError` with code, message
+and hint.
+'''
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paceline.engine.drafters.base import (
+        NO_DRAFT,
+        Draft,
+        Drafter,
+        DrafterInfo,
+        Extender,
+        Parameter,
+        Settings,
+        Tunable,
+        Workbench,
+    )
+    from paceline.engine.drafters.lookup import Lookup
+    from paceline.engine.script import Pair, Reply, generate, load_pair
+    from paceline.errors import UserError
+    from paceline.messages import (
+        ChatMessage,
+        DraftCount,
+        LogitBias,
+        ModelParams,
+        SamplingParams,
+        StepCommitted,
+        TokenTrace,
+        TurnFinished,
+        TurnStats,
+    )
+
+__all__ = [
+    "NO_DRAFT",
+    "ChatMessage",
+    "Draft",
+    "DraftCount",
+    "Drafter",
+    "DrafterInfo",
+    "Extender",
+    "LogitBias",
+    "Lookup",
+    "ModelParams",
+    "Pair",
+    "Parameter",
+    "Reply",
+    "SamplingParams",
+    "Settings",
+    "StepCommitted",
+    "TokenTrace",
+    "Tunable",
+    "TurnFinished",
+    "TurnStats",
+    "UserError",
+    "Workbench",
+    "generate",
+    "load_pair",
+]
+
+_HOMES = ("errors", "messages", "engine.drafters.base", "engine.drafters.lookup", "engine.script")
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        for home in _HOMES:
+            module = importlib.import_module(f"paceline.{home}")
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,340 @@
+"""The engine for scripts: load a pair, bring a drafter, take a reply step by step.
+
+Everything runs on the caller's thread and nothing is printed. What a reply is stays the engine's
+matter (`turn.py`); here is only what a person would not want to write: a command, a seed, a name
+for a drafter that exists in no registry.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import cast
+
+from paceline.engine.backend import Backend, Vocabulary
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.drafters.base import DrafterInfo
+from paceline.engine.pair import LoadedPair
+from paceline.engine.script_names import MakeDrafter, Names, StrategyLike
+from paceline.engine.service import EngineService
+from paceline.engine.turn import Turn
+from paceline.errors import UserError
+from paceline.messages import (
+    ChatMessage,
+    Event,
+    LoadPair,
+    ModelInfo,
+    ModelParams,
+    SamplingParams,
+    StartTurn,
+    StepCommitted,
+    Tune,
+    TuneRejected,
+    TurnFinished,
+    TurnStats,
+)
+
+Prompt = str | Sequence[ChatMessage] | Sequence[int]
+
+
+class Pair:
+    """A target and perhaps a draft model, loaded. A context manager: leaving it frees both.
+
+    It belongs to the thread that loaded it; `cancel` alone may be called by any.
+
+    Attributes:
+        loaded: The engine's own view: contexts, template, measured facts.
+        flag: What `cancel` sets; every reply clears it when it is made.
+        reply: The reply that has the contexts, or had them last.
+    """
+
+    def __init__(self, loaded: LoadedPair, cancel: CancelFlag) -> None:
+        self.loaded = loaded
+        self.flag = cancel
+        self.reply: Reply | None = None
+
+    @property
+    def target(self) -> ModelInfo:
+        """Facts about the target."""
+        return self.loaded.target.model.info
+
+    @property
+    def draft(self) -> ModelInfo | None:
+        """Facts about the draft model."""
+        return self.loaded.draft.model.info if self.loaded.draft else None
+
+    @property
+    def vocab(self) -> Vocabulary:
+        """The target's tokens: `tokenize`, `piece`."""
+        return self.loaded.target.model.vocab
+
+    def cancel(self) -> None:
+        """Stop the running reply as soon as can be, even within a decode. Any thread."""
+        self.flag.set()
+
+    def stop(self) -> None:
+        """Close the running reply, if there is one. The pair's own thread."""
+        if self.reply is not None:
+            self.reply.close()
+            self.reply = None
+
+    def close(self) -> None:
+        """Stop the running reply and free both models; the pair is dead afterwards."""
+        self.stop()
+        self.loaded.close()
+
+    def __enter__(self) -> Pair:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Reply(Iterator[StepCommitted]):
+    """A reply that grows while it is iterated; made by `generate`.
+
+    Nothing is computed between two steps, so a step can be looked at for as long as one likes;
+    that time counts as decoding time in the figures, though.
+
+    Attributes:
+        result: The last event, with the whole text and all tokens; None until the reply ended.
+        rejections: A drafter that failed, or a `tune` that could not be: the reply goes on.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        command: StartTurn,
+        seed: int,
+        names: Names,
+        on_event: Callable[[Event], None] | None,
+    ) -> None:
+        self.result: TurnFinished | None = None
+        self.rejections: list[TuneRejected] = []
+        self._command = command
+        self._names = names
+        self._on_event = on_event
+        self._tune: Tune | None = None
+        self._text: list[str] = []
+        self._is_closed = False
+        pair.stop()  # a context holds one reply at a time
+        pair.flag.clear()
+        self._turn = Turn(
+            pair.loaded,
+            command,
+            seed,
+            self._emit,
+            take_tune=self._take_tune,
+            cancel=pair.flag,
+            parse=names.parse,
+        )
+        self._steps = self._turn.steps()
+        self._has_begun = False
+        pair.reply = self
+
+    def __next__(self) -> StepCommitted:
+        """Return the next step; the first one has the prefill before it.
+
+        Raises:
+            StopIteration: The reply ended, see `result`.
+            EngineError: The target failed; what was committed stands.
+        """
+        if self._is_closed:
+            raise StopIteration
+        self._has_begun = True
+        return next(self._steps)
+
+    @property
+    def text(self) -> str:
+        """The reply's text so far."""
+        return self.result.text if self.result else "".join(self._text)
+
+    @property
+    def stats(self) -> TurnStats:
+        """The figures so far; times in seconds, rates in 0..1."""
+        return self.result.stats if self.result else self._turn.stats
+
+    def finish(self) -> TurnFinished:
+        """Run to the end and return the last event.
+
+        Raises:
+            EngineError: The target failed.
+            UserError: The reply was closed before it had begun.
+        """
+        for _ in self:
+            pass
+        if self.result is None:
+            raise UserError(
+                "not-running", "This reply was closed before it began.", "Start another one."
+            )
+        return self.result
+
+    def tune(self, strategy: StrategyLike) -> None:
+        """Draft by another strategy from the next step on; see `generate`.
+
+        One that cannot work turns up in `rejections`, and the reply goes on as before.
+        """
+        self._tune = Tune(self._command.turn_id, self._names.name(strategy))
+
+    def close(self) -> None:
+        """Stop here; `result` then has the reason "cancelled". Closing twice does nothing."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._has_begun:
+            self._steps.close()
+        else:
+            self._turn.close()
+
+    def __enter__(self) -> Reply:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _emit(self, event: Event) -> None:
+        match event:
+            case StepCommitted():
+                self._text.append(event.text)
+            case TuneRejected():
+                self.rejections.append(event)
+            case TurnFinished():
+                self.result = event
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def _take_tune(self, turn_id: str) -> Tune | None:
+        del turn_id  # there is but one
+        tune, self._tune = self._tune, None
+        return tune
+
+
+def load_pair(
+    target: str | Path | ModelParams,
+    draft: str | Path | ModelParams | None = None,
+    *,
+    exact: bool = False,
+    cache_dir: str | Path = "",
+    memory_dir: str | Path = "",
+    lookup_cache: str | Path = "",
+    backend: Callable[[], Backend] | None = None,
+) -> Pair:
+    """Load a target and, if one is given, a draft model of the same vocabulary.
+
+    Args:
+        target: A GGUF file; as `ModelParams` with context, threads, devices and so on.
+        draft: The same for the draft model.
+        exact: Choose batch widths at which the text cannot depend on the strategy.
+        cache_dir: Folder for measured facts; empty: none are kept.
+        memory_dir: Folder for what drafters learn from replies with `remember`; empty: nothing.
+        lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
+        backend: Makes the library that runs models; None is llama.cpp.
+
+    Returns:
+        The pair, owned by the calling thread. Close it, or use it in a ``with``.
+
+    Raises:
+        UserError: A file cannot be used, does not fit into memory, or the two do not fit together;
+            `message` says what is wrong and `hint` what to do.
+    """
+    cancel = CancelFlag()
+    service = EngineService(
+        lambda _event: None, take_tune=lambda _turn: None, cancel=cancel, backend=backend
+    )
+    command = LoadPair(
+        "load",
+        _params(target),
+        _params(draft) if draft is not None else None,
+        cache_dir=str(cache_dir),
+        memory_dir=str(memory_dir),
+        lookup_cache=str(lookup_cache),
+        exact=exact,
+    )
+    return Pair(service.open_pair(command), cancel)
+
+
+def _params(model: str | Path | ModelParams) -> ModelParams:
+    return model if isinstance(model, ModelParams) else ModelParams(str(model))
+
+
+def generate(
+    pair: Pair,
+    prompt: Prompt,
+    *,
+    strategy: StrategyLike = "off",
+    drafters: Mapping[str, MakeDrafter | DrafterInfo] | None = None,
+    sampling: SamplingParams | None = None,
+    max_tokens: int = 1024,
+    seed: int | None = None,
+    stop: Sequence[str] = (),
+    ignore_eog: bool = False,
+    remember: bool = False,
+    on_event: Callable[[Event], None] | None = None,
+) -> Reply:
+    """Begin a reply; nothing is computed before its first step is asked for.
+
+    The token ids depend on prompt, sampling and seed alone, never on the strategy. The first steps
+    behind a load (one to warm up, four timed ones) are plain, so that there is a plain speed to
+    compare with; drafting begins behind them. A reply of the same pair that still runs is closed.
+
+    Args:
+        pair: From `load_pair`; its thread is the one to call from.
+        prompt: What the user says, put through the chat template; or a whole conversation; or
+            token ids, taken as they are (``pair.vocab.tokenize("…", special=False)``).
+        strategy: A text such as ``"draft:n_max=4"`` or ``"prompt-lookup+draft"``; or a drafter's
+            class (or what else makes one), which is then used with its default settings.
+        drafters: Own drafters by name, for use in strategy texts: ``{"mine": MyDrafter}`` allows
+            ``"mine+draft:mine.n_max=4"``.
+        sampling: How tokens are drawn; None takes the defaults of `SamplingParams`.
+        max_tokens: Tokens to generate at most, at least 1.
+        seed: Key of the noise, 0 to 2^63 - 1; None draws one, see ``reply.result.seed``.
+        stop: Texts that end the reply, cut off before the first of them.
+        ignore_eog: Never end the generation before `max_tokens`.
+        remember: Let drafters keep what they learn in the pair's `memory_dir`.
+        on_event: Called with every event (progress of the prefill, steps, the end).
+
+    Returns:
+        An iterator over `StepCommitted`, one per verify decode of the target. Its `close`, or the
+        end of a ``with``, stops the reply.
+
+    Raises:
+        UserError: No such strategy or setting, a prompt that is empty or longer than the context,
+            a value out of range, a strategy that cannot work here. Nothing has run then.
+        TypeError: A drafter is nothing that could make one.
+    """
+    names = Names(drafters or {})
+    messages, tokens = _prompt(prompt)
+    command = StartTurn(
+        "reply",
+        messages,
+        prompt_tokens=tokens,
+        sampling=sampling or SamplingParams(),
+        strategy=names.name(strategy),
+        max_tokens=max_tokens,
+        seed=seed,
+        stop=tuple(stop),
+        ignore_eog=ignore_eog,
+        remember=remember,
+    )
+    return Reply(pair, command, secrets.randbits(32) if seed is None else seed, names, on_event)
+
+
+def _prompt(prompt: Prompt) -> tuple[tuple[ChatMessage, ...], tuple[int, ...] | None]:
+    """Return messages, or token ids."""
+    if isinstance(prompt, str):
+        return (ChatMessage("user", prompt),), None
+    if all(isinstance(item, ChatMessage) for item in prompt):
+        return tuple(cast("Sequence[ChatMessage]", prompt)), None
+    return (), tuple(int(token) for token in cast("Sequence[int]", prompt))

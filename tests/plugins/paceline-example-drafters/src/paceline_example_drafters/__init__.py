@@ -1,0 +1,1 @@
+"""Two complete drafters for Paceline, to be read, installed and changed."""
