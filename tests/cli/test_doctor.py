@@ -9,7 +9,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.program import paceline
+from cli.program import assert_one_clear_line, paceline
 from paceline import __version__
 from paceline.cli import doctor
 
@@ -73,11 +73,11 @@ def test_a_library_that_does_not_load_is_told(
         raise OSError("libgomp.so.1: cannot open shared object file")
 
     monkeypatch.setattr("paceline.hosting.inline.InlineClient", broken)
-    assert doctor.run(Namespace(json=True)) == 0
+    assert doctor.run(Namespace(json=True, last=False)) == 0
     report = json.loads(capsys.readouterr().out)
     assert "libgomp" in report["library"]["error"]
     assert "library-not-loaded" in [problem["code"] for problem in report["problems"]]
-    assert doctor.run(Namespace(json=False)) == 0
+    assert doctor.run(Namespace(json=False, last=False)) == 0
     text = capsys.readouterr().out
     assert "problem: The native library cannot be loaded" in text
     assert "remedy: " in text
@@ -89,3 +89,12 @@ def test_missing_resources_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     )
     codes = [problem["code"] for problem in doctor.collect()["problems"]]
     assert codes.count("demo-pair-missing") == 2
+
+
+def test_without_a_last_reply_it_says_how_to_get_one() -> None:
+    for options in ([], ["--json"]):
+        result = paceline("doctor", "--last", *options)
+        assert result.code == 1
+        assert result.out == ""
+        assert "paceline chat --remember" in result.err
+        assert_one_clear_line(result)

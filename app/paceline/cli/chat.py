@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from paceline.chat.last_run import LastRun, save_last_run
 from paceline.cli.chat_options import LOAD_ID, TURN_ID, ChatRequest, read_request
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.output import Results, remark
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 USAGE_CODES = frozenset(
     {
+        "bad-grammar",
+        "bad-json-schema",
         "bad-strategy",
         "context-too-long",
         "empty-prompt",
@@ -81,7 +84,7 @@ class ChatRun:
         self._interrupts = interrupts
         self._results = Results(on_lost=self._cancel)
         self._printer: Printer = (JsonPrinter if as_json else TextPrinter)(self._results)
-        self._is_loaded = False
+        self._loaded: PairLoaded | None = None
         self._finished: TurnFinished | None = None
         self._error: TurnError | None = None
 
@@ -94,13 +97,20 @@ class ChatRun:
         try:
             if not self._interrupts.hit:
                 self._client.submit(self._request.load)
-            if self._is_loaded and not self._interrupts.hit:
+            if self._loaded and not self._interrupts.hit:
                 self._client.submit(self._request.turn)
         finally:
             self._printer.close()
             self._client.close()
+        self._keep_figures()
         self._results.check()
         return self._exit_code()
+
+    def _keep_figures(self) -> None:
+        folder = self._request.last_run_dir
+        if folder is not None and self._loaded and self._finished:
+            run = LastRun.of(self._finished, self._loaded.target, self._loaded.draft)
+            save_last_run(folder, run)
 
     def _exit_code(self) -> int:
         if self._error is not None:
@@ -122,7 +132,7 @@ class ChatRun:
             case LoadProgressed() | PrefillProgressed():
                 self._printer.progress(event)
             case PairLoaded():
-                self._is_loaded = True
+                self._loaded = event
                 self._tell(event.notes)
             case TurnStarted():
                 self._tell(event.notes)

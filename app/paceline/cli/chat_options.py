@@ -1,4 +1,4 @@
-"""The options of `paceline chat`: prompt, sampling, output; and the request made of them."""
+"""The options of `paceline chat`: prompt, reply, output; and the request made of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paceline.cli import model_options, prompt_files
-from paceline.cli.usage import NotBuiltYet, Parser, UsageError, number, plain_text, whole_number
-from paceline.messages import ChatMessage, LoadPair, SamplingParams, StartTurn
+from paceline.cli import model_options, prompt_files, sampling_options
+from paceline.cli.usage import NotBuiltYet, Parser, UsageError, plain_text, whole_number
+from paceline.errors import UserError
+from paceline.messages import ChatMessage, LoadPair, StartTurn
 
 if TYPE_CHECKING:
     import argparse
@@ -18,22 +19,39 @@ if TYPE_CHECKING:
 
 LOAD_ID = "load"
 TURN_ID = "turn"
-_DEFAULTS = SamplingParams()
+LOOKUP_CACHE_USER = "ngram-cache"
+"""The drafter that reads the file of --lookup-cache."""
+STRATEGY_IDS = (
+    "off",
+    "draft",
+    "prompt-lookup",
+    "ngram-simple",
+    "ngram-map-k",
+    "ngram-map-k4v",
+    "ngram-mod",
+    "ngram-cache",
+    "suffix",
+)
+"""For the help alone, which loads no drafter; a test compares them with the registry."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What to load, what to generate, and what to tell about options without an effect."""
+    """What to load, what to generate, and what to tell about options without an effect.
+
+    `last_run_dir` is where the reply's figures are kept; None keeps nothing.
+    """
 
     load: LoadPair
     turn: StartTurn
     notes: tuple[str, ...] = ()
+    last_run_dir: Path | None = None
 
 
 def add_options(parser: Parser) -> None:
     """Add every option of `paceline chat`."""
     _add_prompt(parser)
-    _add_sampling(parser)
+    _add_reply(parser)
     model_options.add_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
@@ -73,13 +91,31 @@ def _add_prompt(parser: Parser) -> None:
     )
 
 
-def _add_sampling(parser: Parser) -> None:
+def _add_reply(parser: Parser) -> None:
     group = parser.add_argument_group("reply")
     group.add_argument(
         "--strategy",
-        metavar="ID[:KEY=VALUE]…",
-        help="how to speculate, e.g. draft:n_max=4; off decodes plainly "
+        metavar="ID[+ID…][:KEY=VALUE]…",
+        help=f"how to speculate: {', '.join(STRATEGY_IDS)}, plugin.NAME, or several of them, "
+        "e.g. draft:n_max=4 or suffix+draft:draft.n_max=4; off decodes plainly "
         "(default: draft, or off without a draft model)",
+    )
+    group.add_argument(
+        "--lookup-cache",
+        metavar="FILE",
+        type=Path,
+        help=f"llama.cpp's lookup-cache file for the strategy {LOOKUP_CACHE_USER}",
+    )
+    group.add_argument(
+        "--exact",
+        action="store_true",
+        help="the same reply with any strategy, also where this costs time; it says what it costs",
+    )
+    group.add_argument(
+        "--remember",
+        action="store_true",
+        help="let lookups learn from this chat for later ones, and keep its figures for `paceline "
+        "doctor --last` (default: nothing is stored)",
     )
     group.add_argument(
         "--max-tokens",
@@ -94,19 +130,7 @@ def _add_sampling(parser: Parser) -> None:
         type=whole_number(0, 2**63 - 1),
         help="same seed, same reply (default: drawn and reported)",
     )
-    for option, convert, default, effect in (
-        ("--temperature", number, _DEFAULTS.temperature, "0 always takes the likeliest token"),
-        ("--top-k", whole_number(0), _DEFAULTS.top_k, "draw from the k likeliest tokens; 0: off"),
-        ("--top-p", number, _DEFAULTS.top_p, "draw from the likeliest share of this size; 1: off"),
-        ("--min-p", number, _DEFAULTS.min_p, "leave out what is rarer than this times the best"),
-    ):
-        group.add_argument(
-            option,
-            metavar="N" if option == "--top-k" else "X",
-            type=convert,
-            default=default,
-            help=f"{effect} (default: %(default)s)",
-        )
+    sampling_options.add_options(group)
     group.add_argument(
         "--stop",
         metavar="TEXT",
@@ -121,27 +145,19 @@ def _add_sampling(parser: Parser) -> None:
 
 
 def _add_later(parser: Parser) -> None:
-    cut_tail = "Use --top-k, --top-p or --min-p."
-    ask = "Ask for the form in the prompt, and end the reply with --stop TEXT."
-    for option, n_args, instead in (
-        ("--exact", 0, "Use --threads 1 with --threads-batch 1, and look at batch_invariant."),
-        ("--repeat-penalty", None, cut_tail),
-        ("--presence-penalty", None, cut_tail),
-        ("--frequency-penalty", None, cut_tail),
-        ("--logit-bias", None, cut_tail),
-        ("--grammar", None, ask),
-        ("--json-schema", None, ask),
-        ("--spec-replace", 2, "Use a draft model with the target's tokenizer."),
-        ("--remember", 0, "Leave it out: nothing is stored."),
-    ):
-        parser.add_argument(option, action=NotBuiltYet, nargs=n_args, instead=instead)
+    parser.add_argument(
+        "--spec-replace",
+        action=NotBuiltYet,
+        nargs=2,
+        instead="Use a draft model with the target's tokenizer.",
+    )
 
 
 def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
     """Return what the options ask for; reads the prompt's file.
 
     Raises:
-        UsageError: Options that do not go together, or a prompt that is not one.
+        UsageError: Options that do not go together, or a file with the wrong content.
         ValueOutOfRangeError: A strategy or a sampling value that does not exist.
         UserError: A file that cannot be read.
     """
@@ -151,15 +167,20 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             "--host process is not built yet.",
             "Use --host inline, which is the default.",
         )
-    from paceline.engine.sampling import check_sampling  # loads NumPy, which --help can do without
-
     _check_prompt(args)
     pair = model_options.read_pair(args)
     strategy, pair = _settle_strategy(args, pair)
-    sampling = SamplingParams(args.temperature, args.top_k, args.top_p, args.min_p)
-    check_sampling(sampling)
+    sampling = sampling_options.read_sampling(args)
     return ChatRequest(
-        load=LoadPair(LOAD_ID, pair.target, pair.draft, cache_dir=str(folders.cache_dir)),
+        load=LoadPair(
+            LOAD_ID,
+            pair.target,
+            pair.draft,
+            cache_dir=str(folders.cache_dir),
+            memory_dir=str(folders.data_dir / "drafts") if args.remember else "",
+            lookup_cache=_lookup_cache(args),
+            exact=args.exact,
+        ),
         turn=StartTurn(
             turn_id=TURN_ID,
             messages=_messages(args),
@@ -173,17 +194,20 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             seed=args.seed,
             stop=tuple(args.stop),
             ignore_eog=args.ignore_eog,
+            remember=args.remember,
         ),
         notes=pair.notes,
+        last_run_dir=folders.data_dir if args.remember else None,
     )
 
 
 def _settle_strategy(args: argparse.Namespace, pair: Pair) -> tuple[str, Pair]:
     """Return the strategy, and the pair without a draft model that nobody asked for."""
-    from paceline.engine.drafters.registry import parse_strategy
+    from paceline.engine.drafters.strategy import parse_strategy
 
     strategy = pair.default_strategy if args.strategy is None else args.strategy
-    drafts_with_model = parse_strategy(strategy).info.family == "model"
+    parsed = parse_strategy(strategy)
+    drafts_with_model = parsed.needs_draft_model
     if drafts_with_model and pair.draft is None:
         raise UsageError(
             "no-draft-model",
@@ -192,7 +216,23 @@ def _settle_strategy(args: argparse.Namespace, pair: Pair) -> tuple[str, Pair]:
         )
     if not drafts_with_model and args.draft is None:
         pair = replace(pair, draft=None)
+    if args.lookup_cache and LOOKUP_CACHE_USER not in (info.id for info in parsed.infos):
+        note = f"--lookup-cache has no effect without the strategy {LOOKUP_CACHE_USER}."
+        pair = replace(pair, notes=(*pair.notes, note))
     return strategy, pair
+
+
+def _lookup_cache(args: argparse.Namespace) -> str:
+    path: Path | None = args.lookup_cache
+    if path is None:
+        return ""
+    if not path.is_file():
+        raise UserError(
+            "file-not-found",
+            f"There is no file {path}.",
+            "Give --lookup-cache a file that `paceline cache build` or llama-lookup-create wrote.",
+        )
+    return str(path.absolute())
 
 
 def _check_prompt(args: argparse.Namespace) -> None:

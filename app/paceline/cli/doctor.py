@@ -1,4 +1,7 @@
-"""`paceline doctor`: what a bug report needs, and what is known to be wrong with this machine."""
+"""`paceline doctor`: what a bug report needs, and what is known to be wrong with this machine.
+
+With ``--last`` it looks at the last reply instead: see `last_report`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from paceline import __version__, paths
-from paceline.cli import known_problems
+from paceline.cli import known_problems, last_report
 from paceline.cli.output import Results
 from paceline.engine.threads import default_threads
 from paceline.errors import UserError
@@ -32,10 +35,14 @@ def run(args: argparse.Namespace) -> int:
     """Print the report; always 0, because a report about problems is a success.
 
     Raises:
-        UserError: It cannot be printed.
+        UserError: It cannot be printed, or there is no last reply to report about.
     """
-    report = collect()
-    text = json.dumps(report, indent=2, ensure_ascii=False) if args.json else as_text(report)
+    if args.last:
+        report = last_report.collect(paths.Paths.from_environment().data_dir)
+        in_words = last_report.as_text
+    else:
+        report, in_words = collect(), as_text
+    text = json.dumps(report, indent=2, ensure_ascii=False) if args.json else in_words(report)
     results = Results()
     results.write(text + "\n")
     results.check()

@@ -2,6 +2,17 @@
 
 ``{"event": "step", …}`` for every decoding step, then one ``finished`` or ``failed``. Numbers that
 JSON does not have (NaN, infinity) become null.
+
+A step's ``sources`` has one entry per committed token: ``target``, or the id of the drafter that
+proposed it (``grammar`` for what a grammar forced). ``drafted`` has one entry per drafter whose
+tokens were verified in the step: none in a plain step, several where one goes on behind another.
+
+``stats`` are the fields of `messages.TurnStats`; in ``by_drafter`` every drafter that was asked has
+the fields of `messages.DrafterStats`, which are llama.cpp's statistics: calls of begin, draft and
+accept (``n_begin``, ``n_draft``, ``n_accept``) and the seconds in them (``begin_s``, ``draft_s``,
+``accept_s``), proposals with any token (``drafts``), those with any accepted token
+(``drafts_accepted``), ``tokens``, ``tokens_accepted``, and ``accepted_per_position``, the accepted
+tokens by their place in the whole draft, which as a rate is divided by ``drafts``.
 """
 
 from __future__ import annotations
@@ -52,7 +63,7 @@ def finished(event: TurnFinished) -> dict[str, Any]:
         "reason": event.reason,
         "seed": event.seed,
         "strategy": event.strategy,
-        "stats": _stats(event.stats),
+        "stats": stats(event.stats),
     }
 
 
@@ -61,8 +72,9 @@ def failed(code: str, message: str, hint: str) -> dict[str, Any]:
     return {"event": "failed", "code": code, "message": message, "hint": hint}
 
 
-def _stats(stats: TurnStats) -> dict[str, Any]:
-    data = dataclasses.asdict(stats)
+def stats(figures: TurnStats) -> dict[str, Any]:
+    """Return the object with the figures of a reply."""
+    data = dataclasses.asdict(figures)
     data["by_drafter"] = {entry.pop("drafter"): entry for entry in data["by_drafter"]}
     return data
 

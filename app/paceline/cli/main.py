@@ -19,7 +19,6 @@ _LATER = {
     "pairs": "Give both files to `paceline chat`; it says whether they go together.",
     "models": "Give files by --target and --draft.",
     "hub": "Download GGUF files with `hf download OWNER/REPO FILE`.",
-    "cache": "Use the strategy prompt-lookup, which needs no stored files.",
 }
 
 _EPILOG = """\
@@ -47,6 +46,7 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _add_chat(commands)
     _add_doctor(commands)
+    _add_cache(commands)
     return parser
 
 
@@ -69,6 +69,24 @@ def _add_doctor(commands: argparse._SubParsersAction[Parser]) -> None:
         description="Show versions, devices, threads, folders and known problems with remedies.",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument(
+        "--last",
+        action="store_true",
+        help="show what became of the drafts in the last reply that may be remembered, and what to "
+        "try next",
+    )
+
+
+def _add_cache(commands: argparse._SubParsersAction[Parser]) -> None:
+    from paceline.cli import cache_options
+
+    parser = commands.add_parser(
+        "cache",
+        help="make, merge and look at lookup caches; delete what drafters have learned",
+        description="Make, merge and look at the lookup caches of the strategy ngram-cache, and "
+        "delete what drafters have learned from chats.",
+    )
+    cache_options.add_options(parser)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -126,6 +144,10 @@ def _run_command(args: argparse.Namespace) -> int:
             from paceline.cli import doctor
 
             return doctor.run(args)
+        if args.command == "cache":
+            from paceline.cli import cache
+
+            return cache.run(args)
         from paceline.cli import chat
 
         return chat.run(args)

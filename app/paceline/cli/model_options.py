@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paceline import paths
-from paceline.cli.usage import NotBuiltYet, Parser, UsageError, layers, not_built_yet, whole_number
+from paceline.cli.placement_options import ALL_LAYERS, add_placement, read_placement
+from paceline.cli.usage import Parser, UsageError, layers, not_built_yet, whole_number
 from paceline.messages import ModelParams
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _FIELDS = {
     "n_threads_batch": "threads_batch{}",
     "n_gpu_layers": "gpu_layers{}",
     "device": "device{}",
+    "n_cpu_moe": "n_cpu_moe{}",
     "kv_type_k": "kv_type{}_k",
     "kv_type_v": "kv_type{}_v",
 }
@@ -55,8 +57,9 @@ def add_options(parser: Parser) -> None:
         help="GGUF file of the small model that drafts; when only --target is given there is no "
         "draft model and the strategy is off",
     )
-    _add_hardware(parser.add_argument_group("hardware"))
-    _add_later(parser)
+    hardware = parser.add_argument_group("hardware")
+    _add_hardware(hardware)
+    add_placement(hardware)
 
 
 def _add_hardware(group: argparse._ArgumentGroup) -> None:
@@ -105,21 +108,6 @@ def _add_hardware(group: argparse._ArgumentGroup) -> None:
             )
 
 
-def _add_later(parser: Parser) -> None:
-    layers_instead = "Use --gpu-layers N to keep fewer layers on the GPU."
-    one_device = "Use --device NAME to choose one device."
-    for option, n_args, instead in (
-        ("--cpu-moe", 0, layers_instead),
-        ("--cpu-moe-draft", 0, layers_instead.replace("layers ", "layers-draft ", 1)),
-        ("--n-cpu-moe", None, layers_instead),
-        ("--n-cpu-moe-draft", None, layers_instead.replace("layers ", "layers-draft ", 1)),
-        ("--split-mode", None, one_device),
-        ("--tensor-split", None, one_device),
-        ("--main-gpu", None, one_device),
-    ):
-        parser.add_argument(option, action=NotBuiltYet, nargs=n_args, instead=instead)
-
-
 def read_pair(args: argparse.Namespace) -> Pair:
     """Return what the options ask for.
 
@@ -159,13 +147,21 @@ def _params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams:
         for field, option in _FIELDS.items()
         if (value := getattr(args, option.format(suffix))) is not None
     }
-    return ModelParams(path=str(Path(path).absolute()), flash_attn=args.flash_attn, **given)
+    return ModelParams(
+        path=str(Path(path).absolute()),
+        flash_attn=args.flash_attn,
+        **given,
+        **read_placement(args),
+    )
 
 
 def _notes_without_draft(args: argparse.Namespace) -> list[str]:
     options = [option.format("_draft") for option in _FIELDS.values()]
+    given = {option: getattr(args, option) for option in options}
+    if given["n_cpu_moe_draft"] == ALL_LAYERS:
+        given = {"cpu_moe_draft" if o == "n_cpu_moe_draft" else o: v for o, v in given.items()}
     return [
         f"--{option.replace('_', '-')} has no effect without a draft model."
-        for option in options
-        if getattr(args, option) is not None
+        for option, value in given.items()
+        if value is not None
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paceline.errors import UserError
@@ -23,11 +24,18 @@ class UsageError(UserError):
         super().__init__(code, message, hint)
 
 
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps options and ids, which have hyphens, in one piece so that they can be copied."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+
 class Parser(argparse.ArgumentParser):
     """Raises `UsageError` instead of printing the usage and leaving the program."""
 
     def __init__(self, **settings: Any) -> None:
-        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        settings.setdefault("formatter_class", _HelpFormatter)
         super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:

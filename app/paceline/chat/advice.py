@@ -1,0 +1,237 @@
+"""What a user could try next, told from the figures of one reply.
+
+The rules are those that are handed down for llama.cpp's speculative decoding: drafts that are
+mostly accepted may be longer; drafts that are mostly rejected should be shorter, surer, or another
+drafter's; where speed does not follow acceptance, the draft costs too much or verifying is not
+cheaper than decoding; a lookup that finds nothing looks for too much. Each drafter of a chain is
+judged by its own figures. Small samples give no advice, because a setting that is changed for noise
+is changed back for noise. Pure functions, any thread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from paceline.chat.next_setting import first_known, with_settings, without
+from paceline.engine.drafters.base import DrafterInfo, Settings
+from paceline.engine.drafters.strategy import parse_strategy
+from paceline.engine.service import MAX_DRAFT
+from paceline.errors import UserError
+from paceline.messages import DrafterStats, TurnStats
+
+MOST = 3
+"""Pieces of advice at a time."""
+MIN_TOKENS = 40
+"""Fewer drafted tokens say nothing about a drafter's acceptance."""
+MIN_STEPS = 20
+"""Fewer steps say nothing at all."""
+HIGH, LOW = 0.6, 0.4
+_RARE = 1 / 50  # finds per call below which a lookup is as good as idle
+_DEAR = 0.25  # a draft model's share of the time that is worth a word
+_LENGTHS = ("n_max", "m", "n_pred", "max")
+_MATCHES = ("n", "n_match")
+_LOOKUPS = ("suffix", "prompt-lookup", "ngram-simple")
+_SURER = (0.5, 0.75, 0.9)
+_BOLDER = (0.75, 0.5, 0.25)
+_SHORTEST_MATCH = {"n": 2, "n_match": 16}  # shorter hashes hit by chance
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One thing to try.
+
+    Attributes:
+        code: Stable name of the rule.
+        text: What to try, in a sentence that names the setting.
+        reason: The figures behind it, in a sentence.
+        strategy: The strategy that the text names, ready to be used; empty when it names none.
+    """
+
+    code: str
+    text: str
+    reason: str
+    strategy: str = ""
+
+
+class _Case(NamedTuple):
+    """One drafter of the strategy and what it did."""
+
+    strategy: str
+    info: DrafterInfo
+    settings: Settings
+    stats: DrafterStats
+    others: tuple[str, ...]
+
+    @property
+    def rate(self) -> float:
+        return self.stats.tokens_accepted / max(self.stats.tokens, 1)
+
+    @property
+    def drafted(self) -> float:
+        """Tokens per draft."""
+        return self.stats.tokens / max(self.stats.drafts, 1)
+
+    @property
+    def accepted(self) -> float:
+        """Accepted tokens per draft."""
+        return self.stats.tokens_accepted / max(self.stats.drafts, 1)
+
+    @property
+    def length_name(self) -> str:
+        return next((name for name in _LENGTHS if name in self.settings), "")
+
+    @property
+    def longest(self) -> int:
+        """Tokens that a draft may have; 0 when no setting says."""
+        return min(int(self.settings.get(self.length_name, 0)), MAX_DRAFT)
+
+    def figures(self) -> str:
+        whose = f" of {self.info.id}" if self.others else ""
+        return f"{_percent(self.rate)} of {self.stats.tokens} drafted tokens{whose} were accepted"
+
+    def change(self, code: str, what: str, reason: str, **settings: float) -> Advice:
+        """Advise other settings of this drafter."""
+        return _advice(code, with_settings(self.strategy, self.info, settings), what, reason)
+
+
+def advise(stats: TurnStats, strategy: str) -> tuple[Advice, ...]:
+    """Return what to try next, at most `MOST`, the most useful first; often nothing.
+
+    Args:
+        stats: The figures of one reply.
+        strategy: The strategy that it ended with; drafters that it no longer has are passed over.
+    """
+    try:
+        parsed = parse_strategy(strategy)
+    except UserError:  # of another version, or a plug-in that has gone
+        return ()
+    if stats.n_steps < MIN_STEPS:
+        return ()
+    ids = tuple(info.id for info in parsed.infos)
+    did = {entry.drafter: entry for entry in stats.by_drafter}
+    cases = [
+        _Case(strategy, info, settings, did[info.id], tuple(i for i in ids if i != info.id))
+        for info, settings in parsed.drafters
+        if info.id in did
+    ]
+    cases.sort(key=lambda case: -case.stats.tokens)
+    judged = [case for case in cases if case.stats.tokens >= MIN_TOKENS]
+    slow = list(_no_speed_up(stats, cases))
+    advice = [*slow]
+    advice += [a for case in judged if case.rate < LOW for a in _mostly_rejected(case)]
+    advice += [a for case in cases if case.info.family == "lookup" for a in _finds_nothing(case)]
+    if not slow:
+        advice += [a for case in judged if case.rate > HIGH for a in _mostly_accepted(case)]
+    return tuple(advice[:MOST])
+
+
+def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
+    plain, rate = stats.plain_tokens_per_s, stats.acceptance_rate
+    if not plain or rate is None or rate < LOW or stats.n_drafted < MIN_TOKENS:
+        return
+    if stats.tokens_per_s > plain:
+        return
+    model = next((case for case in cases if case.info.family == "model"), None)
+    share = model.stats.draft_s / max(stats.decode_s, 1e-9) if model else 0.0
+    reason = (
+        f"{stats.tokens_per_s:.1f} tokens/s against {plain:.1f} plain, although {_percent(rate)} "
+        f"of {stats.n_drafted} drafted tokens were accepted"
+    )
+    if model and share >= _DEAR:
+        lookup = without(model.strategy, model.info) or first_known(_LOOKUPS)
+        yield _advice(
+            "dear-draft",
+            lookup,
+            "it needs no second model; or take a smaller draft model",
+            f"{reason}; the draft model took {_percent(share)} of the time.",
+        )
+    else:
+        yield _advice(
+            "dear-verify",
+            "off",
+            "verifying several tokens takes about as long here as decoding them one by one",
+            f"{reason}.",
+        )
+
+
+def _mostly_rejected(case: _Case) -> Iterator[Advice]:
+    reason = f"{case.figures()}."
+    settings = case.settings
+    surer = next((p for p in _SURER if p > settings.get("p_min", 1.0) + 0.04), None)
+    shorter = max(math.ceil(1.5 * case.accepted), 1)
+    match = next((name for name in _MATCHES if name in settings), "")
+    if surer is not None:
+        who = "the draft model" if case.info.family == "model" else "the lookup"
+        what = f"drafts end where {who} is unsure"
+        yield case.change("higher-p-min", what, reason, p_min=surer)
+    if shorter <= 0.75 * min(case.drafted, case.longest) and case.accepted >= 0.5:
+        length = f"{case.figures()}, {case.accepted:.1f} of {case.drafted:.1f} per draft."
+        yield case.change("shorter-drafts", "shorter drafts", length, **{case.length_name: shorter})
+    elif match:
+        longer = math.ceil(1.5 * settings[match])
+        if longer <= _parameter_high(case, match):
+            what = "longer matches are surer"
+            yield case.change("longer-match", what, reason, **{match: longer})
+    if case.rate < LOW / 2 or (surer is None and shorter == 1):
+        yield from _another(case, reason)
+
+
+def _mostly_accepted(case: _Case) -> Iterator[Advice]:
+    longest = case.longest
+    longer = min(math.ceil(1.5 * longest), MAX_DRAFT)
+    figures = f"{case.figures()}, {case.accepted:.1f} of at most {longest} per draft."
+    may_be_longer = 0 < longest < longer <= _parameter_high(case, case.length_name)
+    if may_be_longer and case.accepted >= HIGH * longest:
+        yield case.change("longer-drafts", "longer drafts", figures, **{case.length_name: longer})
+        return
+    bolder = next((p for p in _BOLDER if p < case.settings.get("p_min", 0.0) - 0.04), None)
+    if bolder is not None and case.rate >= 0.8 and case.drafted < longest / 2:
+        yield case.change("lower-p-min", "drafts go on for longer", figures, p_min=bolder)
+
+
+def _finds_nothing(case: _Case) -> Iterator[Advice]:
+    stats, settings = case.stats, case.settings
+    if stats.n_draft < MIN_STEPS or stats.drafts >= _RARE * stats.n_draft:
+        return
+    times = f"in {stats.drafts}" if stats.drafts else "in none"
+    reason = f"{case.info.id} found something {times} of {stats.n_draft} steps."
+    changes: dict[str, float] = {}
+    if settings.get("min_hits", 1) > 1:
+        changes["min_hits"] = 1
+    for name, shortest in _SHORTEST_MATCH.items():
+        if name in settings and settings[name] > shortest:
+            changes[name] = max(int(settings[name]) // 2, shortest)
+    if case.info.family == "lookup" and settings.get("n_min", 0) > 1:
+        changes["n_min"] = max(int(settings["n_min"]) // 3, 1)
+    if changes:
+        yield case.change(
+            "shorter-match", "shorter matches are found more often", reason, **changes
+        )
+    else:
+        yield from _another(case, reason)
+
+
+def _another(case: _Case, reason: str) -> Iterator[Advice]:
+    """Advise another drafter in this one's place, or a chain without it."""
+    if case.others:
+        strategy = without(case.strategy, case.info)
+        yield _advice("another-drafter", strategy, f"leave {case.info.id} out", reason)
+        return
+    lookup = first_known(_LOOKUPS, besides=case.info.id)
+    what = "or another draft model" if case.info.family == "model" else "or a draft model"
+    yield _advice("another-drafter", lookup, what, reason)
+
+
+def _advice(code: str, strategy: str, what: str, reason: str) -> Advice:
+    return Advice(code, f"Try {strategy}: {what}.", reason, strategy)
+
+
+def _parameter_high(case: _Case, name: str) -> float:
+    return next((p.high for p in case.info.parameters if p.name == name), 0)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,116 @@
+"""The figures of the last reply that may be remembered, in one small file.
+
+`paceline doctor --last` shows them with advice. The file holds how fast the reply was and what
+became of its drafts: no text, no token ids, no seed. A figure is never worth a failed reply: a
+file that cannot be written is named in the log, and a damaged one counts as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import logging
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paceline import paths
+from paceline.codec import CodecError, decode_part, encode_part
+from paceline.errors import UserError
+from paceline.messages import ModelInfo, TurnFinished, TurnStats
+
+_log = logging.getLogger(__name__)
+
+FILE_NAME = "last-run.json"
+_VERSION = 1
+_MAX_BYTES = 1_000_000
+_TOO_MUCH = 1e15  # more than any count or time
+_LAST_SECOND = 32_503_680_000  # of the year 2999: later dates are not shown on every system
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """One reply in figures.
+
+    Attributes:
+        strategy: The strategy that it ended with.
+        target: The target's file name.
+        draft: The draft model's file name; None without one.
+        stats: The figures.
+        when: When it ended, in seconds since 1970.
+    """
+
+    strategy: str
+    target: str
+    draft: str | None
+    stats: TurnStats
+    when: float
+
+    @classmethod
+    def of(cls, reply: TurnFinished, target: ModelInfo, draft: ModelInfo | None) -> LastRun:
+        """Return the figures of a reply that has just ended."""
+        return cls(
+            strategy=reply.strategy,
+            target=Path(target.path).name,
+            draft=Path(draft.path).name if draft else None,
+            stats=reply.stats,
+            when=time.time(),
+        )
+
+
+def save_last_run(folder: Path, run: LastRun) -> None:
+    """Write the file, readable by its owner alone; a crash leaves the old or the new one.
+
+    Any thread. A failure is logged and nothing else.
+
+    Args:
+        folder: Made if it is not there: `Paths.data_dir`.
+        run: The figures.
+    """
+    text = json.dumps({"version": _VERSION, **encode_part(run)}, indent=1) + "\n"
+    try:
+        paths.ensure(folder)
+        handle, name = tempfile.mkstemp(dir=folder, prefix="last-run-")  # mode 0600
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(name).replace(folder / FILE_NAME)
+        except OSError:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+            raise
+    except (OSError, UserError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        _log.warning("The figures of the last reply cannot be kept: %s", why)
+
+
+def load_last_run(folder: Path) -> LastRun | None:
+    """Return what `save_last_run` wrote into this folder; None if nothing usable is there."""
+    try:
+        with (folder / FILE_NAME).open("rb") as file:
+            raw = file.read(_MAX_BYTES + 1)
+        if len(raw) > _MAX_BYTES:
+            return None
+        data = json.loads(raw)
+        if not isinstance(data, dict) or data.pop("version", None) != _VERSION:
+            return None
+        run = decode_part(LastRun, data)
+    except (OSError, ValueError, RecursionError, CodecError):
+        return None
+    is_sound = run.when <= _LAST_SECOND and _is_sound(dataclasses.asdict(run))
+    return run if is_sound else None
+
+
+def _is_sound(value: Any) -> bool:
+    """Whether every number is finite and not negative, as times and counts are."""
+    if isinstance(value, dict):
+        return all(map(_is_sound, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_sound, value))
+    if isinstance(value, (int, float)):
+        return 0 <= value < _TOO_MUCH
+    return True

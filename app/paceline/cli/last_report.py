@@ -1,0 +1,105 @@
+"""`paceline doctor --last`: the figures of the last reply that may be remembered, with advice.
+
+The figures of a drafter are those that llama.cpp prints at the end of a run
+(`common/speculative.cpp`): calls, drafts, accepted drafts, tokens, accepted tokens, and how long
+begin, draft and accept took.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from paceline.chat.advice import advise
+from paceline.chat.last_run import load_last_run
+from paceline.cli import jsonl
+from paceline.errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_PLACES_SHOWN = 16
+
+
+def collect(folder: Path) -> dict[str, Any]:
+    """Return the report as plain data.
+
+    Args:
+        folder: Where `save_last_run` keeps its file.
+
+    Raises:
+        UserError: Nothing is kept there.
+    """
+    run = load_last_run(folder)
+    if run is None:
+        raise UserError(
+            "no-last-run",
+            "No figures of a reply are kept.",
+            'Get some with `paceline chat --remember --prompt "…"`, or by a chat in the window.',
+        )
+    return {
+        "when": datetime.fromtimestamp(run.when).astimezone().isoformat(timespec="seconds"),
+        "strategy": run.strategy,
+        "target": run.target,
+        "draft": run.draft,
+        "stats": jsonl.stats(run.stats),
+        "advice": [dataclasses.asdict(advice) for advice in advise(run.stats, run.strategy)],
+    }
+
+
+def as_text(report: dict[str, Any]) -> str:
+    """Return the report for people."""
+    lines = [
+        f"last reply: {report['when']}",
+        f"target: {report['target']}",
+        f"draft model: {report['draft'] or 'none'}",
+        f"strategy: {report['strategy']}",
+        "",
+        *_speed(report["stats"]),
+    ]
+    for drafter, figures in report["stats"]["by_drafter"].items():
+        lines += ["", *_drafter(drafter, figures)]
+    lines.append("")
+    for advice in report["advice"]:
+        lines += [f"advice: {advice['text']}", f"  reason: {advice['reason']}"]
+    return "\n".join([*lines, *([] if report["advice"] else ["No advice: nothing stands out."])])
+
+
+def _speed(stats: dict[str, Any]) -> list[str]:
+    plain, speed = stats["plain_tokens_per_s"], stats["tokens_per_s"]
+    against = f"{speed / plain:.2f} × the plain {plain:.1f}" if plain else "no plain speed known"
+    accepted, judged = stats["n_accepted"], stats["n_drafted"] - stats["n_discarded"]
+    committed = stats["mean_committed_per_step"]
+    return [
+        f"speed: {speed:.1f} tokens/s, {against}",
+        f"tokens: {stats['n_generated']} in {stats['n_steps']} steps"
+        + (f", {committed:.2f} per step" if committed is not None else ""),
+        f"acceptance: {_share(accepted, judged)} ({accepted} of {judged} drafted tokens)",
+    ]
+
+
+def _drafter(name: str, d: dict[str, Any]) -> list[str]:
+    rate = f"{_share(d['tokens_accepted'], d['tokens'])} accepted"
+    lines = [
+        f"{name}: {rate if d['tokens'] else 'nothing drafted'}",
+        f"  calls: begin {d['n_begin']}, draft {d['n_draft']}, accept {d['n_accept']}",
+        f"  drafts: {d['drafts']}, with accepted tokens {d['drafts_accepted']}",
+        f"  tokens: {d['tokens']}, accepted {d['tokens_accepted']}",
+        f"  time: begin {_ms(d['begin_s'])}, draft {_ms(d['draft_s'])}, "
+        f"accept {_ms(d['accept_s'])}",
+    ]
+    places = d["accepted_per_position"]
+    if places:
+        rates = " ".join(_share(n, d["drafts"]) for n in places[:_PLACES_SHOWN])
+        more = " …" if len(places) > _PLACES_SHOWN else ""
+        lines.append(f"  accepted by place: {rates}{more}")
+    return lines
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole > 0 else "none"
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:.1f} ms"

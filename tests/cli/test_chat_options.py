@@ -1,0 +1,170 @@
+"""What the options ask for, as commands to the engine."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.program import assert_one_clear_line, chat, paceline
+from paceline.cli.chat_options import STRATEGY_IDS, ChatRequest, read_request
+from paceline.cli.main import parse
+from paceline.engine.drafters.registry import available
+from paceline.messages import LogitBias, ModelParams, SamplingParams
+from paceline.paths import Paths
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def request(*arguments: str | Path) -> ChatRequest:
+    args = parse(["chat", "--prompt", "Hi", *map(str, arguments)])
+    return read_request(args, Paths.from_environment())
+
+
+def models(*arguments: str) -> tuple[ModelParams, ModelParams]:
+    load = request(*arguments).load
+    assert load.draft is not None
+    return load.target, load.draft
+
+
+def test_nothing_more_is_asked_for_than_what_is_given() -> None:
+    target, draft = models()
+    assert target == ModelParams(target.path)
+    assert draft == ModelParams(draft.path)
+    asked = request()
+    assert asked.turn.sampling == SamplingParams()
+    assert (asked.load.memory_dir, asked.load.lookup_cache, asked.load.exact) == ("", "", False)
+    assert (asked.turn.remember, asked.last_run_dir, asked.notes) == (False, None, ())
+
+
+def test_every_sampling_option_arrives(tmp_path: Path) -> None:
+    grammar = tmp_path / "form.gbnf"
+    grammar.write_text('root ::= "ä"\n', encoding="utf-8")
+    sampling = request(
+        "--temperature=0.5", "--top-k=7", "--top-p=0.8", "--min-p=0.1", "--repeat-penalty=1.1",
+        "--presence-penalty", "-0.5", "--frequency-penalty=0.25", "--logit-bias=5=-inf",
+        "--logit-bias", "6=1.5", "--logit-bias=7=false", "--grammar", grammar,
+    ).turn.sampling  # fmt: skip
+    biases = (LogitBias(5, -math.inf), LogitBias(6, 1.5), LogitBias(7, -math.inf))
+    assert sampling == SamplingParams(0.5, 7, 0.8, 0.1, 1.1, -0.5, 0.25, biases, 'root ::= "ä"\n')
+    schema = request("--json-schema", grammar).turn.sampling
+    assert schema == SamplingParams(json_schema='root ::= "ä"\n')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "of_target", "of_draft"),
+    [
+        (["--cpu-moe"], -1, 0),
+        (["--cpu-moe-draft"], 0, -1),
+        (["--n-cpu-moe", "3", "--n-cpu-moe-draft", "5"], 3, 5),
+        (["--n-cpu-moe", "0", "--cpu-moe-draft"], 0, -1),
+    ],
+)
+def test_experts_are_placed_per_model(arguments: list[str], of_target: int, of_draft: int) -> None:
+    target, draft = models(*arguments)
+    assert (target.n_cpu_moe, draft.n_cpu_moe) == (of_target, of_draft)
+
+
+def test_how_gpus_share_holds_for_both_models() -> None:
+    for params in models("--split-mode", "row", "--tensor-split", "3,0,1.5", "--main-gpu", "1"):
+        assert params.split_mode == "row"
+        assert params.tensor_split == (3.0, 0.0, 1.5)
+        assert params.main_gpu == 1
+
+
+@pytest.mark.parametrize("option", ["--split-mode=layer", "--tensor-split=1,1", "--main-gpu=1"])
+def test_gpus_that_are_not_there_cannot_share(option: str) -> None:
+    if json.loads(paceline("doctor", "--json").out)["library"]["supports_gpu"]:
+        pytest.skip("this build of llama.cpp can use GPUs")
+    result = paceline("chat", "--prompt", "Hi", option)
+    assert result.code == 2, result.err
+    assert "GPU" in result.err
+    assert_one_clear_line(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--cpu-moe", "--n-cpu-moe", "2"], "--n-cpu-moe"),
+        (["--n-cpu-moe-draft", "2", "--cpu-moe-draft"], "--cpu-moe-draft"),
+        (["--n-cpu-moe=-1"], "-1"),
+        (["--n-cpu-moe-draft=x"], "x"),
+        (["--split-mode", "tensor"], "layer"),
+        (["--tensor-split", "1,x"], "1,x"),
+        (["--tensor-split=-1,2"], "-1,2"),
+        (["--tensor-split", "0,0"], "0,0"),
+        (["--tensor-split", "nan"], "nan"),
+        (["--tensor-split", "inf,1"], "inf,1"),
+        (["--tensor-split", ""], "--tensor-split"),
+        (["--main-gpu=-1"], "-1"),
+    ],
+)
+def test_a_placement_that_makes_no_sense(arguments: list[str], words: str) -> None:
+    result = paceline("chat", "--prompt", "Hi", *arguments)
+    assert result.code == 2, result.err
+    assert words in result.err
+    assert_one_clear_line(result)
+
+
+@pytest.mark.parametrize("option", ["--cpu-moe-draft", "--n-cpu-moe-draft=2"])
+def test_experts_of_a_draft_model_that_is_not_there(option: str, target_path: Path) -> None:
+    notes = request("--target", target_path, option).notes
+    assert notes == (f"{option.partition('=')[0]} has no effect without a draft model.",)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--cpu-moe", "--cpu-moe-draft"], ["--n-cpu-moe", "2", "--n-cpu-moe-draft", "1"], ["--exact"]],
+    ids=" ".join,
+)
+def test_options_that_change_no_reply_of_the_demo_pair(arguments: list[str]) -> None:
+    usual = chat("--seed", "1").finished["tokens"]
+    assert chat("--seed", "1", *arguments).finished["tokens"] == usual
+
+
+def test_exact_says_what_it_costs() -> None:
+    result = chat("--exact")
+    assert result.code == 0
+    assert "xact mode" in result.err
+    assert_one_clear_line(result)
+
+
+def test_a_lookup_cache_for_its_strategy(tmp_path: Path) -> None:
+    cache = tmp_path / "static.bin"
+    cache.write_bytes(b"")
+    for strategy in ("ngram-cache", "ngram-cache+draft:draft.n_max=4"):
+        asked = request("--lookup-cache", cache, "--strategy", strategy)
+        assert asked.load.lookup_cache == str(cache)
+        assert asked.notes == ()
+
+
+def test_a_lookup_cache_without_its_strategy_is_told(tmp_path: Path) -> None:
+    cache = tmp_path / "static.bin"
+    cache.write_bytes(b"")
+    asked = request("--lookup-cache", cache, "--strategy", "prompt-lookup")
+    assert asked.notes == ("--lookup-cache has no effect without the strategy ngram-cache.",)
+
+
+def test_a_lookup_cache_that_is_not_there(tmp_path: Path) -> None:
+    result = chat("--lookup-cache", tmp_path / "no.bin")
+    assert result.code == 1
+    assert "no.bin" in result.err
+    assert_one_clear_line(result)
+
+
+def test_remember_names_the_folders(paceline_home: Path) -> None:
+    asked = request("--remember")
+    assert asked.turn.remember
+    assert asked.load.memory_dir == str(paceline_home / "data" / "drafts")
+    assert asked.last_run_dir == paceline_home / "data"
+
+
+def test_the_help_names_every_strategy() -> None:
+    built_in = [info.id for info in available() if not info.id.startswith("plugin.")]
+    assert sorted(STRATEGY_IDS) == sorted(built_in)
+    words = re.split(r"[\s,]+", paceline("chat", "--help").out)
+    assert set(STRATEGY_IDS) <= set(words)

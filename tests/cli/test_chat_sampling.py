@@ -1,0 +1,168 @@
+"""Penalties, logit bias, grammars and JSON schemas from the command line, on the demo pair."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.program import Result, assert_one_clear_line, chat, paceline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+YES_OR_NO = 'root ::= "yes, it is" | "no, it is not"'
+SCHEMA = {
+    "type": "object",
+    "properties": {"ok": {"type": "boolean"}, "word": {"enum": ["list", "dict"]}},
+    "required": ["ok", "word"],
+    "additionalProperties": False,
+}
+
+
+def assert_refused(result: Result, code: int, *words: str) -> None:
+    assert result.code == code, result.err
+    assert result.objects[-1]["event"] == "failed"
+    assert_one_clear_line(result)
+    for word in words:
+        assert word in result.err, result.err
+
+
+def test_a_forbidden_token_never_comes() -> None:
+    arguments = ("--temperature", "0", "--max-tokens", "40")
+    tokens = chat(*arguments).finished["tokens"]
+    usual = max(set(tokens), key=tokens.count)
+    for forbid in ("-inf", "false", "-INF"):
+        assert usual not in chat(*arguments, "--logit-bias", f"{usual}={forbid}").finished["tokens"]
+
+
+def test_several_biases_count_at_once() -> None:
+    biases = ("--logit-bias", "300=1e4", "--logit-bias", "301=1e4", "--ignore-eog")
+    # Min-p is measured at temperature 1, where the larger of the two logits may rule alone.
+    open_wide = ("--temperature", "100", "--min-p", "0", "--top-p", "1", "--seed", "1")
+    tokens = chat(*biases, "--max-tokens", "60", *open_wide).finished["tokens"]
+    assert set(tokens) == {300, 301}
+
+
+@pytest.mark.parametrize("option", ["--repeat-penalty", "--presence-penalty"])
+def test_a_penalty_against_repetition_is_felt(option: str) -> None:
+    arguments = ("--temperature", "0", "--max-tokens", "60", "--ignore-eog", "--raw")
+    prompt = "a list is a list is a list is a list is"
+    free = chat(*arguments, prompt=prompt).finished["tokens"]
+    held = chat(*arguments, option, "3", prompt=prompt).finished["tokens"]
+    assert len(set(held)) > len(set(free))
+
+
+def test_a_frequency_penalty_is_felt() -> None:
+    arguments = ("--temperature", "0", "--max-tokens", "60", "--ignore-eog")
+    free = chat(*arguments).finished["tokens"]
+    held = chat(*arguments, "--frequency-penalty", "2").finished["tokens"]
+    assert len(set(held)) > len(set(free))
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_reply_follows_a_grammar(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "yes.gbnf"
+    path.write_text(mark + YES_OR_NO, encoding="utf-8")
+    finished = chat("--grammar", path, "--seed", "1").finished
+    assert finished["text"] in ("yes, it is", "no, it is not")
+    assert finished["reason"] == "eog"
+
+
+def test_what_a_grammar_forces_is_told_as_its_own_source(tmp_path: Path) -> None:
+    path = tmp_path / "long.gbnf"
+    path.write_text('root ::= "The answer is a list of many words, and it ends here."')
+    result = chat("--grammar", path, "--strategy", "prompt-lookup", "--max-tokens", "60")
+    steps, stats = result.objects[:-1], result.finished["stats"]
+    assert "grammar" in {source for step in steps for source in step["sources"]}
+    assert stats["by_drafter"]["grammar"]["tokens_accepted"] > 0
+
+
+def test_a_reply_follows_a_json_schema(tmp_path: Path) -> None:
+    path = tmp_path / "schema.json"
+    path.write_text(json.dumps(SCHEMA))
+    finished = chat("--json-schema", path, "--max-tokens", "80", "--seed", "1").finished
+    answer = json.loads(finished["text"])
+    assert set(answer) == {"ok", "word"}
+    assert type(answer["ok"]) is bool
+    assert answer["word"] in ("list", "dict")
+
+
+FORMS = pytest.mark.parametrize("option", ["--grammar", "--json-schema"])
+
+
+@FORMS
+def test_a_form_that_is_not_there(option: str, tmp_path: Path) -> None:
+    assert_refused(chat(option, tmp_path / "no.txt"), 1, "no.txt", option)
+    assert_refused(chat(option, tmp_path), 1, "cannot be read")
+
+
+@FORMS
+def test_a_form_that_is_too_large(option: str, tmp_path: Path) -> None:
+    path = tmp_path / "form"
+    path.write_text("#" * 256_001)
+    assert_refused(chat(option, path), 2, "256 kB")
+
+
+@FORMS
+@pytest.mark.parametrize("content", [b"root ::= \xff", b"\xff\xfer\0"])
+def test_a_form_in_another_encoding(option: str, content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "form"
+    path.write_bytes(content)
+    assert_refused(chat(option, path), 2, "UTF-8")
+
+
+@FORMS
+@pytest.mark.parametrize("content", ["", " \n", "\ufeff"])
+def test_an_empty_form(option: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / "form"
+    path.write_text(content, encoding="utf-8")
+    assert_refused(chat(option, path), 2, "empty")
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "code"),
+    [
+        ("--grammar", "root = 5", "bad-grammar"),
+        ("--grammar", 'other ::= "x"', "bad-grammar"),
+        ("--json-schema", "{", "bad-json-schema"),
+        ("--json-schema", "5", "bad-json-schema"),
+    ],
+)
+def test_a_form_that_is_none(option: str, content: str, code: str, tmp_path: Path) -> None:
+    path = tmp_path / "form"
+    path.write_text(content)
+    result = chat(option, path)
+    assert_refused(result, 2)
+    assert result.objects[-1]["code"] == code
+
+
+def test_forms_that_do_not_go_together(tmp_path: Path) -> None:
+    path = tmp_path / "form"
+    path.write_text(YES_OR_NO)
+    assert_refused(chat("--grammar", path, "--json-schema", path), 2, "--grammar", "--json-schema")
+    for option in ("--grammar", "--json-schema"):
+        assert_refused(chat(option, path, "--ignore-eog"), 2, option, "--ignore-eog")
+
+
+@pytest.mark.parametrize(
+    "value", ["5", "=1", "x=1", "5=", "5=x", "5=true", "-1=1", "1.5=1", "5=nan", "5=1=2", "5=inf"]
+)
+def test_a_logit_bias_that_is_none(value: str) -> None:
+    result = paceline("chat", "--prompt", "Hi", f"--logit-bias={value}")
+    assert result.code == 2, result.err
+    assert_one_clear_line(result)
+
+
+def test_a_logit_bias_for_a_token_that_is_not_there() -> None:
+    assert_refused(chat("--logit-bias", "999999=1"), 2, "999999")
+
+
+@pytest.mark.parametrize(
+    "value", ["--repeat-penalty=0", "--presence-penalty=x", "--frequency-penalty=nan"]
+)
+def test_a_penalty_out_of_range(value: str) -> None:
+    result = paceline("chat", "--prompt", "Hi", value)
+    assert result.code == 2, result.err
+    assert_one_clear_line(result)
