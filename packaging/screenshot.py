@@ -121,6 +121,7 @@ def main() -> int:
             resources=resources(),
             settings_file=Path(home) / "settings.json",
             cache_dir=Path(home) / "cache",
+            data_dir=Path(home) / "data",
             loaded=LoadedSettings(Settings(theme="light")),
         )
         photographer = Photographer(program, folder)

@@ -1,11 +1,12 @@
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from paceline.messages import SamplingParams
+from paceline.messages import LogitBias, SamplingParams
 from paceline.settings import (
     SCHEMA_VERSION,
     LoadedSettings,
@@ -18,11 +19,14 @@ from paceline.settings import (
 CHANGED = Settings(
     theme="dark",
     token_colours=False,
-    sampling=SamplingParams(0.0, 1, 0.5, 0.1),
+    sampling=SamplingParams(
+        0.0, 1, 0.5, 0.1, 1.2, 0.5, -0.5, (LogitBias(5, -2.5), LogitBias(7, -math.inf)), grammar="g"
+    ),
     max_tokens=7,
     seed=2**40,
     system_prompt="Sei höflich. 🙂",
-    strategies=("prompt-lookup:n_pred=4", "draft:n_max=4"),
+    strategies=("prompt-lookup:n_pred=4", "draft:n_max=4", "prompt-lookup+draft"),
+    remember_drafts=True,
     window=WindowSettings("QUJD", False, True, 200, 400, ("sampling",)),
 )
 
@@ -75,6 +79,14 @@ GOOD = {"version": SCHEMA_VERSION}
         {**GOOD, "sampling": {"temperature": "hot"}},
         {**GOOD, "sampling": {"temperature": -1}},
         {**GOOD, "sampling": {"unknown": 1}},
+        {**GOOD, "sampling": {"repeat_penalty": 0}},
+        {**GOOD, "sampling": {"presence_penalty": 11}},
+        {**GOOD, "sampling": {"frequency_penalty": -11}},
+        {**GOOD, "sampling": {"logit_bias": [{"token": -1, "bias": 0}]}},
+        {**GOOD, "sampling": {"logit_bias": [{"token": 1, "bias": math.nan}]}},
+        {**GOOD, "sampling": {"logit_bias": [{"token": 1}]}},
+        {**GOOD, "sampling": {"grammar": "g", "json_schema": "{}"}},
+        {**GOOD, "remember_drafts": 1},
         {**GOOD, "strategies": []},
         {**GOOD, "strategies": [1]},
         {**GOOD, "strategies": "draft"},

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import typing
 from dataclasses import dataclass, field
@@ -57,8 +58,9 @@ class Settings:
         max_tokens: Tokens of one reply at most.
         seed: A fixed seed; None draws a new one for every reply.
         system_prompt: Put before every conversation; empty: none.
-        strategies: Strategy texts, ``ID[:key=value]…``: first the chosen one, then the settings
-            of the others, as they were last used.
+        strategies: Strategy texts, ``ID[+ID…][:key=value]…``: first the chosen one, then the
+            settings of the others, as they were last used, and chains of the user's own.
+        remember_drafts: Whether drafters may keep what they learn from one chat for the next.
         window: How the window was left.
     """
 
@@ -69,6 +71,7 @@ class Settings:
     seed: int | None = None
     system_prompt: str = ""
     strategies: tuple[str, ...] = ("draft",)
+    remember_drafts: bool = False
     window: WindowSettings = field(default_factory=WindowSettings)
 
 
@@ -140,6 +143,11 @@ def _check_ranges(settings: Settings) -> None:
         and 0 <= sampling.top_k <= 100_000
         and 0 <= sampling.top_p <= 1
         and 0 <= sampling.min_p <= 1
+        and 0.01 <= sampling.repeat_penalty <= 10
+        and -10 <= sampling.presence_penalty <= 10
+        and -10 <= sampling.frequency_penalty <= 10
+        and not (sampling.grammar and sampling.json_schema)
+        and all(bias.token >= 0 and not math.isnan(bias.bias) for bias in sampling.logit_bias)
         and 1 <= settings.max_tokens <= 1_000_000
         and (settings.seed is None or 0 <= settings.seed <= MAX_SEED)
         and bool(settings.strategies)
@@ -152,7 +160,11 @@ def _decode_dataclass(cls: type, data: dict[str, Any]) -> object:
     hints = typing.get_type_hints(cls)
     if data.keys() - hints.keys():
         raise _UnusableError("an unknown field")
-    return cls(**{key: _decode_value(hints[key], value) for key, value in data.items()})
+    values = {key: _decode_value(hints[key], value) for key, value in data.items()}
+    try:
+        return cls(**values)
+    except TypeError as error:
+        raise _UnusableError("a field is missing") from error
 
 
 def _decode_value(hint: Any, value: Any) -> Any:

@@ -25,7 +25,10 @@ class Bench:
         self.told = Recorder()
         numbers: Iterator[int] = count()
         self.loader = PairLoader(
-            self.client, cache_dir="/cache", new_id=lambda: f"load-{next(numbers)}"
+            self.client,
+            cache_dir="/cache",
+            memory_dir="/memory",
+            new_id=lambda: f"load-{next(numbers)}",
         )
         self.loader.set_listener(self.told)
         self.client.set_listener(self.loader.on_event)  # type: ignore[arg-type]
@@ -55,6 +58,24 @@ def test_a_load_asks_the_engine_and_ends_ready(bench: Bench) -> None:
     state = bench.loader.state
     assert (state.status, state.pair, state.notes) == ("ready", A, ("A note.",))
     assert bench.told.states == ["loading", "loading", "ready"]
+
+
+def test_the_memory_the_lookup_cache_and_exact_go_with_every_load(bench: Bench) -> None:
+    bench.loader.load(A)
+    command = bench.client.last(LoadPair)
+    assert (command.memory_dir, command.lookup_cache, command.exact) == ("/memory", "", False)
+    bench.client.finish_load()
+    bench.loader.load(Pair(A.target, A.draft, lookup_cache="mine.bin", exact=True))
+    bench.fail()  # the one from before comes back as it was
+    assert not bench.client.last(LoadPair).exact
+    bench.client.finish_load()
+    bench.loader.load(Pair(A.target, None, "mine.bin", exact=True))
+    bench.client.finish_load()
+    bench.loader.reload()
+    command = bench.client.last(LoadPair)
+    assert (command.memory_dir, command.lookup_cache, command.exact) == (
+        "/memory", "mine.bin", True,
+    )  # fmt: skip
 
 
 def test_events_of_an_older_load_are_dropped(bench: Bench) -> None:

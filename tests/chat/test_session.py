@@ -5,7 +5,7 @@ import pytest
 from chat.recorder import Recorder
 from gui.fake_client import STATS, FakeClient, described, step_of, without_plain
 from paceline.chat.pair import Pair, PairLoader
-from paceline.chat.reply import TurnOptions
+from paceline.chat.reply import Reply, TurnOptions
 from paceline.chat.session import ChatSession
 from paceline.messages import (
     ChatMessage,
@@ -316,6 +316,60 @@ def test_the_plain_speed_is_remembered_until_other_models_are_loaded(bench: Benc
     bench.client.reply("Hi", stats=without_plain(STATS))
     assert reply is not None
     assert [*seen, reply.plain_tokens_per_s] == [21.6, 21.6, None]
+
+
+def test_what_may_be_remembered_is_asked_for_each_reply(bench: Bench) -> None:
+    for remember in (False, True, False):
+        bench.options = TurnOptions(remember=remember)
+        bench.session.send("Hello?")
+        assert bench.client.last(StartTurn).remember == remember
+        bench.client.reply("Hi")
+
+
+def refuse(bench: Bench) -> Reply:
+    reply = bench.session.active
+    assert reply is not None
+    bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", "Correct it."))
+    return reply
+
+
+def test_a_refused_first_message_leaves_nothing(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    reply = refuse(bench)
+    assert bench.session.take_back(reply) == "Hello?"
+    assert (bench.path, dict(bench.session.conversations)) == ([], {})
+    assert bench.session.reply_of(reply.message_id) is None
+    assert bench.session.take_back(reply) == ""
+
+
+def test_a_refused_later_message_leaves_what_was_before(bench: Bench) -> None:
+    bench.session.send("One")
+    bench.client.reply("Two")
+    bench.session.send("Three")
+    assert bench.session.take_back(refuse(bench)) == "Three"
+    assert bench.path == [("user", "One"), ("assistant", "Two")]
+    bench.session.send("Four")
+    assert [m.content for m in bench.client.last(StartTurn).messages] == ["One", "Two", "Four"]
+
+
+def test_a_refused_regeneration_shows_the_old_reply_and_keeps_the_question(bench: Bench) -> None:
+    bench.session.send("One")
+    bench.client.reply("Two")
+    bench.session.regenerate()
+    assert bench.session.take_back(refuse(bench)) == ""
+    assert bench.path == [("user", "One"), ("assistant", "Two")]
+
+
+def test_a_reply_that_has_begun_is_not_taken_back(bench: Bench) -> None:
+    bench.session.send("One")
+    reply = bench.session.active
+    assert reply is not None
+    assert bench.session.take_back(reply) == ""
+    turn_id = bench.client.start_turn()
+    bench.client.step("Half", 0)
+    bench.client.emit(TurnFailed(turn_id, "decode", "It failed.", ""))
+    assert bench.session.take_back(reply) == ""
+    assert bench.path == [("user", "One"), ("assistant", "Half")]
 
 
 def test_the_engine_describes_itself(bench: Bench) -> None:

@@ -68,6 +68,7 @@ def make_program(
             resources=paths.resources(),
             settings_file=paceline_home / "config" / "settings.json",
             cache_dir=paceline_home / "cache",
+            data_dir=paceline_home / "data",
             loaded=LoadedSettings(settings or Settings(), put_aside),
         )
         made.append(program)

@@ -78,6 +78,7 @@ def real(qtbot: QtBot, paceline_home: Path) -> Iterator[Program]:
         resources=paths.resources(),
         settings_file=paceline_home / "settings.json",
         cache_dir=paceline_home / "cache",
+        data_dir=paceline_home / "data",
         loaded=LoadedSettings(Settings(seed=7, strategies=("draft:n_max=4",))),
     )
     program.window.resize(1440, 900)

@@ -365,7 +365,7 @@ def test_a_failed_load_falls_back_and_says_so(
     assert loads(client)[-1][0].startswith("paceline-demo-target")
     client.finish_load()
     assert program.window.status.state == "Ready"
-    assert program.speculation.current.id == "draft"
+    assert program.speculation.current.name == "draft"
 
 
 def test_notes_about_the_models_are_shown_but_never_hide_an_error(

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from paceline.engine.drafters import registry
 from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.viewmodels.sources import Sources
 from paceline.gui.widgets.code import MAX_HIGHLIGHT_CHARS, PLAIN, highlight
 from paceline.gui.widgets.markdown import (
     MAX_LINE_CHARS,
@@ -190,14 +192,18 @@ def test_visible_text_is_found_in_its_source() -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        (trace("draft", 3, 1), "accepted · draft model · 2nd of 4 · confidence 0.93 · step 118"),
-        (trace("suffix", 3, 10, None), "accepted · suffix · 11th of 4 · step 118"),
+        (trace("draft", 3, 1), "accepted · Draft model · 2nd of 4 · confidence 0.93 · step 118"),
+        (
+            trace("prompt-lookup", 3, 1),
+            "accepted · Prompt lookup · 2nd of 4 · confidence 0.93 · step 118",
+        ),
+        (trace("plugin.gone", 3, 10, None), "accepted · plugin.gone · 11th of 4 · step 118"),
         (trace("target", 3, -1, None), ""),
     ],
 )
 def test_a_token_is_told_in_words(given: TokenTrace, text: str) -> None:
     known = Provenance()
-    known.add((given,), 118, 4)
+    known.add((given,), 118, 4, Sources(registry.available()))
     record = known.record_at(0)
     assert record is not None
     assert describe_token(record) == text

@@ -11,15 +11,15 @@ from PySide6.QtCore import Qt
 from gui.fake_client import STATS, FakeClient, described, plain_step
 from paceline.chat.reply import TurnOptions
 from paceline.engine.drafters import registry
-from paceline.engine.drafters.base import DrafterInfo, Parameter
-from paceline.engine.drafters.off import Off
+from paceline.engine.drafters.strategy import parse_strategy
 from paceline.errors import UserError
+from paceline.gui.viewmodels.choices import GROUPS
 from paceline.gui.viewmodels.speculation import SpeculationModel
-from paceline.gui.widgets.strategy_picker import StrategyPicker
 from paceline.messages import (
     DeviceInfo,
     EngineDescribed,
     LoadPair,
+    LogitBias,
     SamplingParams,
     StartTurn,
     Tune,
@@ -47,22 +47,26 @@ def model(qapp: object) -> SpeculationModel:
 def test_the_text_names_only_what_is_not_the_default(model: SpeculationModel) -> None:
     model.choose("draft")
     assert model.strategy == "draft"
-    model.set_value("n_max", 4.0)
-    model.set_value("p_min", 0.5)
+    model.set_value("draft", "n_max", 4.0)
+    model.set_value("draft", "p_min", 0.5)
     assert model.strategy == "draft:n_max=4:p_min=0.5"
     model.reset()
     assert model.strategy == "draft"
 
 
 def test_every_text_is_one_that_the_engine_understands(model: SpeculationModel) -> None:
-    for info in model.infos:
-        model.choose(info.id)
-        for parameter in info.parameters:
-            for value in (parameter.low, min(parameter.high, 40)):
-                model.reset()
-                model.set_value(parameter.name, value)
-                parsed = registry.parse_strategy(model.strategy)
-                assert parsed.info.id == info.id
+    names = [choice.name for group in GROUPS for choice in model.choices(group)]
+    assert {info.id for info in model.infos} <= set(names)
+    for name in names:
+        model.choose(name)
+        assert model.current.name == name
+        for info in model.members:
+            for parameter in info.parameters:
+                for value in (parameter.low, min(parameter.high, 40)):
+                    model.reset()
+                    model.set_value(info.id, parameter.name, value)
+                    parsed = parse_strategy(model.strategy)
+                    assert parsed.infos == model.members
 
 
 def test_settings_that_do_not_fit_together_keep_the_last_valid_strategy(
@@ -71,11 +75,11 @@ def test_settings_that_do_not_fit_together_keep_the_last_valid_strategy(
     complaints: list[str] = []
     model.refused.connect(complaints.append)
     model.choose("draft")
-    model.set_value("n_max", 4)
-    model.set_value("n_min", 8)
+    model.set_value("draft", "n_max", 4)
+    model.set_value("draft", "n_min", 8)
     assert "n_min is 8" in complaints[-1]
     assert model.strategy == "draft:n_max=4"
-    model.set_value("n_max", 9)
+    model.set_value("draft", "n_max", 9)
     assert complaints[-1] == ""
     assert model.strategy == "draft:n_max=9:n_min=8"
 
@@ -111,21 +115,6 @@ def test_an_unusable_strategy_is_told(make_program: Callable[..., Program]) -> N
     assert program.speculation.strategy == "draft"
 
 
-def test_a_new_drafter_appears_by_itself(qtbot: QtBot) -> None:
-    info = DrafterInfo(
-        "plugin.trie", "Phrase trie", "Knows phrases.", "lookup",
-        (Parameter("depth", "int", 2, 1, 9, "Depth", "How deep."),), Off,
-    )  # fmt: skip
-    model = SpeculationModel((*registry.available(), info))
-    picker = StrategyPicker(model)
-    qtbot.addWidget(picker)
-    texts = [action.text() for action in picker.menu.actions()]
-    assert any("plugin.trie" in text for text in texts)
-    picker.menu.actions()[-1].trigger()
-    assert model.current is info
-    assert not any(button.isChecked() for button in picker.segments.values())
-
-
 # ---------------------------------------------------------------------------- strategy and tuning
 
 
@@ -134,10 +123,16 @@ def test_the_segments_choose_the_strategy_of_the_next_reply(
 ) -> None:
     picker = program.window.panel.picker
     assert picker.segments["draft"].isChecked()
-    for drafter_id in ("prompt-lookup", "off", "draft"):
-        qtbot.mouseClick(picker.segments[drafter_id], Qt.MouseButton.LeftButton)
+    program.speculation.choose("prompt-lookup")
+    for group, strategy in (
+        ("lookup", "prompt-lookup"),
+        ("off", "off"),
+        ("draft", "draft"),
+        ("lookup", "prompt-lookup"),
+    ):
+        qtbot.mouseClick(picker.segments[group], Qt.MouseButton.LeftButton)
         program.session.send("Hello?")
-        assert client.last(StartTurn).strategy == drafter_id
+        assert client.last(StartTurn).strategy == strategy
         client.reply("Hi")
 
 
@@ -201,7 +196,7 @@ def test_slider_and_field_show_the_same(program: Program) -> None:
     n_max = program.window.panel.draft_settings.fields["n_max"]
     n_max.field.setValue(10_000)
     assert n_max.slider.value() == n_max.slider.maximum()
-    assert program.speculation.value("n_max") == 10_000
+    assert program.speculation.value("draft", "n_max") == 10_000
 
 
 def test_without_a_draft_model_a_lookup_takes_its_place_until_there_is_one(
@@ -209,10 +204,10 @@ def test_without_a_draft_model_a_lookup_takes_its_place_until_there_is_one(
 ) -> None:
     program.window.actions_.no_draft.trigger()
     client.finish_load()
-    assert program.speculation.current.id == "prompt-lookup"
+    assert program.speculation.group == "lookup"
     program.window.actions_.demo_pair.trigger()
     client.finish_load()
-    assert program.speculation.current.id == "draft"
+    assert program.speculation.current.name == "draft"
 
 
 def test_a_strategy_that_lacks_its_model_says_so_at_once(
@@ -263,12 +258,15 @@ def test_settings_are_restored_and_kept(
     make_program: Callable[..., Program], client: FakeClient
 ) -> None:
     settings = Settings(
-        sampling=SamplingParams(0.25, 3, 0.5, 0.0),
+        sampling=SamplingParams(
+            0.25, 3, 0.5, 0.0, 1.1, 0.5, -0.25, (LogitBias(5, -2.5),), json_schema="{}"
+        ),
         max_tokens=77,
         seed=5,
         system_prompt="Hm.",
         strategies=("prompt-lookup:n_pred=4", "draft:n_max=3"),
         token_colours=False,
+        remember_drafts=True,
         theme="dark",
     )
     program = make_program(settings)

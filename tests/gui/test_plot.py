@@ -9,22 +9,23 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import plain_step, step_of
+from paceline.engine.drafters import registry
 from paceline.gui.theme import DARK, LIGHT
 from paceline.gui.viewmodels.metrics import CAPACITY, RATE_STEPS, StepMetrics, TimeShares
+from paceline.gui.viewmodels.sources import Sources
 from paceline.gui.widgets.speed_plot import FEW_STEPS, SHOWN_STEPS, SpeedPlot
 from paceline.gui.widgets.time_bar import TimeBar
+from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
-FAMILIES = {"draft": "model", "prompt-lookup": "lookup"}
-
 
 @pytest.fixture
 def metrics() -> StepMetrics:
-    return StepMetrics(FAMILIES)
+    return StepMetrics(Sources(registry.available()))
 
 
 def fill(metrics: StepMetrics, n_steps: int, drafter: str = "draft") -> None:
@@ -57,6 +58,34 @@ def test_steps_are_counted_by_the_family_of_the_drafter(metrics: StepMetrics) ->
     assert window.by_model.tolist() == [2, 0, 0, 0]
     assert (metrics.n_drafted, metrics.n_accepted, metrics.n_tokens) == (9, 6, 11)
     assert metrics.acceptance_rate == pytest.approx(6 / 9)
+
+
+def chain_step(number: int) -> StepCommitted:
+    """The draft model gave three tokens, a lookup four behind them; five of them were accepted."""
+    traces = (
+        *(TokenTrace(i, "draft", i, 0.9, number) for i in range(3)),
+        *(TokenTrace(i, "prompt-lookup", i, None, number) for i in (3, 4)),
+        TokenTrace(9, "target", -1, None, number),
+    )
+    counts = (DraftCount("prompt-lookup", 4, 2, 1), DraftCount("draft", 3, 3))
+    return StepCommitted("t", number, traces, "x", counts, 0.004, 0.012, 0.001, 0.02)
+
+
+def test_several_drafters_of_one_step_are_told_apart(metrics: StepMetrics) -> None:
+    metrics.push(step_of("t", "x", 0))
+    metrics.push(chain_step(1))
+    metrics.push(chain_step(2))
+    window = metrics.window(10)
+    assert window.drafted.tolist() == [7, 7]
+    assert window.accepted.tolist() == [5, 5]
+    assert window.by_model.tolist() == [3, 3]
+    lookup, model = metrics.tallies["prompt-lookup"], metrics.tallies["draft"]
+    assert (lookup.drafts, lookup.drafted, lookup.accepted, lookup.discarded) == (2, 8, 4, 2)
+    assert (model.drafts_accepted, model.drafted, model.accepted) == (2, 6, 6)
+    assert lookup.per_position == [0, 0, 0, 2, 2]
+    assert model.per_position == [2, 2, 2]
+    assert lookup.acceptance_rate == pytest.approx(4 / 6)
+    assert metrics.acceptance_rate == pytest.approx(10 / 12)
 
 
 def test_the_speed_is_tokens_over_seconds_of_the_last_steps(metrics: StepMetrics) -> None:
@@ -119,7 +148,7 @@ def plot(metrics: StepMetrics, qtbot: QtBot) -> Iterator[SpeedPlot]:
     holder = QWidget()
     qtbot.addWidget(holder)
     holder.resize(320, 300)
-    plot = SpeedPlot(metrics, LIGHT, holder)
+    plot = SpeedPlot(metrics, Sources(registry.available()), LIGHT, holder)
     plot.resize(320, 300)
     holder.show()
     yield plot
@@ -142,6 +171,28 @@ def test_the_bars_show_drafted_behind_accepted_behind_the_models_part(
     assert heights(plot.by_model) == [2, 0]
     colours = [bars.opts["brush"] for bars in (plot.by_model, plot.accepted, plot.drafted)]
     assert colours == [LIGHT.accent, LIGHT.lookup, LIGHT.rejected]
+
+
+def test_the_legend_names_the_drafters_of_the_reply(plot: SpeedPlot, metrics: StepMetrics) -> None:
+    assert "draft&nbsp;model" in plot.legend
+    metrics.push(step_of("t", "x", 0))
+    metrics.push(chain_step(1))
+    plot.refresh(None)
+    model, lookup, rejected = plot.legend.split("&nbsp; ")[0::1]
+    assert LIGHT.accent in model
+    assert "Draft&nbsp;model" in model
+    assert LIGHT.lookup in lookup
+    assert "Prompt&nbsp;lookup" in lookup
+    assert LIGHT.rejected in rejected
+
+
+def test_one_colour_has_one_entry_in_the_legend(plot: SpeedPlot, metrics: StepMetrics) -> None:
+    metrics.push(step_of("t", "x", 0))
+    metrics.push(chain_step(1))
+    metrics.push(step_of("t", "x", 2, drafter="suffix"))
+    plot.refresh(None)
+    assert [plot.legend.count(colour) for colour in (LIGHT.accent, LIGHT.lookup)] == [1, 1]
+    assert "lookups" in plot.legend
 
 
 def test_the_ranges_are_set_by_hand_and_follow_the_newest_steps(

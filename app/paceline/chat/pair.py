@@ -33,10 +33,19 @@ PairEvent = LoadProgressed | PairLoaded | LoadFailed | Unloaded | EngineDied
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A target and, for strategies that need one, a draft model."""
+    """A target and, for strategies that need one, a draft model.
+
+    Attributes:
+        target: The target and how it is loaded.
+        draft: The draft model and how it is loaded.
+        lookup_cache: A static lookup-cache file; empty: none.
+        exact: Choose batch widths that make a reply the same with any strategy.
+    """
 
     target: ModelParams
     draft: ModelParams | None = None
+    lookup_cache: str = ""
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +97,12 @@ class PairLoader:
         client: EngineClient,
         *,
         cache_dir: str = "",
+        memory_dir: str = "",
         new_id: Callable[[], str] = _new_id,
     ) -> None:
         self._client = client
         self._cache_dir = cache_dir
+        self._memory_dir = memory_dir
         self._new_id = new_id
         self._listener: PairListener | None = None
         self._request_id: str | None = None
@@ -114,7 +125,15 @@ class PairLoader:
         self._request_id = self._new_id()
         self._set(PairState("loading", pair))
         self._client.submit(
-            LoadPair(self._request_id, pair.target, pair.draft, cache_dir=self._cache_dir)
+            LoadPair(
+                self._request_id,
+                pair.target,
+                pair.draft,
+                cache_dir=self._cache_dir,
+                memory_dir=self._memory_dir,
+                lookup_cache=pair.lookup_cache,
+                exact=pair.exact,
+            )
         )
 
     def reload(self) -> bool:

@@ -18,11 +18,12 @@ class TurnOptions:
     """What a turn is generated with, captured when it is handed to the engine.
 
     Attributes:
-        strategy: ``ID[:key=value]…``.
+        strategy: ``ID[+ID…][:key=value]…``.
         sampling: How tokens are drawn.
         max_tokens: Tokens of the reply at most.
         seed: None draws a new one.
         system_prompt: Put before the conversation; empty: none.
+        remember: Whether drafters may keep what they learn from the turn.
     """
 
     strategy: str = "draft"
@@ -30,6 +31,7 @@ class TurnOptions:
     max_tokens: int = 1024
     seed: int | None = None
     system_prompt: str = ""
+    remember: bool = False
 
 
 @dataclass(frozen=True, slots=True)

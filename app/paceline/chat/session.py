@@ -14,9 +14,9 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, assert_never
 
-from paceline.chat.prompt import build_messages
 from paceline.chat.reply import Reply, ReplyError, TurnOptions
 from paceline.chat.shelf import Shelf
+from paceline.chat.turns import start_turn
 from paceline.conversation import Conversation, Message
 from paceline.messages import (
     DescribeEngine,
@@ -26,7 +26,6 @@ from paceline.messages import (
     LoadProgressed,
     PairLoaded,
     PrefillProgressed,
-    StartTurn,
     StepCommitted,
     Tune,
     TuneApplied,
@@ -156,6 +155,16 @@ class ChatSession:
         else:
             self._active.strategy = strategy  # the options are asked for again then
         return True
+
+    def take_back(self, reply: Reply) -> str:
+        """Forget a reply that failed before it began; returns its question if that is gone, too."""
+        if not reply.has_ended or reply.steps or reply.conversation_id not in self.conversations:
+            return ""
+        question = self._shelf.take_back(reply.conversation_id, reply.message_id)
+        del self._replies[reply.message_id]
+        self._tell_conversations()
+        self._show(self.current)
+        return question
 
     def new(self) -> None:
         """Show an empty conversation; a reply under way goes on in its own."""
@@ -306,17 +315,7 @@ class ChatSession:
         reply.submitted_s = self._clock()
         conversation = self.conversations[reply.conversation_id]
         path = conversation.path_to(conversation.messages[reply.message_id].parent_id)
-        options = reply.options
-        self._client.submit(
-            StartTurn(
-                reply.turn_id,
-                messages=build_messages(path, options.system_prompt),
-                sampling=options.sampling,
-                strategy=options.strategy,
-                max_tokens=options.max_tokens,
-                seed=options.seed,
-            )
-        )
+        self._client.submit(start_turn(reply, path))
 
     def _fail(self, reply: Reply, code: str, message: str, hint: str) -> None:
         reply.error = ReplyError(code, message, hint)

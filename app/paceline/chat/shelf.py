@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paceline.chat.turns import without_reply
 from paceline.conversation import Conversation
 
 if TYPE_CHECKING:
@@ -46,3 +47,11 @@ class Shelf:
         conversation = self._conversations.get(conversation_id)
         if conversation is not None:
             self.put(conversation.with_content(message_id, content))
+
+    def take_back(self, conversation_id: str, message_id: str) -> str:
+        """Take a reply that never began out; returns its question's text if that went, too."""
+        conversation, question = without_reply(self._conversations[conversation_id], message_id)
+        self.put(conversation)
+        if not conversation.messages:
+            self.remove(conversation_id)
+        return question

@@ -94,6 +94,7 @@ def make_program(paths: Paths) -> Program:
         resources=resources(),
         settings_file=settings_file,
         cache_dir=paths.cache_dir,
+        data_dir=paths.data_dir,
         loaded=load_settings(settings_file),
     )
     if problem is not None:
@@ -107,7 +108,7 @@ def _drafters() -> tuple[tuple[DrafterInfo, ...], UserError | None]:
         return registry.available(), None
     except UserError as error:
         _logger.warning("%s", error)
-        built_in = (registry.parse_strategy(name).info for name in ("off", "draft"))
+        built_in = (registry.find(name) for name in ("off", "draft"))
         return tuple(built_in), error
 
 

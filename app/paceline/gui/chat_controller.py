@@ -66,6 +66,7 @@ class ChatController(QObject):
         signals.grew.connect(self._on_grew)
         signals.ended.connect(self._on_ended)
         pair.changed.connect(self._on_pair_changed)
+        live.refreshed.connect(self._on_figures)
         self._composer.text_submitted.connect(self.send)
         self._composer.stop_requested.connect(self.stop)
         self._chat.link_activated.connect(self._on_link)
@@ -183,7 +184,7 @@ class ChatController(QObject):
             view.finish(message.content)
             return None
         for step in reply.steps:
-            _append(view, step)
+            self._append(view, step)
         if reply.has_ended:
             self._close(view, reply)
         else:
@@ -213,11 +214,17 @@ class ChatController(QObject):
     @Slot(object, object)
     def _on_grew(self, reply: Reply, step: StepCommitted) -> None:
         if self._is_shown(reply) and self._view is not None:
-            _append(self._view, step)
+            self._append(self._view, step)
             if step.step == 0:
                 self._view.set_status("")
         if self._live.reply is reply:
             self._live.add(step)
+
+    @Slot()
+    def _on_figures(self) -> None:
+        reply = self._live.reply
+        if reply is not None and self._is_shown(reply):
+            self._show_context(reply)
 
     @Slot(object)
     def _on_ended(self, reply: Reply) -> None:
@@ -284,7 +291,12 @@ class ChatController(QObject):
         if reply.error is not None:
             view.set_error(reply.error.message, reply.error.hint)
 
-
-def _append(view: ReplyView, step: StepCommitted) -> None:
-    n_drafted = sum(count.n_drafted for count in step.drafted)
-    view.append(step.text, step.tokens, step=step.step, n_drafted=n_drafted)
+    def _append(self, view: ReplyView, step: StepCommitted) -> None:
+        n_drafted = sum(count.n_drafted for count in step.drafted)
+        view.append(
+            step.text,
+            step.tokens,
+            step=step.step,
+            n_drafted=n_drafted,
+            sources=self._live.sources,
+        )

@@ -86,6 +86,7 @@ class MainWindow(QMainWindow):
         self.model_bar.set_arrow(icon("chevron-down"))
         self.panel.picker.set_arrow(icon("chevron-down"))
         self.chat_pane.errors.set_close_icon(icon("close"))
+        self.panel.advice.set_close_icon(icon("close"))
         self.sidebar.set_icons(icon("plus", theme.accent_text), icon("search"))
         self.sidebar.set_theme(theme)
         self.chat_pane.chat.set_theme(theme)

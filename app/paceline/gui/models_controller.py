@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from paceline.chat.pair import Pair, PairState
 from paceline.errors import ModelError, UserError
+from paceline.gui.viewmodels.choices import choice_of
 from paceline.gui.viewmodels.pair import file_name
 from paceline.messages import ModelParams
 
@@ -95,7 +96,9 @@ class ModelsController(QObject):
         pair = self._loader.state.pair
         # The demo pair's draft model fits no target but its own.
         draft = pair.draft if pair and pair.draft != self._demo.draft else None
-        self._open(Pair(ModelParams(path), draft), path)
+        # A lookup cache belongs to a vocabulary, and so to the model from before.
+        exact = pair is not None and pair.exact
+        self._open(Pair(ModelParams(path), draft, exact=exact), path)
 
     def open_draft(self, path: str) -> None:
         """Load another draft model for the same target."""
@@ -105,7 +108,9 @@ class ModelsController(QObject):
     def open_both(self, paths: list[str]) -> None:
         """Load two models: the larger one is the target."""
         small, large = sorted(paths, key=_size)[-2:]
-        self._open(Pair(ModelParams(large), ModelParams(small)), small, large)
+        pair = self._loader.state.pair
+        exact = pair is not None and pair.exact
+        self._open(Pair(ModelParams(large), ModelParams(small), exact=exact), small, large)
 
     def _open(self, pair: Pair, *paths: str) -> None:
         self._background.start(_Look(pair, paths), self._on_looked_at, self._on_unusable)
@@ -172,14 +177,17 @@ class ModelsController(QObject):
 
     def _fit_strategy(self, *, has_draft: bool) -> None:
         """Without a draft model choose a strategy that needs none, and go back to it later."""
-        current = self._speculation.current
-        if not has_draft and current.family == "model":
-            self._set_aside = current.id
-            lookups = [info.id for info in self._speculation.infos if info.family == "lookup"]
-            self._speculation.choose(lookups[0] if lookups else "off")
+        speculation = self._speculation
+        current = speculation.current
+        if not has_draft and current.needs_draft_model:
+            self._set_aside = current.name
+            lookups = [info for info in speculation.members if info.family == "lookup"]
+            speculation.choose(
+                choice_of(lookups).name if lookups else speculation.usual("lookup") or "off"
+            )
         elif has_draft and self._set_aside is not None:
-            if current.family != "model":
-                self._speculation.choose(self._set_aside)
+            if not current.needs_draft_model:
+                speculation.choose(self._set_aside)
             self._set_aside = None
 
     @Slot(object, bool)

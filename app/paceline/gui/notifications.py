@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from paceline.gui.theme import restyle
+
 if TYPE_CHECKING:
     from paceline.errors import UserError
 
@@ -72,3 +74,19 @@ def show_about(parent: QWidget, title: str, text: str) -> None:
     box = QMessageBox(QMessageBox.Icon.NoIcon, title, text, parent=parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.open()
+
+
+def ask_to_delete(parent: QWidget, title: str, text: str, action: str) -> QMessageBox:
+    """Open a dialog that says what will be gone; returns at once.
+
+    `accepted` tells that the user wants it. The button that keeps everything is the default.
+    """
+    box = QMessageBox(QMessageBox.Icon.Warning, title, text, parent=parent)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    delete = box.addButton(action, QMessageBox.ButtonRole.AcceptRole)
+    delete.setProperty("kind", "danger")
+    keep = box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(keep)
+    restyle(delete)
+    box.open()
+    return box

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.chat.reply import TurnOptions
+from paceline.errors import UserError
+from paceline.gui.widgets.sampling_settings import REFUSALS
 from paceline.messages import TuneRejected
 
 if TYPE_CHECKING:
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
     from paceline.gui.widgets.status_line import StatusLine
     from paceline.messages import EngineDescribed, EngineDied, TuneApplied
 
+SAMPLING = "sampling"
+"""Topic of notices about settings of the next reply; a change of them settles it."""
+LOOKUP_CACHE = "lookup-cache"
+"""Topic of notices about the file of lookups; loading the models again settles it."""
+LOOKUP_CACHE_CODES = ("bad-lookup-cache", "cannot-read", "other-vocabulary")
+"""What the engine answers to a lookup cache that it cannot use; the reply has not begun then."""
 TUNE_AFTER_MS = 120
 """A dragged slider sends a change when it rests, not one per pixel."""
 
@@ -30,6 +38,10 @@ class PanelController(QObject):
 
     settings_changed = Signal()
     """Something that is remembered was changed"""
+    obstacle_changed = Signal(str)
+    """Why no reply can begin with these settings, in words; empty: it can"""
+    question_returned = Signal(str)
+    """The text of a message whose reply was refused before it began"""
 
     def __init__(
         self,
@@ -57,12 +69,14 @@ class PanelController(QObject):
         speculation.drafter_changed.connect(self._check_models)
         panel.sampling.changed.connect(self._on_sampling_changed)
         panel.sections_changed.connect(self.settings_changed)
+        panel.advice.applied.connect(self._on_advice)
         pair.changed.connect(self._on_pair_changed)
         signals.tuned.connect(self._on_tuned)
         signals.described.connect(self._on_described)
         signals.died.connect(self._on_died)
         signals.started.connect(self._on_busy)
         signals.ended.connect(self._on_idle)
+        signals.ended.connect(self._on_ended)
         self.show_settings()
         self._on_pair_changed(pair.state)
 
@@ -80,6 +94,7 @@ class PanelController(QObject):
             max_tokens=settings.max_tokens,
             seed=settings.seed,
             system_prompt=settings.system_prompt,
+            remember=self._panel.learning.remembers,
         )
 
     # --------------------------------------------------------------------------- what users do
@@ -99,7 +114,16 @@ class PanelController(QObject):
     @Slot()
     def _on_sampling_changed(self) -> None:
         self.show_settings()
+        self._notifications.settled.emit(SAMPLING)
+        self.obstacle_changed.emit(self._panel.sampling.obstacle)
         self.settings_changed.emit()
+
+    @Slot(str)
+    def _on_advice(self, strategy: str) -> None:
+        try:
+            self._speculation.use(strategy)
+        except UserError as error:
+            self._notifications.user_error(error)
 
     # ------------------------------------------------------------------- what the engine tells
 
@@ -111,6 +135,25 @@ class PanelController(QObject):
             self._panel.draft_settings.show_problem(self.tr("Not for this reply: {}").format(why))
         else:
             self._check_models()
+
+    @Slot(object)
+    def _on_ended(self, reply: Reply) -> None:
+        """What the engine refused before it began goes back to where it was written."""
+        error = reply.error
+        if error is None or reply.steps or self._session is None:
+            return
+        if error.code in REFUSALS:
+            topic = SAMPLING
+            self._panel.sampling.show_refusal(error.code, f"{error.message} {error.hint}".strip())
+        elif error.code in LOOKUP_CACHE_CODES:
+            topic = LOOKUP_CACHE
+            self._panel.loading.set_open(True)
+        else:
+            return
+        question = self._session.take_back(reply)
+        self._notifications.error(error.message, error.hint, topic=topic)
+        if question:
+            self.question_returned.emit(question)
 
     @Slot(object)
     def _on_described(self, description: EngineDescribed) -> None:
@@ -130,6 +173,10 @@ class PanelController(QObject):
     @Slot(object)
     def _on_pair_changed(self, state: PairState) -> None:
         self._panel.loading.show_pair(state.pair)
+        has_draft = state.status != "ready" or state.draft is not None
+        self._speculation.set_has_draft(has_draft)
+        if state.status == "loading":
+            self._notifications.settled.emit(LOOKUP_CACHE)
         if state.status == "ready":
             self._check_models()
         words = {
@@ -146,12 +193,9 @@ class PanelController(QObject):
     @Slot()
     def _check_models(self) -> None:
         """Say at once when the chosen strategy lacks its model."""
-        state = self._pair.state
-        lacks_draft = state.status == "ready" and state.draft is None
-        if lacks_draft and self._speculation.current.family == "model":
-            self._panel.draft_settings.show_problem(
-                self.tr("No draft model is loaded. Open one in the Models menu, or take Lookup.")
-            )
+        obstacle = self._speculation.obstacle(self._speculation.current.name)
+        if obstacle:
+            self._panel.draft_settings.show_problem(obstacle)
         else:
             self._speculation.check()
 

@@ -16,9 +16,11 @@ from PySide6.QtWidgets import QApplication
 from paceline import __version__
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.session import ChatSession
+from paceline.engine.drafters import forced
 from paceline.gui.background import Background
 from paceline.gui.chat_controller import ChatController
 from paceline.gui.icons import Icons
+from paceline.gui.learning_controller import MEMORY_FOLDER, LearningController
 from paceline.gui.main_window import MainWindow
 from paceline.gui.models_controller import ModelsController
 from paceline.gui.notifications import Notifications, show_about
@@ -29,6 +31,7 @@ from paceline.gui.viewmodels.chat import ChatSignals
 from paceline.gui.viewmodels.conversations import ConversationList
 from paceline.gui.viewmodels.live import LiveFigures
 from paceline.gui.viewmodels.pair import PairModel
+from paceline.gui.viewmodels.sources import Sources
 from paceline.gui.viewmodels.speculation import SpeculationModel
 from paceline.gui.widgets.sampling_settings import ReplySettings
 from paceline.messages import ModelParams
@@ -63,6 +66,7 @@ class Program(QObject):
         resources: Path,
         settings_file: Path,
         cache_dir: Path,
+        data_dir: Path,
         loaded: LoadedSettings,
         parent: QObject | None = None,
     ) -> None:
@@ -75,7 +79,7 @@ class Program(QObject):
         self.themes = ThemeController(settings.theme, self)
         self._dress(self.themes.current)
         self.speculation = SpeculationModel(infos, settings.strategies, self)
-        self.live = LiveFigures(infos, self)
+        self.live = LiveFigures(Sources((*infos, forced.INFO)), self)
         self.pair = PairModel(self)
         self.signals = ChatSignals(self)
         self.notifications = Notifications(self)
@@ -98,7 +102,9 @@ class Program(QObject):
             notifications=self.notifications,
             parent=self,
         )
-        self.loader = PairLoader(client, cache_dir=str(cache_dir))
+        self.loader = PairLoader(
+            client, cache_dir=str(cache_dir), memory_dir=str(data_dir / MEMORY_FOLDER)
+        )
         self.session = ChatSession(client, self.loader, self.panel.turn_options)
         self.panel.set_session(self.session)
         self.loader.set_listener(self.pair)
@@ -112,6 +118,16 @@ class Program(QObject):
             pane=self.window.chat_pane,
             sidebar=self.window.sidebar,
             conversations=self._conversations,
+            notifications=self.notifications,
+            parent=self,
+        )
+        self.learning = LearningController(
+            card=self.window.panel.learning,
+            data_dir=data_dir,
+            signals=self.signals,
+            loader=self.loader,
+            pair=self.pair,
+            background=self.background,
             notifications=self.notifications,
             parent=self,
         )
@@ -166,6 +182,7 @@ class Program(QObject):
             seed=reply.seed,
             system_prompt=reply.system_prompt,
             strategies=self.speculation.saved(),
+            remember_drafts=self.learning.remembers,
             window=self.window.state(),
         )
 
@@ -197,7 +214,9 @@ class Program(QObject):
                 settings.sampling, settings.max_tokens, settings.seed, settings.system_prompt
             )
         )
+        self.window.panel.learning.show_remembers(settings.remember_drafts)
         self.panel.show_settings()
+        self.window.chat_pane.composer.set_obstacle(self.window.panel.sampling.obstacle)
         actions = self.window.actions_
         actions.token_colours.setChecked(settings.token_colours)
         self.window.chat_pane.chat.set_token_colours(settings.token_colours)
@@ -224,6 +243,9 @@ class Program(QObject):
         self.window.chat_pane.errors.action_requested.connect(self.models.on_action)
         self.window.chat_pane.errors.action_requested.connect(self.chat.on_action)
         self.panel.settings_changed.connect(self._on_remembered)
+        self.panel.obstacle_changed.connect(self.window.chat_pane.composer.set_obstacle)
+        self.panel.question_returned.connect(self.window.chat_pane.composer.return_text)
+        self.learning.settings_changed.connect(self._on_remembered)
         self.themes.changed.connect(self._on_theme_changed)
         self.window.closing.connect(self.shut_down)
 

@@ -126,6 +126,7 @@ def run_smoke_test(out: Path) -> int:
             resources=resources(),
             settings_file=Path(folder) / "settings.json",
             cache_dir=Path(folder) / "cache",
+            data_dir=Path(folder) / "data",
             loaded=LoadedSettings(
                 Settings(theme="light", seed=SEED, max_tokens=MAX_TOKENS, strategies=(STRATEGY,))
             ),

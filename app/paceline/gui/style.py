@@ -199,6 +199,7 @@ QListView[kind="chats"] { background: transparent; border: 0; }
 QListView[kind="chats"]::item { padding: 8px 10px; margin: 1px 0; border-radius: 8px; }
 QListView:focus, QTreeView:focus, QTableView:focus { border-color: $accent; }
 QListView[kind="chats"]:focus { border: 0; }
+QListView[kind="menu"], QListView[kind="menu"]:focus { background: transparent; border: 0; }
 QListView[kind="chats"]::item:selected:focus { border: 1px solid $accent; }
 QHeaderView::section {
     background: $surface; color: $muted; border: 0; border-bottom: 1px solid $line;

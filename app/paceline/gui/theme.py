@@ -159,6 +159,7 @@ def mono_font(px: int = BASE_PX - 1) -> QFont:
     font.setPixelSize(px)
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setFixedPitch(True)
+    font.setFeature(QFont.Tag("calt"), 0)  # ligatures make ::= and != look like other signs
     return font
 
 

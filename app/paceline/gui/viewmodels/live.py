@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from paceline.engine.drafters import forced
 from paceline.gui.viewmodels.figures import Headline, asks_drafter, headline
 from paceline.gui.viewmodels.metrics import StepMetrics
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from paceline.chat.reply import Reply
-    from paceline.engine.drafters.base import DrafterInfo
+    from paceline.gui.viewmodels.sources import Sources
     from paceline.messages import StepCommitted
 
 REFRESH_MS = 80
@@ -28,10 +27,10 @@ class LiveFigures(QObject):
 
     refreshed = Signal()
 
-    def __init__(self, infos: Sequence[DrafterInfo], parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._titles = {info.id: info.title for info in infos}
-        self.metrics = StepMetrics({info.id: info.family for info in infos})
+        self.sources = sources
+        self.metrics = StepMetrics(sources)
         self._reply: Reply | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(REFRESH_MS)
@@ -61,10 +60,10 @@ class LiveFigures(QObject):
         reply = self._reply
         if reply is None:
             return Headline()
-        used = self.metrics.drafters or {reply.strategy.split(":")[0]}
-        drafter_id = next(iter(used))
-        several = self.tr("Speculation")
-        title = self._titles.get(drafter_id, drafter_id) if len(used) == 1 else several
+        used = [name for name in self.metrics.tallies if name != forced.INFO.id]
+        if not self.metrics.tallies:
+            used = reply.strategy.split(":")[0].split("+")
+        title = self.sources.title(used[0]) if len(used) == 1 else self.tr("Speculation")
         asks = asks_drafter(reply)
         return headline(self.metrics, title, self.plain_tokens_per_s, reply.stats, asks=asks)
 

@@ -1,22 +1,21 @@
 """The figures behind the live plot: ring buffers over the last decoding steps. No Qt.
 
 Writing costs a few array stores per step and never grows; reading gives copies of the newest part.
-A step's tokens are counted by the *family* of the drafter that proposed them: a draft model, or a
-lookup. The first step of a reply commits the token from the prefill's logits; it is timed, but it
-is no verify step and so gets no bar.
+A step's tokens are counted by the drafter that proposed them, of which a step may have several,
+and for the plot by its kind: a draft model, or a lookup. The first step of a reply commits the
+token from the prefill's logits; it is timed, but it is no verify step and so gets no bar.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from paceline.gui.viewmodels.sources import Sources
     from paceline.messages import StepCommitted
 
 CAPACITY = 2000
@@ -61,12 +60,29 @@ class TimeShares:
         return self.verify_s + self.draft_s + self.sample_s + self.rest_s
 
 
+@dataclass(slots=True)
+class Tally:
+    """What one drafter did in a reply so far; see `DrafterStats` for the words."""
+
+    drafts: int = 0
+    drafts_accepted: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    discarded: int = 0
+    per_position: list[int] = field(default_factory=list)
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """Accepted of the drafted tokens that were judged; None when there were none."""
+        judged = self.drafted - self.discarded
+        return self.accepted / judged if judged > 0 else None
+
+
 class StepMetrics:
     """Takes every `StepCommitted` of one reply and answers for plot, time bar and headline."""
 
-    def __init__(self, families: Mapping[str, str]) -> None:
-        """`families` tells per drafter's id "model" or "lookup"; unknown ones are lookups."""
-        self._families = families
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
         self._drafted, self._accepted, self._by_model = (np.zeros(CAPACITY) for _ in range(3))
         self._tokens_sum, self._seconds_sum = np.zeros(CAPACITY), np.zeros(CAPACITY)
         self.clear()
@@ -78,7 +94,8 @@ class StepMetrics:
         self.n_drafted = 0
         self.n_accepted = 0
         self.n_discarded = 0
-        self.drafters: set[str] = set()
+        self.tallies: dict[str, Tally] = {}
+        """By the drafter's id, of those that drafted, in the order of their first draft."""
         self._seconds = 0.0
         self._verify_s = self._draft_s = self._sample_s = 0.0
         self._n_plain = 0
@@ -99,12 +116,18 @@ class StepMetrics:
         drafted = accepted = by_model = 0
         for count in step.drafted:
             if count.n_drafted:
-                self.drafters.add(count.drafter)
+                tally = self.tallies.setdefault(count.drafter, Tally())
+                tally.drafts += 1
+                tally.drafts_accepted += count.n_accepted > 0
+                tally.drafted += count.n_drafted
+                tally.accepted += count.n_accepted
+                tally.discarded += count.n_discarded
             drafted += count.n_drafted
             accepted += count.n_accepted
             self.n_discarded += count.n_discarded
-            if self._families.get(count.drafter) == "model":
+            if self._sources.kind(count.drafter) == "draft":
                 by_model += count.n_accepted
+        self._count_places(step)
         self.n_drafted += drafted
         self.n_accepted += accepted
         at = self.n_steps % CAPACITY
@@ -114,6 +137,15 @@ class StepMetrics:
         self._tokens_sum[at] = self.n_tokens
         self._seconds_sum[at] = self._seconds
         self.n_steps += 1
+
+    def _count_places(self, step: StepCommitted) -> None:
+        for trace in step.tokens:
+            tally = self.tallies.get(trace.source)
+            if tally is None or trace.position < 0:
+                continue
+            missing = trace.position + 1 - len(tally.per_position)
+            tally.per_position.extend([0] * missing)
+            tally.per_position[trace.position] += 1
 
     def window(self, n: int) -> StepWindow:
         """The newest `n` steps, or as many as there are."""

@@ -1,7 +1,8 @@
 """Which strategy is chosen and with which settings; everything the panel shows comes from here.
 
-Built from the drafters' own descriptions, so a new drafter or a plug-in appears by itself. The
-settings of every drafter are kept, also of those that are not chosen just now.
+Built from the drafters' own descriptions, so a new drafter or a plug-in appears by itself. A
+strategy is one drafter or a chain of them. Every drafter has one set of settings, which it keeps
+in whatever chain it works, also while it is not chosen.
 """
 
 from __future__ import annotations
@@ -10,27 +11,41 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from paceline.engine.drafters.registry import parse_strategy
+from paceline.engine.drafters.strategy import parse_strategy
 from paceline.errors import UserError
+from paceline.gui.viewmodels.choices import (
+    JOINT,
+    USUAL_LOOKUP,
+    Choice,
+    Group,
+    choice_of,
+    group_of,
+    in_order,
+    name_of,
+    usual_chains,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.engine.drafters.base import DrafterInfo
+    from paceline.engine.drafters.base import DrafterInfo, Parameter
+    from paceline.engine.drafters.strategy import Strategy
 
 DEFAULT = "draft"
 """What is chosen when nothing usable was saved."""
 
 
 class SpeculationModel(QObject):
-    """The chosen drafter and the settings of all of them."""
+    """The chosen strategy and the settings of all drafters."""
 
     drafter_changed = Signal()
-    """Another drafter is chosen."""
+    """Another strategy is chosen, or all settings of the chosen one are new."""
     strategy_changed = Signal(str)
     """The strategy text is different and valid."""
     refused = Signal(str)
     """The settings do not fit together; empty: they do again."""
+    choices_changed = Signal()
+    """What can be chosen, or whether it can be used now, is different."""
 
     def __init__(
         self,
@@ -45,65 +60,109 @@ class SpeculationModel(QObject):
             info.id: {parameter.name: parameter.default for parameter in info.parameters}
             for info in infos
         }
+        self._usual_chains = usual_chains(self._infos)
+        self._own_chains: list[str] = []
+        self._last: dict[Group, str] = {}
+        self._has_draft = True
         self._current = DEFAULT if DEFAULT in self._infos else next(iter(self._infos))
         self.unusable = ""
         """The saved strategy that was to be chosen and cannot be; empty: there is none."""
         self._load(saved)
+        self._last[self.group] = self._current
         self._strategy = self.text_of(self._current)
 
     @property
     def infos(self) -> tuple[DrafterInfo, ...]:
-        """All drafters that can be chosen."""
+        """All drafters that there are."""
         return tuple(self._infos.values())
 
     @property
-    def current(self) -> DrafterInfo:
-        """The chosen drafter."""
-        return self._infos[self._current]
+    def current(self) -> Choice:
+        """The chosen strategy."""
+        return choice_of(self.members)
+
+    @property
+    def members(self) -> tuple[DrafterInfo, ...]:
+        """The drafters of the chosen strategy, in the order in which they are asked."""
+        return self._members(self._current)
+
+    @property
+    def group(self) -> Group:
+        """The group of the chosen strategy."""
+        return group_of(self.members)
 
     @property
     def strategy(self) -> str:
         """The last valid strategy text."""
         return self._strategy
 
-    def info(self, drafter_id: str) -> DrafterInfo | None:
-        """The description of a drafter."""
-        return self._infos.get(drafter_id)
+    def choices(self, group: Group) -> tuple[Choice, ...]:
+        """Everything that a group offers."""
+        if group == "mixed":
+            names = [*self._usual_chains, *self._own_chains]
+        else:
+            names = [info.id for info in self.infos if group_of([info]) == group]
+        return tuple(choice_of(self._members(name)) for name in names)
 
-    def value(self, name: str) -> float:
-        """A setting of the chosen drafter."""
-        return self._values[self._current][name]
+    def usual(self, group: Group) -> str:
+        """What a group means: what was chosen of it last, else its best; empty: it has none."""
+        names = [choice.name for choice in self.choices(group)]
+        for name in (self._last.get(group, ""), USUAL_LOOKUP, *names):
+            if name in names:
+                return name
+        return ""
 
-    def choose(self, drafter_id: str) -> None:
-        """Choose another drafter."""
-        if drafter_id == self._current or drafter_id not in self._infos:
+    def obstacle(self, name: str) -> str:
+        """Why a strategy cannot be used now, in words; empty: it can."""
+        if self._has_draft or all(info.family != "model" for info in self._members(name)):
+            return ""
+        return self.tr("No draft model is loaded. Open one in the Models menu.")
+
+    def set_has_draft(self, has_draft: bool) -> None:  # noqa: FBT001
+        """Know whether a draft model is loaded."""
+        if has_draft != self._has_draft:
+            self._has_draft = has_draft
+            self.choices_changed.emit()
+
+    def value(self, drafter_id: str, name: str) -> float:
+        """A setting of a drafter."""
+        return self._values[drafter_id][name]
+
+    def choose(self, name: str) -> None:
+        """Choose a drafter or a chain by its name; what there is not is left alone."""
+        if not all(part in self._infos for part in name.split(JOINT)):
             return
-        self._current = drafter_id
+        name = name_of(self._members(name))
+        if name == self._current:
+            return
+        self._current = name
+        self._learn_chain(name)
+        self._last[self.group] = name
         self.drafter_changed.emit()
         self._update()
 
-    def set_value(self, name: str, value: float) -> None:
-        """Change a setting of the chosen drafter."""
-        if self._values[self._current][name] != value:
-            self._values[self._current][name] = value
+    def set_value(self, drafter_id: str, name: str, value: float) -> None:
+        """Change a setting of a drafter."""
+        if self._values[drafter_id][name] != value:
+            self._values[drafter_id][name] = value
             self._update()
 
     def reset(self) -> None:
-        """Put the settings of the chosen drafter back to their defaults."""
-        for parameter in self.current.parameters:
-            self._values[self._current][parameter.name] = parameter.default
+        """Put the settings of the chosen drafters back to their defaults."""
+        for info in self.members:
+            for parameter in info.parameters:
+                self._values[info.id][parameter.name] = parameter.default
         self.drafter_changed.emit()
         self._update()
 
     def use(self, strategy: str) -> None:
-        """Choose what a strategy text names.
+        """Choose what a strategy text names, with its settings.
 
         Raises:
             UserError: It names nothing that there is.
         """
-        parsed = parse_strategy(strategy)
-        self._current = parsed.info.id
-        self._values[self._current] = dict(parsed.settings)
+        self._take(parse_strategy(strategy))
+        self._last[self.group] = self._current
         self.drafter_changed.emit()
         self._update()
 
@@ -111,34 +170,62 @@ class SpeculationModel(QObject):
         """Tell once more whether the settings fit together."""
         self._update()
 
-    def text_of(self, drafter_id: str) -> str:
-        """The strategy text of a drafter: its id and the settings that are not the default."""
-        parts = [drafter_id]
-        for parameter in self._infos[drafter_id].parameters:
-            value = self._values[drafter_id][parameter.name]
-            if value != parameter.default:
-                shown = f"{value:.0f}" if parameter.kind == "int" else f"{value:g}"
-                parts.append(f"{parameter.name}={shown}")
+    def text_of(self, name: str) -> str:
+        """The text of a strategy: its name and the settings that are not the default."""
+        members = self._members(name)
+        parts = [name_of(members)]
+        for info in members:
+            prefix = f"{info.id}." if len(members) > 1 else ""
+            for parameter in info.parameters:
+                value = self._values[info.id][parameter.name]
+                if value != parameter.default:
+                    parts.append(f"{prefix}{parameter.name}={_shown(parameter, value)}")
         return ":".join(parts)
 
     def saved(self) -> tuple[str, ...]:
         """What `__init__` takes as `saved`."""
-        others = (name for name in self._infos if name != self._current)
-        changed = [text for text in map(self.text_of, others) if ":" in text]
-        return (self._strategy, *changed)
+        in_use = {info.id for info in self.members} if self.group == "mixed" else {self._current}
+        changed = [self.text_of(name) for name in self._infos if name not in in_use]
+        chains = [name for name in self._own_chains if name != self._current]
+        return (self._strategy, *(text for text in changed if ":" in text), *chains)
+
+    # ------------------------------------------------------------------------------ within
+
+    def _members(self, name: str) -> tuple[DrafterInfo, ...]:
+        return tuple(in_order([self._infos[part] for part in name.split(JOINT)]))
 
     def _load(self, saved: Sequence[str]) -> None:
-        for at, text in enumerate(saved):
-            try:
-                strategy = parse_strategy(text)
-            except UserError:
-                strategy = None
-            if strategy is not None and strategy.info.id in self._infos:
-                self._values[strategy.info.id] = dict(strategy.settings)
-                if at == 0:
-                    self._current = strategy.info.id
-            elif at == 0:
-                self.unusable = text
+        strategies = [self._parse(text) for text in saved]
+        # From the last to the first: where two texts differ about a drafter, the chosen one counts.
+        for strategy in reversed(strategies[1:]):
+            if strategy is not None:
+                for info, settings in strategy.drafters:
+                    for parameter in info.parameters:
+                        if settings[parameter.name] != parameter.default:
+                            self._values[info.id][parameter.name] = settings[parameter.name]
+                self._learn_chain(name_of(strategy.infos), first=True)
+        if strategies and strategies[0] is not None:
+            self._take(strategies[0])
+        elif strategies:
+            self.unusable = saved[0]
+
+    def _parse(self, text: str) -> Strategy | None:
+        try:
+            strategy = parse_strategy(text)
+        except UserError:
+            return None
+        return strategy if all(info.id in self._infos for info in strategy.infos) else None
+
+    def _take(self, strategy: Strategy) -> None:
+        self._current = name_of(strategy.infos)
+        for info, settings in strategy.drafters:
+            self._values[info.id] = dict(settings)
+        self._learn_chain(self._current)
+
+    def _learn_chain(self, name: str, *, first: bool = False) -> None:
+        if JOINT in name and name not in (*self._usual_chains, *self._own_chains):
+            self._own_chains.insert(0 if first else len(self._own_chains), name)
+            self.choices_changed.emit()
 
     def _update(self) -> None:
         text = self.text_of(self._current)
@@ -151,3 +238,7 @@ class SpeculationModel(QObject):
         if text != self._strategy:
             self._strategy = text
             self.strategy_changed.emit(text)
+
+
+def _shown(parameter: Parameter, value: float) -> str:
+    return f"{value:.0f}" if parameter.kind == "int" else f"{value:g}"

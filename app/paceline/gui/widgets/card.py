@@ -40,14 +40,13 @@ class Card(QFrame):
         self.setAccessibleName(title)
 
 
-class FoldCard(QFrame):
-    """A card whose content is shown or hidden by its title; `content` takes the widgets."""
+class FoldSection(QFrame):
+    """Content that is shown or hidden by its title; `body` takes the widgets."""
 
     toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("kind", "card")
         self.toggle = QToolButton()
         self.toggle.setProperty("kind", "fold")
         self.toggle.setObjectName("fold")
@@ -60,14 +59,14 @@ class FoldCard(QFrame):
         self.body = QVBoxLayout(self.content)
         self.body.setContentsMargins(0, 4, 0, 0)
         self.body.setSpacing(6)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(14, 10, 14, 10)
-        outer.setSpacing(0)
-        outer.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignLeft)
-        outer.addWidget(self.content)
+        self._outer = QVBoxLayout(self)
+        self._outer.setContentsMargins(0, 0, 0, 0)
+        self._outer.setSpacing(0)
+        self._outer.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignLeft)
+        self._outer.addWidget(self.content)
 
     def set_title(self, title: str) -> None:
-        """Name the card; the name is the button that folds it."""
+        """Name the section; the name is the button that folds it."""
         self.toggle.setText(title)
         self.toggle.setAccessibleName(title)
         self.setAccessibleName(title)
@@ -87,3 +86,12 @@ class FoldCard(QFrame):
         self.toggle.setArrowType(arrow)
         self.content.setVisible(is_open)
         self.toggled.emit(is_open)
+
+
+class FoldCard(FoldSection):
+    """A card that folds."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self._outer.setContentsMargins(14, 10, 14, 10)

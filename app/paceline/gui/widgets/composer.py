@@ -192,6 +192,17 @@ class Composer(QFrame):
         self._reason = reason
         self._update()
 
+    @Slot(str)
+    def set_obstacle(self, reason: str) -> None:
+        """Why nothing can be sent now; empty: it can."""
+        self.set_enabled_reason(reason or None)
+
+    @Slot(str)
+    def return_text(self, text: str) -> None:
+        """Bring back a message that could not be answered, before what was written since."""
+        written = self.text
+        self.set_text(f"{text}\n{written}" if written.strip() else text)
+
     @Slot()
     def _update(self) -> None:
         """Make button and hint say what is possible."""

@@ -1,4 +1,4 @@
-"""The settings of the chosen drafter, built from its own description; they apply live."""
+"""The settings of the chosen drafters, built from their own descriptions; they apply live."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from paceline.gui.widgets.card import Card
 from paceline.gui.widgets.fields import SliderField
+from paceline.gui.widgets.soft_breaks import with_soft_breaks
 
 if TYPE_CHECKING:
-    from paceline.engine.drafters.base import Parameter
+    from paceline.engine.drafters.base import DrafterInfo, Parameter
     from paceline.gui.viewmodels.speculation import SpeculationModel
 
 
 class _ParameterField(SliderField):
     """One setting of a drafter."""
 
-    def __init__(self, parameter: Parameter) -> None:
+    def __init__(self, drafter_id: str, parameter: Parameter) -> None:
         usual = max(4 * parameter.default, 32)
         super().__init__(
             parameter.title,
@@ -28,17 +29,24 @@ class _ParameterField(SliderField):
             whole=parameter.kind == "int",
             slider_high=usual if parameter.high > 2 * usual else None,
         )
+        self.drafter_id = drafter_id
         self.name = parameter.name
+
+    def set_owner(self, title: str) -> None:
+        """Tell apart, for those who hear it, what several drafters of a chain have."""
+        for widget in (self.slider, self.field):
+            widget.setAccessibleName(f"{title}: {self.label.text()}")
 
 
 class DraftSettings(Card):
-    """Sliders of the chosen drafter and, below, why a setting is not taken."""
+    """One section of sliders per drafter and, below, why a setting is not taken."""
 
     def __init__(self, model: SpeculationModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.set_title(self.tr("Draft settings"), self.tr("apply at the next step"))
         self._model = model
         self._fields: list[_ParameterField] = []
+        self._sections: list[QWidget] = []
         self._reset = QPushButton(self.tr("Reset"))
         self._reset.setProperty("kind", "link")
         self._reset.setToolTip(self.tr("Put these settings back to their defaults"))
@@ -48,7 +56,7 @@ class DraftSettings(Card):
         self.problem.setWordWrap(True)
         self.problem.hide()
         self._rows = QVBoxLayout()
-        self._rows.setSpacing(2)
+        self._rows.setSpacing(10)
         self.body.addLayout(self._rows)
         self.body.addWidget(self.problem)
         self._reset.clicked.connect(self._on_reset)
@@ -58,36 +66,73 @@ class DraftSettings(Card):
 
     @property
     def fields(self) -> dict[str, SliderField]:
-        """The fields by the name of their setting."""
-        return {field.name: field for field in self._fields}
+        """The fields by the name of their setting; in a chain by ``ID.NAME``."""
+        is_chain = len(self._model.members) > 1
+        return {f"{f.drafter_id}.{f.name}" if is_chain else f.name: f for f in self._fields}
+
+    @property
+    def section_titles(self) -> list[str]:
+        """What the sections of a chain are called."""
+        return [section.accessibleName() for section in self._sections if section.accessibleName()]
 
     @Slot(str)
     def show_problem(self, text: str) -> None:
         """Say why a setting is not taken; empty: all is well."""
-        self.problem.setText(text)
+        self.problem.setText(with_soft_breaks(text))
         self.problem.setVisible(bool(text))
 
     @Slot()
     def _rebuild(self) -> None:
-        for field in self._fields:
-            self._rows.removeWidget(field)
-            field.hide()
-            field.deleteLater()
-        info = self._model.current
-        self._fields = [_ParameterField(parameter) for parameter in info.parameters]
-        for field in self._fields:
-            field.set_value(self._model.value(field.name))
-            field.value_changed.connect(self._on_value_changed)
-            self._rows.addWidget(field)
-        self.title.setToolTip(info.summary)
+        for section in self._sections:
+            self._rows.removeWidget(section)
+            section.hide()
+            section.deleteLater()
+        members = self._model.members
+        self._fields = []
+        self._sections = [self._section(info, is_chain=len(members) > 1) for info in members]
+        for section in self._sections:
+            self._rows.addWidget(section)
+        self._put_in_tab_order()
+        self.title.setToolTip(self._model.current.summary)
         self._reset.setVisible(bool(self._fields))
         remark = self.tr("apply at the next step") if self._fields else self.tr("none here")
         self.remark.setText(remark)
 
+    def _put_in_tab_order(self) -> None:
+        """Reach the fields behind Reset: what is made later would come last in the window."""
+        before: QWidget = self._reset
+        for field in self._fields:
+            for widget in (field.slider, field.field):
+                QWidget.setTabOrder(before, widget)
+                before = widget
+
+    def _section(self, info: DrafterInfo, *, is_chain: bool) -> QWidget:
+        section = QWidget()
+        rows = QVBoxLayout(section)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(2)
+        if is_chain:
+            title = QLabel(info.title)
+            title.setProperty("role", "section")
+            title.setToolTip(info.summary)
+            section.setAccessibleName(info.title)
+            rows.addWidget(title)
+        for parameter in info.parameters:
+            field = _ParameterField(info.id, parameter)
+            field.set_value(self._model.value(info.id, parameter.name))
+            field.value_changed.connect(self._on_value_changed)
+            if is_chain:
+                field.set_owner(info.title)
+            self._fields.append(field)
+            rows.addWidget(field)
+        if not is_chain and not info.parameters:
+            section.hide()
+        return section
+
     @Slot()
     def _on_value_changed(self) -> None:
         for field in self._fields:
-            self._model.set_value(field.name, field.value)
+            self._model.set_value(field.drafter_id, field.name, field.value)
 
     @Slot()
     def _on_reset(self) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from paceline.gui.theme import restyle
+from paceline.gui.widgets.soft_breaks import BreakingLabel, with_soft_breaks
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
@@ -27,10 +28,8 @@ class ErrorBar(QFrame):
         self.setObjectName("error_bar")
         self._action_name = self._topic = ""
         self._is_error = False
-        self.text = QLabel()
-        self.text.setWordWrap(True)
+        self.text = BreakingLabel()
         self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.action = QPushButton()
         self.action.setProperty("kind", "quiet")
         self.close_button = QToolButton()
@@ -62,8 +61,9 @@ class ErrorBar(QFrame):
         self._is_error = notice.level == "error"
         self.setProperty("tone", {"error": "danger", "warning": "lookup"}.get(notice.level, ""))
         restyle(self)
-        self.text.setText(f"{notice.message} {notice.hint}".strip())
-        self.setAccessibleName(self.text.text())
+        words = f"{notice.message} {notice.hint}".strip()
+        self.text.setText(with_soft_breaks(words))
+        self.setAccessibleName(words)
         self._action_name, self._topic = notice.action, notice.topic
         self.action.setText(notice.action_text)
         self.action.setVisible(bool(notice.action))

@@ -117,15 +117,18 @@ class SliderField(QWidget):
         *,
         whole: bool,
         slider_high: float | None = None,
+        slider_range: tuple[float, float] | None = None,
         parent: QWidget | None = None,
     ) -> None:
+        """Take all values of low..high; the slider reaches to `slider_high`, or this range."""
         super().__init__(parent)
-        self._low = low
-        self._span = (high if slider_high is None else slider_high) - low
+        self._low, slider_end = slider_range or (low, high if slider_high is None else slider_high)
+        self._span = slider_end - self._low
         self._whole = whole
         self.label = QLabel(title)
         self.label.setProperty("role", "muted")
-        self.label.setFixedWidth(LABEL_PX)
+        self.label.setMinimumWidth(LABEL_PX)
+        self.label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         self.slider = Slider()
         self.slider.setRange(0, int(self._span) if whole else _SLIDER_STEPS)
         self.slider.setPageStep(1 if whole and self._span <= 16 else 4)
@@ -181,4 +184,4 @@ class SliderField(QWidget):
         offset = value - self._low
         position = round(offset if self._whole else offset / self._span * _SLIDER_STEPS)
         with QSignalBlocker(self.slider):
-            self.slider.setValue(min(position, self.slider.maximum()))
+            self.slider.setValue(max(0, min(position, self.slider.maximum())))

@@ -1,4 +1,4 @@
-"""How the two models are loaded: GPU layers, device, context, threads; applied by Reload."""
+"""How the two models are loaded: where, with how much context and threads; applied by Reload."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QWidget,
+)
 
 from paceline.chat.pair import Pair
+from paceline.gui.widgets.advanced_loading import AdvancedLoading
 from paceline.gui.widgets.card import FoldCard
-from paceline.gui.widgets.fields import Choice, WholeNumber
+from paceline.gui.widgets.fields import LABEL_PX, Choice, WholeNumber
+from paceline.gui.widgets.file_field import FileField
 
 if TYPE_CHECKING:
     from paceline.messages import EngineDescribed, ModelParams
@@ -57,6 +66,7 @@ class LoadSettings(FoldCard):
         grid = QGridLayout()
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(6)
+        grid.setColumnMinimumWidth(0, LABEL_PX)
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(2, 1)
         names = (
@@ -78,8 +88,33 @@ class LoadSettings(FoldCard):
         self.reload_button = QPushButton(self.tr("Reload models"))
         self.reload_button.setEnabled(False)
         self.reload_button.clicked.connect(self._on_reload)
+        self.exact = QCheckBox(self.tr("Exact: same text with any strategy"))
+        self.exact.setToolTip(
+            self.tr(
+                "Chooses batch widths at which the target's numbers do not depend on the draft, so "
+                "that a reply is the same with any strategy. It costs speed where the processor or "
+                "GPU computes narrow batches in another way; a note says how much after loading. "
+                "Off: only near-ties between two tokens can fall differently."
+            )
+        )
+        self.exact.setAccessibleDescription(self.exact.toolTip())
+        self.exact.toggled.connect(self._enable)
+        self.lookup_cache = FileField(
+            self.tr("Lookup cache"),
+            self.tr(
+                "A file of token statistics from texts of yours, for the strategy ngram-cache; "
+                "“paceline cache build” makes one."
+            ),
+            self.tr("Lookup caches (*.bin);;All files (*)"),
+        )
+        self.lookup_cache.changed.connect(self._enable)
+        self.advanced = AdvancedLoading()
+        self.advanced.changed.connect(self._enable)
         self.body.addLayout(grid)
         self.body.addWidget(self.reason)
+        self.body.addWidget(self.exact)
+        self.body.addWidget(self.lookup_cache)
+        self.body.addWidget(self.advanced)
         self.body.addWidget(self.remark)
         self.body.addWidget(self.reload_button)
         self._enable()
@@ -107,6 +142,7 @@ class LoadSettings(FoldCard):
                 )
             )
         self.reason.setVisible(not self._has_gpu)
+        self.advanced.show_engine(description)
         self._enable()
 
     def show_pair(self, pair: Pair | None) -> None:
@@ -118,6 +154,10 @@ class LoadSettings(FoldCard):
             self._show_params(self.target, pair.target)
             if pair.draft is not None:
                 self._show_params(self.draft, pair.draft)
+            self.advanced.show_params(pair.target, pair.draft)
+            self.lookup_cache.show_path(pair.lookup_cache)
+            with QSignalBlocker(self.exact):
+                self.exact.setChecked(pair.exact)
         self._enable()
 
     def wanted(self) -> Pair | None:
@@ -125,9 +165,12 @@ class LoadSettings(FoldCard):
         if self._pair is None:
             return None
         draft = self._pair.draft
+        advanced = self.advanced
         return Pair(
-            self._params(self.target, self._pair.target),
-            None if draft is None else self._params(self.draft, draft),
+            advanced.target.params(self._params(self.target, self._pair.target)),
+            None if draft is None else advanced.draft.params(self._params(self.draft, draft)),
+            lookup_cache=self.lookup_cache.path,
+            exact=self.exact.isChecked(),
         )
 
     def _make_column(self, title: str) -> _Column:
@@ -191,6 +234,11 @@ class LoadSettings(FoldCard):
             column.n_threads.setEnabled(is_there)
             column.gpu_layers.setEnabled(is_there and self._has_gpu)
             column.device.setEnabled(is_there and self._has_gpu)
+        self.advanced.enable(
+            has_target=pair is not None, has_draft=pair is not None and pair.draft is not None
+        )
+        self.exact.setEnabled(pair is not None)
+        self.lookup_cache.setEnabled(pair is not None)
         self.reload_button.setEnabled(pair is not None)
         is_changed = pair is not None and self.wanted() != pair
         self.reload_button.setText(

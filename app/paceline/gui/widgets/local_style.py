@@ -37,6 +37,16 @@ QToolButton[kind="fold"] {
 }
 QToolButton[kind="fold"]:hover { background: transparent; color: $accent; }
 QToolButton[kind="fold"]:focus { border-color: $accent; }
+QPushButton[kind="compact"] { padding: 2px 10px; min-height: 16px; font-size: 12px; }
+QLabel[role="hint"] { color: $text; font-size: 13px; }
+QLineEdit { padding: 3px 7px; min-height: 18px; }
+QLineEdit[kind="value"] {
+    background: transparent; border: 1px solid transparent; border-radius: 6px;
+    padding: 2px 5px;
+}
+QLineEdit[kind="value"]:hover { background: $hover; }
+QLineEdit[kind="value"]:focus { background: $surface; border-color: $accent; }
+QLineEdit[kind="value"]:disabled { background: transparent; color: $faint; }
 QLabel[role="legend"] { color: $muted; font-size: 11px; }
 QLabel[role="ratio"][tone="muted"] { color: $muted; }
 QSlider { min-height: 18px; }

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from paceline.gui.viewmodels.sources import Kind, Sources
 from paceline.messages import SOURCE_TARGET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from paceline.messages import TokenTrace
-
-SOURCE_DRAFT = "draft"
-Kind = Literal["draft", "lookup"]
 
 SEARCH_WINDOW = 64
 """Characters of markup that may stand between two visible pieces of one block."""
@@ -51,11 +49,12 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TokenRecord:
-    """One committed token and the step that brought it."""
+    """One committed token, the step that brought it, and what its drafter is called."""
 
     trace: TokenTrace
     step: int
     n_drafted: int
+    title: str
 
 
 class Provenance:
@@ -68,17 +67,24 @@ class Provenance:
         self._run_starts: list[int] = []
         self._runs: list[tuple[int, int, Kind]] = []
 
-    def add(self, traces: Iterable[TokenTrace], step: int, n_drafted: int) -> None:
+    def add(
+        self,
+        traces: Iterable[TokenTrace],
+        step: int,
+        n_drafted: int,
+        sources: Sources | None = None,
+    ) -> None:
         """Note the tokens of one step; those without a character of their own are left out."""
+        sources = sources or Sources()
         for trace in traces:
             start = self._ends[-1] if self._ends else 0
             if trace.text_end <= start:
                 continue
             self._ends.append(trace.text_end)
-            self._records.append(TokenRecord(trace, step, n_drafted))
+            self._records.append(TokenRecord(trace, step, n_drafted, sources.title(trace.source)))
             if trace.source == SOURCE_TARGET:
                 continue
-            kind: Kind = "draft" if trace.source == SOURCE_DRAFT else "lookup"
+            kind = sources.kind(trace.source)
             if self._runs and self._runs[-1][1] == start and self._runs[-1][2] == kind:
                 self._runs[-1] = (self._runs[-1][0], trace.text_end, kind)
             else:

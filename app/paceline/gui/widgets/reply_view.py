@@ -19,10 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.widgets.message_view import MessageView
+from paceline.gui.widgets.soft_breaks import BreakingLabel, with_soft_breaks
 from paceline.gui.widgets.stats_label import StatsLabel
 
 if TYPE_CHECKING:
     from paceline.gui.theme import Theme
+    from paceline.gui.viewmodels.sources import Sources
     from paceline.messages import TokenTrace
 
 
@@ -68,10 +70,8 @@ class ReplyView(QWidget):
         frame = QFrame()
         frame.setProperty("kind", "notice")
         frame.setProperty("tone", "danger")
-        label = QLabel()
+        label = BreakingLabel()
         label.setTextFormat(Qt.TextFormat.RichText)
-        label.setWordWrap(True)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         layout = QVBoxLayout(frame)
         layout.setContentsMargins(12, 10, 12, 10)
         layout.addWidget(label)
@@ -141,6 +141,7 @@ class ReplyView(QWidget):
         *,
         step: int = 0,
         n_drafted: int = 0,
+        sources: Sources | None = None,
     ) -> None:
         """Take what one step added; shown at the next flush.
 
@@ -149,9 +150,10 @@ class ReplyView(QWidget):
             traces: The step's tokens, with their ends in the final text.
             step: The step's number.
             n_drafted: How many tokens were drafted in it, for the hover text.
+            sources: What the drafters are called, and their colours.
         """
         self._text += text
-        self._body.content.provenance.add(traces, step, n_drafted)
+        self._body.content.provenance.add(traces, step, n_drafted, sources)
         if text:
             self._is_dirty = True
             self.flush_wanted.emit(self)
@@ -221,7 +223,7 @@ class ReplyView(QWidget):
         self._body.set_caret(False)
         if self._error is None:
             self._error = self._make_error()
-        lines = [f"<b>{escape(message)}</b>", escape(hint)]
+        lines = [f"<b>{escape(with_soft_breaks(message))}</b>", escape(with_soft_breaks(hint))]
         self._error.setText("<br>".join(line for line in lines if line))
         self._show_footer()
 

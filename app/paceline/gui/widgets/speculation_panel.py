@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from paceline.chat.advice import advise
+from paceline.gui.viewmodels.drafter_rows import drafter_rows
+from paceline.gui.widgets.advice_line import AdviceLine
 from paceline.gui.widgets.draft_settings import DraftSettings
+from paceline.gui.widgets.drafter_card import DrafterCard
 from paceline.gui.widgets.headline_card import HeadlineCard
+from paceline.gui.widgets.learning_card import LearningCard
 from paceline.gui.widgets.load_settings import LoadSettings
 from paceline.gui.widgets.local_style import panel_stylesheet
 from paceline.gui.widgets.sampling_settings import SamplingSettings
@@ -24,8 +29,10 @@ if TYPE_CHECKING:
     from paceline.gui.theme import Theme
     from paceline.gui.viewmodels.live import LiveFigures
     from paceline.gui.viewmodels.speculation import SpeculationModel
+    from paceline.gui.widgets.card import FoldSection
 
-MIN_WIDTH = 300
+MIN_WIDTH = 346
+"""What the cards need at least; below it their right edges would be cut off."""
 
 
 class SpeculationPanel(QWidget):
@@ -47,20 +54,28 @@ class SpeculationPanel(QWidget):
         self._figures = figures
         self.picker = StrategyPicker(speculation)
         self.headline = HeadlineCard()
-        self.plot = SpeedPlot(figures.metrics, theme)
+        self.advice = AdviceLine()
+        self.plot = SpeedPlot(figures.metrics, figures.sources, theme)
+        self.drafters = DrafterCard(theme)
         self.time_bar = TimeBar(theme)
         self.draft_settings = DraftSettings(speculation)
+        self.learning = LearningCard()
         self.sampling = SamplingSettings()
         self.loading = LoadSettings()
-        self._sections = {"sampling": self.sampling, "loading": self.loading}
+        self._sections: dict[str, FoldSection | DrafterCard] = {
+            "drafters": self.drafters,
+            "sampling": self.sampling,
+            "loading": self.loading,
+            "advanced": self.loading.advanced,
+        }
         page = QWidget()
         page.setProperty("kind", "page")
         cards = QVBoxLayout(page)
         cards.setContentsMargins(14, 14, 14, 14)
         cards.setSpacing(12)
         for card in (
-            self.picker, self.headline, self.plot, self.time_bar, self.draft_settings,
-            self.sampling, self.loading,
+            self.picker, self.headline, self.plot, self.drafters, self.advice, self.time_bar,
+            self.draft_settings, self.learning, self.sampling, self.loading,
         ):  # fmt: skip
             cards.addWidget(card)
         cards.addStretch(1)
@@ -95,6 +110,7 @@ class SpeculationPanel(QWidget):
         self.setStyleSheet(panel_stylesheet(theme))
         self.plot.set_theme(theme)
         self.time_bar.set_theme(theme)
+        self.drafters.set_theme(theme)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Draw what was skipped while the panel was hidden."""
@@ -110,6 +126,13 @@ class SpeculationPanel(QWidget):
         self.headline.show_headline(figures.headline)
         self.plot.refresh(figures.plain_tokens_per_s)
         self.time_bar.show_times(figures.metrics.times)
+        reply = figures.reply
+        stats = reply.stats if reply is not None else None
+        self.drafters.show_rows(drafter_rows(figures.metrics, stats, figures.sources))
+        if reply is None or stats is None:
+            self.advice.clear()
+        else:
+            self.advice.show_advice(reply.turn_id, advise(stats, reply.strategy))
 
     @Slot()
     def _on_section_toggled(self) -> None:

@@ -6,6 +6,7 @@ set by hand, pens of one pixel, no antialiasing, nothing while hidden.
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from paceline.gui.widgets.card import Card
 if TYPE_CHECKING:
     from paceline.gui.theme import Theme
     from paceline.gui.viewmodels.metrics import StepMetrics, StepWindow
+    from paceline.gui.viewmodels.sources import Sources
 
 SHOWN_STEPS = 80
 FEW_STEPS = 40
@@ -67,10 +69,18 @@ def _bars() -> pg.BarGraphItem:
 class SpeedPlot(Card):
     """Bars and line over the last `SHOWN_STEPS` steps of one reply."""
 
-    def __init__(self, metrics: StepMetrics, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        metrics: StepMetrics,
+        sources: Sources,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.set_title(self.tr("Accepted of drafted, per step"))
         self._metrics = metrics
+        self._sources = sources
+        self._named: tuple[str, ...] = ()
         self._places = FEW_STEPS
         self._bars_plot = _Plot(92)
         self._line_plot = _Plot(64)
@@ -84,6 +94,7 @@ class SpeedPlot(Card):
         self._line_plot.box.addItem(self.speed)
         self._legend = QLabel()
         self._legend.setProperty("role", "legend")
+        self._legend.setWordWrap(True)
         line_title = QLabel(self.tr("Tokens per second"))
         line_title.setProperty("role", "title")
         self._plain_label = QLabel()
@@ -128,26 +139,49 @@ class SpeedPlot(Card):
         self.by_model.setOpts(brush=theme.accent)
         self.speed.setPen(pg.mkPen(theme.accent, width=1))
         self.plain.setPen(pg.mkPen(theme.muted, width=1, style=Qt.PenStyle.DashLine))
-        self._legend.setText(
-            " &nbsp; ".join(
-                f'<span style="color:{colour}">■</span>&nbsp;{text.replace(" ", "&nbsp;")}'
-                for colour, text in (
-                    (theme.accent, self.tr("draft model")),
-                    (theme.lookup, self.tr("lookup")),
-                    (theme.rejected, self.tr("rejected")),
-                )
-            )
-        )
+        self._theme = theme
+        self._show_legend()
 
     def refresh(self, plain_tokens_per_s: float | None) -> None:
         """Draw what the metrics hold now; does nothing while hidden."""
         if not self.isVisible() and self._metrics.n_steps:
             return
+        if tuple(self._metrics.tallies) != self._named:
+            self._named = tuple(self._metrics.tallies)
+            self._show_legend()
         window = self._metrics.window(SHOWN_STEPS)
         self._places = FEW_STEPS if self._metrics.n_steps <= FEW_STEPS else SHOWN_STEPS
         steps = np.arange(window.first, window.first + len(window.drafted), dtype=float)
         self._draw_bars(window, steps)
         self._draw_speed(window, steps, plain_tokens_per_s)
+
+    @property
+    def legend(self) -> str:
+        """What the colours of the bars mean, as rich text."""
+        return self._legend.text()
+
+    def _show_legend(self) -> None:
+        """Name the drafters of the reply beside their colours, or the kinds that there are."""
+        names: dict[str, list[str]] = {"draft": [], "lookup": []}
+        for drafter_id in self._named:
+            names[self._sources.kind(drafter_id)].append(self._sources.title(drafter_id))
+        if not self._named:
+            names = {"draft": [self.tr("draft model")], "lookup": [self.tr("lookup")]}
+        elif len(names["lookup"]) > 1:
+            # One colour has one entry; the card of the drafters tells them apart.
+            names["lookup"] = [self.tr("lookups")]
+        theme = self._theme
+        entries = (
+            *((theme.accent, name) for name in names["draft"]),
+            *((theme.lookup, name) for name in names["lookup"]),
+            (theme.rejected, self.tr("rejected")),
+        )
+        self._legend.setText(
+            " &nbsp; ".join(
+                f'<span style="color:{colour}">■</span>&nbsp;{escape(text).replace(" ", "&nbsp;")}'
+                for colour, text in entries
+            )
+        )
 
     def _draw_bars(self, window: StepWindow, steps: np.ndarray) -> None:
         self.drafted.setOpts(x=steps, height=window.drafted)

@@ -27,7 +27,7 @@ class StatusLine(QStatusBar):
         self._tone = "muted"
         self._state = QLabel()
         self._facts = ElidedLabel(_FACTS_PX, Qt.TextElideMode.ElideRight)
-        self._settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideRight)
+        self._settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideMiddle)
         for label in (self._state, self._facts):
             self.addWidget(label)
         self.addPermanentWidget(self._settings)

@@ -1,85 +1,147 @@
-"""The row of strategies: the usual ones as segments, all of them in a menu."""
+"""The choice of the strategy: a segment per group, and below it what of the group is in force."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
     QHBoxLayout,
-    QMenu,
+    QLabel,
+    QPushButton,
     QSizePolicy,
     QToolButton,
+    QVBoxLayout,
     QWidget,
 )
+
+from paceline.gui.viewmodels.choices import GROUPS, Group
+from paceline.gui.widgets.chain_dialog import ChainDialog
+from paceline.gui.widgets.strategy_menu import StrategyMenu
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QAbstractButton
 
+    from paceline.gui.viewmodels.choices import Choice
     from paceline.gui.viewmodels.speculation import SpeculationModel
 
+_HEIGHT = 34
+_UNBROKEN_HYPHEN = "\u2011"
 
-class StrategyPicker(QFrame):
-    """Segments for the usual drafters, and a menu with every id, plug-ins included."""
+
+class _Chooser(QPushButton):
+    """Shows the chosen strategy by title and id; a click opens the list of its group."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "chip")
+        # The layout within makes the button as high as all lines of the title.
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.title = QLabel()
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title.setWordWrap(True)
+        self.name = QLabel()
+        self.name.setProperty("role", "small")
+        self.arrow = QLabel("▾")
+        self.arrow.setProperty("role", "muted")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(8)
+        row.addWidget(self.title, 1)
+        row.addWidget(self.name)
+        row.addWidget(self.arrow)
+        for label in (self.title, self.name, self.arrow):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def show_choice(self, choice: Choice) -> None:
+        """Show a strategy; the id of a chain is what its title says already."""
+        # A line never ends within “N-gram”.
+        self.title.setText(choice.title.replace("-", _UNBROKEN_HYPHEN))
+        self.name.setText("" if choice.group == "mixed" else choice.name)
+        self.name.setVisible(bool(self.name.text()))
+        self.setToolTip(f"{choice.title} ({choice.name})\n{choice.summary}")
+        self.setAccessibleName(self.tr("Strategy: {}").format(choice.title))
+        self.setAccessibleDescription(choice.summary)
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, _HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, _HEIGHT)
+
+
+class StrategyPicker(QWidget):
+    """Segments choose what was used last of their group; the field below offers all of it."""
 
     def __init__(self, model: SpeculationModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("kind", "segments")
         self.setAccessibleName(self.tr("Strategy"))
         self._model = model
-        row = QHBoxLayout(self)
+        self._dialog: ChainDialog | None = None
+        frame = QFrame()
+        frame.setProperty("kind", "segments")
+        row = QHBoxLayout(frame)
         row.setContentsMargins(2, 2, 2, 2)
         row.setSpacing(2)
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
-        self.segments: dict[str, QToolButton] = {}
-        for drafter_id, text in (
-            ("draft", self.tr("Draft")),
-            ("prompt-lookup", self.tr("Lookup")),
-            ("off", self.tr("Off")),
-        ):
-            info = model.info(drafter_id)
-            if info is None:
-                continue
-            button = self._segment(text, f"{info.title}: {info.summary} ({drafter_id})")
-            button.setCheckable(True)
+        self.segments: dict[Group, QToolButton] = {}
+        titles: dict[Group, tuple[str, str]] = {
+            "draft": (self.tr("Draft"), self.tr("A second, smaller model writes ahead")),
+            "lookup": (self.tr("Lookup"), self.tr("Copies from what was written before")),
+            "mixed": (self.tr("Mixed"), self.tr("Lookups first, then the draft model")),
+            "off": (self.tr("Off"), self.tr("Plain decoding: one token per step")),
+        }
+        for group in GROUPS:
+            button = self._segment(*titles[group])
+            button.installEventFilter(self)
             self._group.addButton(button)
-            self.segments[drafter_id] = button
+            self.segments[group] = button
             row.addWidget(button, 1)
-        self.more = self._segment(self.tr("All"), self.tr("Every strategy by its name"))
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.more.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow behind the text
-        self.menu = QMenu(self)
-        self.menu.setToolTipsVisible(True)
-        self._actions = QActionGroup(self)
-        for info in model.infos:
-            action = QAction(f"{info.title}\t{info.id}", self)
-            action.setCheckable(True)
-            action.setData(info.id)
-            action.setToolTip(info.summary)
-            self._actions.addAction(action)
-            self.menu.addAction(action)
-        self.more.setMenu(self.menu)
-        row.addWidget(self.more)
+        self.chooser = _Chooser()
+        self.chooser.clicked.connect(self._on_open)
+        self.chooser.installEventFilter(self)
+        self.menu = StrategyMenu(self)
+        self.menu.chosen.connect(self._on_chosen)
+        self.menu.own_wanted.connect(self._on_own)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(frame)
+        column.addWidget(self.chooser)
         self._group.buttonClicked.connect(self._on_segment_clicked)
-        self._actions.triggered.connect(self._on_action_triggered)
         model.drafter_changed.connect(self._show_chosen)
+        model.choices_changed.connect(self._show_chosen)
         self._show_chosen()
 
+    @property
+    def dialog(self) -> ChainDialog | None:
+        """The dialog that puts a chain together, while it is open."""
+        return self._dialog
+
     def set_arrow(self, arrow: QIcon) -> None:
-        """Show an arrow at the menu's button."""
-        self.more.setIcon(arrow)
+        """Show an icon in place of the arrow sign."""
+        if not arrow.isNull():
+            self.chooser.arrow.setPixmap(arrow.pixmap(14, 14))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Arrow down opens the list, on the segments as on the field below them."""
+        is_press = event.type() == QEvent.Type.KeyPress
+        if is_press and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down:
+            self._on_open()
+            return True
+        return super().eventFilter(watched, event)
 
     @staticmethod
     def _segment(text: str, explanation: str) -> QToolButton:
         button = QToolButton()
         button.setProperty("kind", "segment")
         button.setText(text)
+        button.setCheckable(True)
         button.setToolTip(explanation)
         button.setAccessibleName(text)
         button.setAccessibleDescription(explanation)
@@ -87,22 +149,64 @@ class StrategyPicker(QFrame):
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return button
 
+    def _explain(self, group: Group, button: QToolButton) -> None:
+        """Switch a group off that nothing of can be used now, and say why."""
+        obstacles = [self._model.obstacle(choice.name) for choice in self._model.choices(group)]
+        is_usable = not all(obstacles) and bool(obstacles)
+        button.setEnabled(is_usable or group == self._model.group)
+        words = button.accessibleDescription()
+        if not obstacles:
+            words = self.tr("There is no such strategy here.")
+        elif not is_usable:
+            words = obstacles[0]
+        button.setToolTip(words)
+
     @Slot()
     def _show_chosen(self) -> None:
         chosen = self._model.current
-        self._group.setExclusive(False)  # none is checked when the choice is only in the menu
-        for drafter_id, button in self.segments.items():
-            button.setChecked(drafter_id == chosen.id)
-        self._group.setExclusive(True)
-        for action in self._actions.actions():
-            action.setChecked(action.data() == chosen.id)
+        for group, button in self.segments.items():
+            self._explain(group, button)
+            button.setChecked(group == chosen.group)
+        self.chooser.show_choice(chosen)
 
     @Slot("QAbstractButton*")
     def _on_segment_clicked(self, clicked: QAbstractButton) -> None:
-        for drafter_id, button in self.segments.items():
+        for group, button in self.segments.items():
             if button is clicked:
-                self._model.choose(drafter_id)
+                self._choose_group(group)
+        self._show_chosen()
 
-    @Slot(QAction)
-    def _on_action_triggered(self, action: QAction) -> None:
-        self._model.choose(str(action.data()))
+    def _choose_group(self, group: Group) -> None:
+        """Choose what the group means; what cannot be used now gives way to what can."""
+        model = self._model
+        names = [model.usual(group), *(choice.name for choice in model.choices(group))]
+        usable = [name for name in names if name and not model.obstacle(name)]
+        if usable:
+            model.choose(usable[0])
+
+    @Slot()
+    def _on_open(self) -> None:
+        model = self._model
+        choices = [(choice, model.obstacle(choice.name)) for choice in model.choices(model.group)]
+        has_parts = sum(info.family == "lookup" for info in model.infos) > 0
+        self.menu.show_choices(
+            choices, model.current.name, offers_own=model.group == "mixed" and has_parts
+        )
+        self.menu.open_below(self.chooser)
+
+    @Slot(str)
+    def _on_chosen(self, name: str) -> None:
+        self._model.choose(name)
+
+    @Slot()
+    def _on_own(self) -> None:
+        model = self._model
+        self._dialog = ChainDialog(model.infos, model.members, model.obstacle, self.window())
+        self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._dialog.taken.connect(self._on_chosen)
+        self._dialog.finished.connect(self._on_dialog_finished)
+        self._dialog.open()
+
+    @Slot()
+    def _on_dialog_finished(self) -> None:
+        self._dialog = None

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from paceline.gui.widgets.provenance import SOURCE_DRAFT
 from paceline.messages import SOURCE_TARGET
 
 if TYPE_CHECKING:
@@ -21,8 +20,7 @@ def describe_token(record: TokenRecord) -> str:
     if trace.source == SOURCE_TARGET:
         return ""
     tr = QCoreApplication.translate
-    name = tr(_CONTEXT, "draft model") if trace.source == SOURCE_DRAFT else trace.source
-    parts = [tr(_CONTEXT, "accepted"), name]
+    parts = [tr(_CONTEXT, "accepted"), record.title]
     if trace.position >= 0:
         place = _ordinal(trace.position + 1)
         if record.n_drafted:

@@ -1,0 +1,32 @@
+"""What drafters are called and which colour they have, wherever a token or a figure names one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paceline.engine.drafters.base import DrafterInfo
+
+DRAFT = "draft"
+Kind = Literal["draft", "lookup"]
+"""Teal: a draft model gave it. Amber: anybody else but the target."""
+
+
+class Sources:
+    """Titles and kinds by a drafter's id; an id that nobody described is shown as it is."""
+
+    def __init__(self, infos: Iterable[DrafterInfo] = ()) -> None:
+        self._infos = {info.id: info for info in infos}
+
+    def title(self, drafter_id: str) -> str:
+        """What people call it."""
+        info = self._infos.get(drafter_id)
+        return drafter_id if info is None else info.title
+
+    def kind(self, drafter_id: str) -> Kind:
+        """Which colour it has."""
+        info = self._infos.get(drafter_id)
+        is_model = drafter_id == DRAFT if info is None else info.family == "model"
+        return "draft" if is_model else "lookup"

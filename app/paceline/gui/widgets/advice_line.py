@@ -1,0 +1,104 @@
+"""A hint below the figures of a finished reply: what to try next, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout
+
+from paceline.gui.widgets.soft_breaks import with_soft_breaks
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QIcon
+    from PySide6.QtWidgets import QWidget
+
+    from paceline.chat.advice import Advice
+
+
+class AdviceLine(QFrame):
+    """Shows one piece of advice at a time; dismissing it shows the next one of the same reply."""
+
+    applied = Signal(str)
+    """A strategy text that the advice names"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "notice")
+        self._key = ""
+        self._waiting: list[Advice] = []
+        self._strategy = ""
+        self.text = QLabel()
+        self.text.setProperty("role", "hint")
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.reason = QLabel()
+        self.reason.setProperty("role", "small")
+        self.reason.setWordWrap(True)
+        self.reason.setTextFormat(Qt.TextFormat.PlainText)
+        self.apply = QPushButton(self.tr("Apply"))
+        self.apply.setProperty("kind", "compact")
+        self.apply.clicked.connect(self._on_apply)
+        self.close_button = QToolButton()
+        self.close_button.setProperty("kind", "quiet")
+        self.close_button.setText("✕")
+        self.close_button.setToolTip(self.tr("Dismiss"))
+        self.close_button.setAccessibleName(self.tr("Dismiss the advice"))
+        self.close_button.clicked.connect(self._on_dismissed)
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self.text)
+        words.addWidget(self.reason)
+        words.addWidget(self.apply, 0, Qt.AlignmentFlag.AlignLeft)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 10, 6, 10)
+        row.setSpacing(6)
+        row.addLayout(words, 1)
+        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    def set_close_icon(self, icon: QIcon) -> None:
+        """Show an icon in place of the sign."""
+        if not icon.isNull():
+            self.close_button.setIcon(icon)
+            self.close_button.setText("")
+
+    def show_advice(self, key: str, advice: tuple[Advice, ...]) -> None:
+        """Show what is advised about a reply, named by `key`, unless it was dismissed."""
+        if key != self._key:
+            self._key = key
+            self._waiting = list(advice)
+            self._show_next()
+
+    def clear(self) -> None:
+        """Show nothing: another reply is under way, or none is shown."""
+        self._key = ""
+        self._waiting = []
+        self._show_next()
+
+    def _show_next(self) -> None:
+        if not self._waiting:
+            self._strategy = ""
+            self.hide()
+            return
+        advice = self._waiting[0]
+        self.text.setText(with_soft_breaks(advice.text))
+        self.reason.setText(with_soft_breaks(advice.reason))
+        self.reason.setVisible(bool(advice.reason))
+        self._strategy = advice.strategy
+        self.apply.setVisible(bool(advice.strategy))
+        self.apply.setToolTip(self.tr("Use {} from now on").format(advice.strategy))
+        self.setAccessibleName(f"{advice.text} {advice.reason}".strip())
+        self.show()
+
+    @Slot()
+    def _on_apply(self) -> None:
+        strategy = self._strategy
+        self._waiting = []
+        self._show_next()
+        self.applied.emit(strategy)
+
+    @Slot()
+    def _on_dismissed(self) -> None:
+        del self._waiting[:1]
+        self._show_next()

@@ -1,0 +1,120 @@
+"""The form of a reply: free text, JSON by a schema, or a grammar; with what is wrong about it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from paceline.gui.theme import mono_font
+from paceline.gui.viewmodels.constraints import Form, judge
+from paceline.gui.widgets.fields import Choice
+from paceline.gui.widgets.leaving_edit import LeavingEdit
+from paceline.gui.widgets.soft_breaks import with_soft_breaks
+
+_EDITOR_PX = 112
+
+
+class ReplyForm(QWidget):
+    """A drop-down list and, unless the text is free, an editor. Each form keeps its own text."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._texts: dict[Form, str] = {"free": "", "schema": "", "grammar": ""}
+        self._shown: Form = "free"
+        self._refusal = ""
+        label = QLabel(self.tr("Form of the reply"))
+        label.setProperty("role", "muted")
+        self.form_choice = Choice()
+        for form, name in (
+            ("free", self.tr("Free text")),
+            ("schema", self.tr("JSON schema")),
+            ("grammar", self.tr("Grammar")),
+        ):
+            self.form_choice.addItem(name, form)
+        self.form_choice.setMinimumContentsLength(9)
+        self.form_choice.setAccessibleName(label.text())
+        self.form_choice.setToolTip(
+            self.tr("What the reply must look like; forced pieces are drafted for free.")
+        )
+        label.setBuddy(self.form_choice)
+        self.editor = LeavingEdit()
+        self.editor.setFixedHeight(_EDITOR_PX)
+        self.editor.setFont(mono_font(12))
+        self.problem = QLabel()
+        self.problem.setProperty("role", "danger")
+        self.problem.setWordWrap(True)
+        row = QHBoxLayout()
+        row.addWidget(label)
+        row.addStretch(1)
+        row.addWidget(self.form_choice)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(row)
+        column.addWidget(self.editor)
+        column.addWidget(self.problem)
+        self.form_choice.currentIndexChanged.connect(self._on_form)
+        self.editor.textChanged.connect(self._on_text)
+        self._refresh()
+
+    @property
+    def schema(self) -> str:
+        """The JSON schema in force; empty: none."""
+        return self.editor.toPlainText() if self._shown == "schema" else ""
+
+    @property
+    def grammar(self) -> str:
+        """The grammar in force; empty: none."""
+        return self.editor.toPlainText() if self._shown == "grammar" else ""
+
+    @property
+    def obstacle(self) -> str:
+        """What keeps a reply from beginning, in words; empty: nothing."""
+        return judge(self._shown, self.editor.toPlainText())
+
+    def show_constraints(self, grammar: str, schema: str) -> None:
+        """Show these without telling anybody."""
+        form: Form = "schema" if schema else "grammar" if grammar else "free"
+        self._texts["schema"], self._texts["grammar"] = schema, grammar
+        with QSignalBlocker(self.form_choice):
+            self.form_choice.setCurrentIndex(self.form_choice.findData(form))
+        self._show_form(form)
+
+    def show_refusal(self, text: str) -> None:
+        """Say why the engine did not take it; a change takes that away."""
+        self._refusal = text
+        self._refresh()
+
+    def _show_form(self, form: Form) -> None:
+        self._shown = form
+        self._refusal = ""
+        with QSignalBlocker(self.editor):
+            self.editor.setPlainText(self._texts[form])
+        self._refresh()
+
+    def _refresh(self) -> None:
+        is_free = self._shown == "free"
+        self.editor.setVisible(not is_free)
+        is_schema = self._shown == "schema"
+        name = self.tr("JSON schema") if is_schema else self.tr("Grammar (GBNF)")
+        self.editor.setAccessibleName(name)
+        self.editor.setPlaceholderText(
+            '{"type": "object", "properties": {…}}' if is_schema else 'root ::= "yes" | "no"'
+        )
+        problem = self._refusal or self.obstacle
+        self.problem.setText(with_soft_breaks(problem))
+        self.problem.setVisible(bool(problem))
+
+    @Slot()
+    def _on_form(self) -> None:
+        self._show_form(self.form_choice.currentData())
+        self.changed.emit()
+
+    @Slot()
+    def _on_text(self) -> None:
+        self._texts[self._shown] = self.editor.toPlainText()
+        self._refusal = ""
+        self._refresh()
+        self.changed.emit()

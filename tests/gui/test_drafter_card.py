@@ -1,0 +1,196 @@
+"""Statistics per drafter, and the advice below the figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from gui.fake_client import STATS, FakeClient
+from paceline.chat.advice import advise
+from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.widgets.advice_line import AdviceLine
+from paceline.messages import (
+    DraftCount,
+    DrafterStats,
+    StartTurn,
+    StepCommitted,
+    TokenTrace,
+    TurnFinished,
+)
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.program import Program
+
+DRAFT_STATS = DrafterStats("draft", 1, 90, 40, 0.0021, 0.41, 1.25, 40, 31, 120, 30, (20, 8, 2))
+IDLE_STATS = DrafterStats("prompt-lookup", 1, 90, 0, 0.0, 0.0003, 0.0, 0, 0, 0, 0, ())
+BAD = replace(
+    STATS, n_drafted=120, n_accepted=30, n_discarded=0, acceptance_rate=0.25, n_steps=90,
+    by_drafter=(DRAFT_STATS, IDLE_STATS),
+)  # fmt: skip
+
+
+def mixed_step(turn_id: str, number: int) -> StepCommitted:
+    traces = (
+        TokenTrace(1, "draft", 0, 0.9, number),
+        TokenTrace(2, "grammar", 1, None, number),
+        TokenTrace(3, "target", -1, None, number),
+    )
+    counts = (DraftCount("grammar", 2, 1), DraftCount("draft", 1, 1))
+    return StepCommitted(turn_id, number, traces, "x", counts, 0.004, 0.012, 0.001, 0.02)
+
+
+def test_the_card_is_live_and_names_every_drafter(program: Program, client: FakeClient) -> None:
+    card = program.window.panel.drafters
+    assert card.isHidden()
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    client.step("a", 0)
+    client.emit(mixed_step(turn_id, 1))
+    program.live.refreshed.emit()
+    assert not card.isHidden()
+    shown = [(line.title.full_text, line.figures.text(), line.rate.text()) for line in card.lines]
+    assert shown == [("Grammar", "1 of 2", "50\u202f%"), ("Draft model", "1 of 1", "100\u202f%")]
+    assert [LIGHT.lookup in card.lines[0].dot.styleSheet()] == [True]
+    assert LIGHT.accent in card.lines[1].dot.styleSheet()
+    assert card.lines[0].accessibleName() == "Grammar: 1 of 2 50\u202f%"
+    client.emit(mixed_step(turn_id, 2))
+    program.live.refreshed.emit()
+    assert card.lines[0].figures.text() == "2 of 4"
+    client.finish_turn("axx")
+
+
+def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeClient) -> None:
+    card = program.window.panel.drafters
+    program.session.send("Hello?")
+    client.reply("Hi", stats=BAD)
+    assert [line.title.full_text for line in card.lines] == ["Draft model", "Prompt lookup"]
+    assert not card.lines[0].more.isVisible()
+    card.toggle.click()
+    assert card.lines[0].more.isVisible()
+    assert card.lines[0].details.text().splitlines() == [
+        "calls: begin 1, draft 90, accept 40",
+        "drafts 40, accepted 31",
+        "tokens 120, accepted 30",
+        "time: begin 2.1\u202fms, draft 410\u202fms, accept 1.25\u202fs",
+    ]
+    assert card.lines[0].bars.counts == (20, 8, 2)
+    assert "20, 8, 2" in card.lines[0].bars.accessibleName()
+    assert card.lines[1].figures.text() == "no drafts"
+    assert not card.lines[1].bars.isVisible()
+
+
+def test_the_bars_are_as_high_as_their_counts(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.session.send("Hello?")
+    client.reply("Hi", stats=BAD)
+    card = program.window.panel.drafters
+    card.set_open(True)
+    bars = card.lines[0].bars
+    qtbot.waitUntil(lambda: bars.height() > 0)
+    image = bars.grab().toImage()
+    ratio = image.devicePixelRatio()
+    for place, count in enumerate((20, 8, 2)):
+        x = round((place * 14 + 5) * ratio)
+        colours = [image.pixelColor(x, y).name().upper() for y in range(image.height() - 1)]
+        n_filled = colours.count(LIGHT.accent)
+        assert n_filled == pytest.approx(count / 20 * 23 * ratio, abs=1.5)
+
+
+def test_open_details_are_remembered(program: Program) -> None:
+    program.window.panel.drafters.set_open(True)
+    assert "drafters" in program.settings().window.open_sections
+    program.window.panel.open_only(())
+    assert not program.window.panel.drafters.is_open
+
+
+def test_another_theme_recolours_the_card(program: Program, client: FakeClient) -> None:
+    program.session.send("Hello?")
+    client.reply("Hi", stats=BAD)
+    program.themes.set_mode("dark")
+    assert DARK.accent in program.window.panel.drafters.lines[0].dot.styleSheet()
+
+
+# ----------------------------------------------------------------------------------------- advice
+
+
+def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
+    program: Program, client: FakeClient
+) -> None:
+    line = program.window.panel.advice
+    program.session.send("Hello?")
+    client.start_turn()
+    client.step("a", 0)
+    program.live.refreshed.emit()
+    assert line.isHidden()
+    client.finish_turn("a", stats=BAD)
+    first = advise(BAD, client.last(StartTurn).strategy)[0]
+    assert not line.isHidden()
+    assert (line.text.text(), line.reason.text()) == (first.text, first.reason)
+    program.session.send("Again?")
+    assert line.isHidden()
+    client.reply("Hi")
+
+
+def test_advice_is_applied_to_the_next_reply(program: Program, client: FakeClient) -> None:
+    program.session.send("Hello?")
+    client.reply("Hi", stats=BAD)
+    line = program.window.panel.advice
+    wanted = advise(BAD, "draft")[0].strategy
+    assert not line.apply.isHidden()
+    line.apply.click()
+    assert line.isHidden()
+    program.session.send("Again?")
+    assert client.last(StartTurn).strategy == wanted
+
+
+def test_dismissed_advice_gives_way_to_the_next_and_stays_away(
+    program: Program, client: FakeClient
+) -> None:
+    program.session.send("Hello?")
+    client.reply("Hi", stats=BAD)
+    advice = advise(BAD, "draft")
+    assert len(advice) > 1
+    line = program.window.panel.advice
+    for known in advice:
+        assert line.text.text() == known.text
+        line.close_button.click()
+    assert line.isHidden()
+    program.live.refreshed.emit()
+    assert line.isHidden()
+
+
+def test_a_good_reply_gets_no_advice(program: Program, client: FakeClient) -> None:
+    program.session.send("Hello?")
+    client.reply("Hi")
+    assert advise(STATS, "draft") == ()
+    assert program.window.panel.advice.isHidden()
+
+
+def test_advice_without_a_strategy_has_no_button(qtbot: QtBot) -> None:
+    advice = replace(advise(BAD, "draft")[0], strategy="")
+    host = QWidget()  # a window would have size hints, which the offscreen platform regrets
+    qtbot.addWidget(host)
+    line = AdviceLine(host)
+    line.show_advice("reply", (advice,))
+    assert line.apply.isHidden()
+    assert line.accessibleName().startswith(advice.text)
+
+
+def test_advice_belongs_to_the_conversation_that_is_shown(
+    program: Program, client: FakeClient
+) -> None:
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    client.step("a", 0)
+    client.emit(TurnFinished(turn_id, "eog", "a", (1,), 7, "draft", BAD))
+    first = program.session.current.conversation_id
+    program.session.new()
+    assert program.window.panel.advice.isHidden()
+    program.session.show(first)
+    assert not program.window.panel.advice.isHidden()

@@ -1,0 +1,201 @@
+"""Penalties, biases and the form of a reply: what is typed, sent, refused and brought back."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+from paceline.gui.viewmodels.constraints import judge, read_biases, write_biases
+from paceline.messages import LogitBias, SamplingParams, StartTurn, TurnFailed
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+
+SCHEMA, GRAMMAR = '{"type": "object"}', 'root ::= "yes" | "no"'
+
+
+# ----------------------------------------------------------------------------- what can be said
+
+
+@pytest.mark.parametrize(
+    ("text", "biases"),
+    [
+        ("", ()),
+        (" , ", ()),
+        ("13=-2.5", (LogitBias(13, -2.5),)),
+        ("13 = -2.5,50=-inf", (LogitBias(13, -2.5), LogitBias(50, -math.inf))),
+        ("1=1;2=2\n3=3", (LogitBias(1, 1.0), LogitBias(2, 2.0), LogitBias(3, 3.0))),
+    ],
+)
+def test_biases_are_read_and_written(text: str, biases: tuple[LogitBias, ...]) -> None:
+    assert read_biases(text) == biases
+    assert read_biases(write_biases(biases)) == biases
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("13", "“13” is not of the form ID=X."),
+        ("x=3", "“x” is no token id"),
+        ("-1=3", "“-1” is no token id"),
+        ("13=", "“” is no number."),
+        ("13=nan", "“nan” is no number."),
+        ("13=1, 13=2", "Token 13 is given twice."),
+    ],
+)
+def test_wrong_biases_are_told_in_words(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match="is") as raised:
+        read_biases(text)
+    assert reason in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "reason"),
+    [
+        ("free", "", ""),
+        ("schema", SCHEMA, ""),
+        ("schema", "true", "object"),
+        ("schema", "  ", "Write a JSON schema"),
+        ("schema", '{"a": ', "line 1, column 7"),
+        ("schema", "[1]", "an object in braces"),
+        ("schema", "[" * 100_000, "nested too deeply"),
+        ("grammar", GRAMMAR, ""),
+        ("grammar", "", "Write a grammar"),
+        ("grammar", 'start ::= "x"', "a rule named root"),
+    ],
+)
+def test_forms_are_judged_in_words(form: str, text: str, reason: str) -> None:
+    verdict = judge(form, text)  # type: ignore[arg-type]
+    assert reason in verdict
+    assert bool(verdict) == bool(reason)
+
+
+# ------------------------------------------------------------------------------------ the window
+
+
+def choose_form(program: Program, name: str, text: str) -> None:
+    form = program.window.panel.sampling.form
+    form.form_choice.setCurrentText(name)
+    form.editor.setPlainText(text)
+
+
+def test_everything_goes_into_the_next_reply(program: Program, client: FakeClient) -> None:
+    sampling = program.window.panel.sampling
+    sampling.repeat_penalty.field.setValue(1.2)
+    sampling.presence_penalty.field.setValue(-0.5)
+    sampling.frequency_penalty.field.setValue(3.0)
+    assert sampling.frequency_penalty.slider.value() == sampling.frequency_penalty.slider.maximum()
+    sampling.biases.setText("13=-2.5")
+    choose_form(program, "JSON schema", SCHEMA)
+    program.session.send("Hello?")
+    wanted = SamplingParams(
+        repeat_penalty=1.2, presence_penalty=-0.5, frequency_penalty=3.0,
+        logit_bias=(LogitBias(13, -2.5),), json_schema=SCHEMA,
+    )  # fmt: skip
+    assert client.last(StartTurn).sampling == wanted
+    client.reply("{}")
+    choose_form(program, "Grammar", GRAMMAR)
+    assert program.panel.turn_options().sampling.grammar == GRAMMAR
+    assert program.panel.turn_options().sampling.json_schema == ""
+
+
+def test_each_form_keeps_its_text(program: Program) -> None:
+    form = program.window.panel.sampling.form
+    assert form.editor.isHidden()
+    choose_form(program, "JSON schema", SCHEMA)
+    choose_form(program, "Grammar", GRAMMAR)
+    form.form_choice.setCurrentText("Free text")
+    assert form.editor.isHidden()
+    assert program.panel.turn_options().sampling == SamplingParams()
+    form.form_choice.setCurrentText("JSON schema")
+    assert form.editor.toPlainText() == SCHEMA
+    program.window.panel.sampling.reset_button.click()
+    assert program.panel.turn_options().sampling == SamplingParams()
+
+
+@pytest.mark.parametrize("what", ["bias", "schema"])
+def test_what_cannot_be_sent_says_why_and_keeps_the_text(
+    program: Program, client: FakeClient, what: str
+) -> None:
+    composer, sampling = program.window.chat_pane.composer, program.window.panel.sampling
+    composer.set_text("Hello?")
+    if what == "bias":
+        sampling.biases.setText("13=x")
+        problem, mend = sampling.problem, lambda: sampling.biases.setText("13=1")
+    else:
+        choose_form(program, "JSON schema", "{")
+        problem, mend = sampling.form.problem, lambda: sampling.form.editor.setPlainText(SCHEMA)
+    assert not problem.isHidden()
+    assert not composer.button.isEnabled()
+    assert composer.button.toolTip() == problem.text()
+    composer.edit.send_requested.emit()
+    assert client.all(StartTurn) == []
+    assert composer.text == "Hello?"
+    mend()
+    assert problem.isHidden()
+    composer.button.click()
+    assert len(client.all(StartTurn)) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "is_form"), [("bad-grammar", True), ("bad-json-schema", True),
+                          ("value-out-of-range", False)]
+)  # fmt: skip
+def test_a_refused_reply_gives_the_message_back(
+    program: Program, client: FakeClient, qtbot: QtBot, code: str, is_form: bool
+) -> None:
+    composer, sampling = program.window.chat_pane.composer, program.window.panel.sampling
+    choose_form(program, "Grammar", GRAMMAR)
+    program.session.send("Hello?")
+    composer.set_text("And then")
+    turn_id = client.last(StartTurn).turn_id
+    client.emit(TurnFailed(turn_id, code, "The grammar is wrong in line 1.", "Correct it."))
+    assert composer.text == "Hello?\nAnd then"
+    problem = sampling.form.problem if is_form else sampling.problem
+    assert problem.text() == "The grammar is wrong in line 1. Correct it."
+    assert sampling.is_open
+    assert "wrong in line 1" in program.window.chat_pane.errors.text.text()
+    assert program.session.current.path() == ()
+    assert dict(program.session.conversations) == {}
+    assert composer.button.isEnabled()
+    sampling.form.editor.setPlainText('root ::= "maybe"')
+    assert problem.isHidden()
+    assert program.window.chat_pane.errors.isHidden()
+
+
+def test_a_refused_second_message_leaves_the_first(program: Program, client: FakeClient) -> None:
+    program.session.send("One")
+    client.reply("Two")
+    program.session.send("Three")
+    turn_id = client.last(StartTurn).turn_id
+    client.emit(TurnFailed(turn_id, "bad-grammar", "No.", ""))
+    assert [m.content for m in program.session.current.path()] == ["One", "Two"]
+    assert program.window.chat_pane.composer.text == "Three"
+
+
+def test_other_failures_stay_in_the_chat(program: Program, client: FakeClient) -> None:
+    program.session.send("One")
+    turn_id = client.last(StartTurn).turn_id
+    client.emit(TurnFailed(turn_id, "decode", "The decode failed.", ""))
+    assert [m.content for m in program.session.current.path()] == ["One", ""]
+    assert program.window.chat_pane.composer.text == ""
+
+
+@pytest.mark.parametrize("code", ["bad-lookup-cache", "cannot-read", "other-vocabulary"])
+def test_a_lookup_cache_that_is_refused_gives_the_message_back(
+    program: Program, client: FakeClient, code: str
+) -> None:
+    window = program.window
+    program.session.send("Hello?")
+    client.emit(TurnFailed(client.last(StartTurn).turn_id, code, "The file is damaged.", ""))
+    assert window.chat_pane.composer.text == "Hello?"
+    assert program.session.current.path() == ()
+    assert window.panel.loading.is_open
+    assert window.chat_pane.errors.text.text() == "The file is damaged."
+    window.panel.loading.reload_button.click()
+    assert window.chat_pane.errors.isHidden()

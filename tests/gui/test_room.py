@@ -1,0 +1,166 @@
+"""Nothing of the panel or the chat is cut off: long words break, and the cards fit side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+from gui.fake_client import STATS, FakeClient, plain_step, step_of
+from paceline.chat.advice import Advice
+from paceline.engine.drafters import forced
+from paceline.gui.widgets.chat_pane import MIN_WIDTH as CHAT_MIN_WIDTH
+from paceline.gui.widgets.reply_view import ReplyView
+from paceline.gui.widgets.soft_breaks import (
+    LONGEST,
+    ZERO_WIDTH_SPACE,
+    BreakingLabel,
+    with_soft_breaks,
+    without_soft_breaks,
+)
+from paceline.gui.widgets.speculation_panel import MIN_WIDTH
+from paceline.messages import StartTurn, TurnFailed
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.program import Program
+
+LONG_WORD = "x" * 300
+LONG_CHAIN = "ngram-cache+ngram-mod+ngram-map-k4v+suffix+draft"
+
+
+@given(st.lists(st.text(alphabet="ab/:+=", max_size=90), max_size=5).map("\n ".join))
+def test_soft_breaks_change_nothing_that_is_seen(text: str) -> None:
+    broken = with_soft_breaks(text)
+    assert without_soft_breaks(broken) == text
+    pieces = broken.replace(ZERO_WIDTH_SPACE, " ").split()
+    assert all(len(piece) <= LONGEST for piece in pieces)
+
+
+def test_short_words_stay_whole() -> None:
+    text = "Try draft:n_max=4, or leave it."
+    assert with_soft_breaks(text) == text
+
+
+def test_what_is_copied_has_no_soft_breaks(qtbot: QtBot) -> None:
+    label = BreakingLabel()
+    qtbot.addWidget(label)
+    path = "/home/somebody/models/a-model-with-a-long-name.gguf"
+    label.setText(with_soft_breaks(path))
+    label.setSelection(0, len(label.text()))
+    label.copy()
+    assert QGuiApplication.clipboard().text() == path
+
+
+def page_of(program: Program) -> tuple[QScrollArea, QWidget]:
+    scroll = program.window.panel.findChildren(QScrollArea)[0]
+    return scroll, scroll.widget()
+
+
+@pytest.mark.parametrize("form", [0, 1, 2])
+def test_the_panel_fits_at_its_smallest_width(
+    program: Program, client: FakeClient, qtbot: QtBot, form: int
+) -> None:
+    panel = program.window.panel
+    panel.open_only(("drafters", "sampling", "loading", "advanced"))
+    program.speculation.use(LONG_CHAIN)
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    for number, drafter in enumerate(("suffix", "ngram-map-k4v", "ngram-mod", "draft"), start=1):
+        client.emit(step_of(turn_id, "x", number, drafter=drafter, n_rejected=900))
+    client.emit(plain_step(turn_id, 5))
+    client.finish_turn("Hi", stats=STATS)
+    panel.advice.show_advice("k", (Advice("c", f"Try {LONG_WORD}.", LONG_WORD, "off"),))
+    panel.sampling.form.form_choice.setCurrentIndex(form)
+    panel.sampling.biases.setText(LONG_WORD)
+    panel.sampling.show_refusal("bad-grammar", LONG_WORD)
+    panel.loading.lookup_cache.take(f"/texts/{LONG_WORD}.bin")
+    panel.loading.advanced.target.tensor_split.setText(LONG_WORD)
+    panel.draft_settings.show_problem(LONG_WORD)
+    qtbot.wait(50)
+    scroll, page = page_of(program)
+    # Right of the page are the scroll bar and the panel's left line.
+    beside = panel.width() - scroll.viewport().width()
+    assert page.minimumSizeHint().width() <= MIN_WIDTH - beside
+
+
+def test_a_long_path_in_an_error_keeps_the_chat_as_wide_as_it_was(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.session.send("Hello?")
+    turn_id = client.last(StartTurn).turn_id
+    client.emit(TurnFailed(turn_id, "decode", f"“/tmp/{LONG_WORD}” is broken.", LONG_WORD))
+    qtbot.wait(50)
+    reply = program.window.chat_pane.chat.findChildren(ReplyView)[-1]
+    assert reply.minimumSizeHint().width() < CHAT_MIN_WIDTH
+
+
+def test_the_fields_of_the_drafters_follow_their_card_in_the_tab_order(program: Program) -> None:
+    card = program.window.panel.draft_settings
+    program.speculation.use("suffix+draft")
+    names = []
+    widget: QWidget = card._reset
+    for _ in range(2 * len(card.fields)):
+        widget = widget.nextInFocusChain()
+        while widget.focusPolicy().value == 0 or not widget.accessibleName():
+            widget = widget.nextInFocusChain()
+        names.append(widget.accessibleName())
+    assert names[::2] == names[1::2]
+    assert names[::2] == [
+        "Suffix match: Tokens ahead",
+        "Suffix match: Shortest match",
+        "Suffix match: Least probability",
+        "Draft model: Tokens ahead",
+        "Draft model: Shortest draft",
+        "Draft model: Min. confidence",
+    ]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_long_chain_has_several_lines_in_the_list(program: Program) -> None:
+    picker = program.window.panel.picker
+    program.speculation.use("suffix+draft")
+    program.speculation.use(LONG_CHAIN)
+    picker.chooser.click()
+    rows = {
+        name: picker.menu.list.sizeHintForRow(row) for row, name in enumerate(picker.menu.names())
+    }
+    picker.menu.hide()
+    assert rows[LONG_CHAIN] >= rows["suffix+ngram-mod+draft"] + 12
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_first_box_of_a_chain_has_the_keyboard(program: Program, qtbot: QtBot) -> None:
+    picker = program.window.panel.picker
+    program.speculation.use("suffix+draft")
+    picker.menu.own_wanted.emit()
+    dialog = picker.dialog
+    assert dialog is not None
+    qtbot.waitUntil(dialog.isVisible)
+    first = next(iter(dialog.boxes.values()))
+    qtbot.waitUntil(lambda: dialog.focusWidget() is first)
+    dialog.reject()
+
+
+def test_the_context_is_counted_while_a_reply_grows(program: Program, client: FakeClient) -> None:
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    client.emit(step_of(turn_id, "x", 0))
+    client.emit(step_of(turn_id, "y", 1))
+    program.live.refreshed.emit()
+    assert program.window.chat_pane.composer._hint == "Context 14 of 2,048"
+
+
+def test_forced_tokens_of_a_grammar_are_no_strategy(program: Program, client: FakeClient) -> None:
+    program.speculation.use("draft")
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    client.emit(step_of(turn_id, "x", 0))
+    client.emit(step_of(turn_id, "x", 1, drafter=forced.INFO.id))
+    client.finish_turn("xx")
+    assert program.live.headline.sentence.startswith("Speculation ")

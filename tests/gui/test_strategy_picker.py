@@ -1,0 +1,287 @@
+"""Groups of strategies, their lists, chains, and what a chain's settings become."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QSignalSpy
+
+from paceline.engine.drafters import registry
+from paceline.engine.drafters.base import DrafterInfo, Parameter
+from paceline.engine.drafters.off import Off
+from paceline.gui.viewmodels.choices import USUAL_CHAINS, choice_of
+from paceline.gui.viewmodels.speculation import SpeculationModel
+from paceline.gui.widgets.strategy_picker import StrategyPicker
+from paceline.messages import StartTurn, Tune
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+    from paceline.gui.widgets.strategy_menu import StrategyMenu
+
+# Popups and dialogs are windows, about which the offscreen platform has regrets.
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+CHAIN = "ngram-simple+prompt-lookup+draft"
+TRIE = DrafterInfo(
+    "plugin.trie", "Phrase trie", "Knows phrases.", "lookup",
+    (Parameter("depth", "int", 2, 1, 9, "Depth", "How deep."),), Off,
+)  # fmt: skip
+
+
+def lookup(name: str) -> DrafterInfo:
+    return DrafterInfo(name, name.title(), f"What {name} does.", "lookup", (), Off)
+
+
+@pytest.fixture
+def model(qapp: object) -> SpeculationModel:
+    return SpeculationModel((*registry.available(), TRIE))
+
+
+@pytest.fixture
+def picker(model: SpeculationModel, qtbot: QtBot) -> Iterator[StrategyPicker]:
+    picker = StrategyPicker(model)
+    qtbot.addWidget(picker)
+    picker.show()
+    yield picker
+    picker.menu.hide()
+    picker.close()
+
+
+def choose(menu: StrategyMenu, name: str) -> None:
+    """Press Enter on a strategy of the open list."""
+    menu.list.setCurrentRow(menu.names().index(name))
+    menu.list.itemActivated.emit(menu.list.currentItem())
+
+
+# ------------------------------------------------------------------------------------------ groups
+
+
+def test_every_drafter_is_in_exactly_one_list(model: SpeculationModel) -> None:
+    single = [c.name for g in ("draft", "lookup", "off") for c in model.choices(g)]
+    assert sorted(single) == sorted(info.id for info in model.infos)
+    assert [c.name for c in model.choices("off")] == ["off"]
+    assert all(c.summary and c.title for g in ("lookup", "mixed") for c in model.choices(g))
+
+
+def test_chains_are_offered_as_far_as_their_members_are_there(qapp: object) -> None:
+    some = [registry.find("off"), registry.find("draft"), lookup("ngram-mod")]
+    names = [c.name for c in SpeculationModel(some).choices("mixed")]
+    assert names == ["ngram-mod+draft"]
+    everything = [*some, *map(lookup, ("suffix", "prompt-lookup", "ngram-cache"))]
+    model = SpeculationModel(everything)
+    assert [c.name for c in model.choices("mixed")] == list(USUAL_CHAINS)
+    assert (model.usual("mixed"), model.usual("lookup")) == ("suffix+draft", "suffix")
+
+
+def test_a_new_drafter_appears_by_itself(picker: StrategyPicker, model: SpeculationModel) -> None:
+    picker.segments["lookup"].click()
+    picker.chooser.click()
+    assert "plugin.trie" in picker.menu.names()
+    choose(picker.menu, "plugin.trie")
+    assert model.members == (TRIE,)
+    assert picker.segments["lookup"].isChecked()
+    assert picker.chooser.title.text() == "Phrase trie"
+
+
+def test_a_group_remembers_what_was_used_of_it(
+    picker: StrategyPicker, model: SpeculationModel
+) -> None:
+    model.choose("ngram-simple")
+    model.choose(CHAIN)
+    picker.segments["lookup"].click()
+    assert model.current.name == "ngram-simple"
+    picker.segments["mixed"].click()
+    assert model.current.name == CHAIN
+
+
+@pytest.mark.parametrize("where", ["segment", "chooser"])
+def test_arrow_down_opens_the_list_and_escape_changes_nothing(
+    picker: StrategyPicker, model: SpeculationModel, qtbot: QtBot, where: str
+) -> None:
+    model.choose("prompt-lookup")
+    widget = picker.chooser if where == "chooser" else picker.segments["lookup"]
+    qtbot.keyClick(widget, Qt.Key.Key_Down)
+    assert picker.menu.isVisible()
+    assert picker.menu.names() == [c.name for c in model.choices("lookup")]
+    qtbot.keyClick(picker.menu, Qt.Key.Key_Escape)
+    assert not picker.menu.isVisible()
+    assert model.current.name == "prompt-lookup"
+
+
+def test_the_list_tells_title_id_and_use_to_screen_readers(
+    picker: StrategyPicker, model: SpeculationModel
+) -> None:
+    model.choose("prompt-lookup")
+    picker.chooser.click()
+    row = picker.menu.names().index("prompt-lookup")
+    words = picker.menu.list.item(row).data(Qt.ItemDataRole.AccessibleTextRole)
+    info = registry.find("prompt-lookup")
+    assert words == f"{info.title} (prompt-lookup). {info.summary}"
+    assert picker.menu.list.currentRow() == row
+    assert picker.chooser.accessibleName() == f"Strategy: {info.title}"
+
+
+def test_every_entry_of_the_list_has_room_for_its_text(
+    picker: StrategyPicker, model: SpeculationModel
+) -> None:
+    model.choose(CHAIN)
+    model.set_has_draft(False)
+    picker.chooser.click()
+    menu = picker.menu
+    for row in range(menu.list.count()):
+        height = menu.list.sizeHintForRow(row)
+        item = menu.list.item(row)
+        n_lines = item.data(Qt.ItemDataRole.AccessibleTextRole).count(" ") / 12
+        assert height > 14 * n_lines
+        assert menu.list.visualItemRect(item).width() <= menu.width()
+
+
+# -------------------------------------------------------------------------- without a draft model
+
+
+def test_what_needs_a_draft_model_says_so_and_cannot_be_chosen(
+    picker: StrategyPicker, model: SpeculationModel
+) -> None:
+    model.choose(CHAIN)
+    model.set_has_draft(False)
+    assert not picker.segments["draft"].isEnabled()
+    assert "No draft model is loaded" in picker.segments["draft"].toolTip()
+    assert picker.segments["lookup"].isEnabled()
+    picker.chooser.click()
+    item = picker.menu.list.item(picker.menu.names().index("prompt-lookup+draft"))
+    assert not item.flags() & Qt.ItemFlag.ItemIsEnabled
+    assert "No draft model is loaded" in item.data(Qt.ItemDataRole.AccessibleTextRole)
+    picker.menu.list.itemActivated.emit(item)
+    assert model.current.name == CHAIN
+    model.set_has_draft(True)
+    assert picker.segments["draft"].isEnabled()
+
+
+def test_a_group_falls_back_to_what_can_be_used(qtbot: QtBot) -> None:
+    names = ("off", "draft", "prompt-lookup", "ngram-simple")
+    model = SpeculationModel([registry.find(name) for name in names])
+    picker = StrategyPicker(model)
+    qtbot.addWidget(picker)
+    model.choose("ngram-simple+prompt-lookup")
+    model.choose("prompt-lookup+draft")
+    model.choose("off")
+    model.set_has_draft(False)
+    picker.segments["mixed"].click()
+    assert model.current.name == "ngram-simple+prompt-lookup"
+
+
+def test_losing_the_draft_model_keeps_the_chains_lookups(
+    program: Program, client: FakeClient
+) -> None:
+    program.speculation.choose(CHAIN)
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    assert program.speculation.current.name == "ngram-simple+prompt-lookup"
+    assert not program.window.panel.picker.segments["draft"].isEnabled()
+    program.window.actions_.demo_pair.trigger()
+    client.finish_load()
+    assert program.speculation.current.name == CHAIN
+
+
+# ---------------------------------------------------------------------------------------- chains
+
+
+def test_a_chain_is_put_together_in_the_order_of_the_ticks(
+    picker: StrategyPicker, model: SpeculationModel
+) -> None:
+    model.choose("prompt-lookup+draft")
+    picker.chooser.click()
+    picker.menu.own.click()
+    dialog = picker.dialog
+    assert dialog is not None
+    assert [name for name, box in dialog.boxes.items() if box.isChecked()] == [
+        "prompt-lookup", "draft",
+    ]  # fmt: skip
+    assert "off" not in dialog.boxes
+    for name in ("prompt-lookup", "draft"):
+        dialog.boxes[name].setChecked(False)
+    assert not dialog.take.isEnabled()
+    for name in ("draft", "plugin.trie", "ngram-simple"):
+        dialog.boxes[name].setChecked(True)
+    assert dialog.preview.text() == "Phrase trie → N-gram, simple → Draft model"
+    dialog.take.click()
+    assert model.current.name == "plugin.trie+ngram-simple+draft"
+    assert picker.dialog is None
+    picker.chooser.click()
+    assert "plugin.trie+ngram-simple+draft" in picker.menu.names()
+
+
+def test_a_chain_from_elsewhere_shows_and_comes_back(model: SpeculationModel) -> None:
+    model.use("draft+ngram-simple:draft.n_max=4:ngram-simple.n=6")
+    assert model.current.name == "ngram-simple+draft"
+    assert model.strategy == "ngram-simple+draft:ngram-simple.n=6:draft.n_max=4"
+    assert "ngram-simple+draft" in [c.name for c in model.choices("mixed")]
+    model.choose("prompt-lookup")
+    again = SpeculationModel(registry.available(), model.saved())
+    assert again.strategy == "prompt-lookup"
+    assert "ngram-simple+draft" in [c.name for c in again.choices("mixed")]
+    again.choose("ngram-simple+draft")
+    assert again.strategy == "ngram-simple+draft:ngram-simple.n=6:draft.n_max=4"
+
+
+def test_the_chosen_texts_settings_count_before_the_others(qapp: object) -> None:
+    saved = ("prompt-lookup+draft:draft.n_max=4", "draft:n_max=9", "prompt-lookup:n_pred=3")
+    model = SpeculationModel(registry.available(), saved)
+    assert model.value("draft", "n_max") == 4
+    assert model.strategy == "prompt-lookup+draft:draft.n_max=4"
+    model.choose("draft")
+    assert model.strategy == "draft:n_max=4"
+
+
+def test_every_drafter_of_a_chain_has_its_section(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.speculation.choose(CHAIN)
+    settings = program.window.panel.draft_settings
+    assert settings.section_titles == ["N-gram, simple", "Prompt lookup", "Draft model"]
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    settings.fields["prompt-lookup.n_pred"].field.setValue(5)
+    settings.fields["draft.n_max"].field.setValue(6)
+    wanted = Tune(turn_id, f"{CHAIN}:prompt-lookup.n_pred=5:draft.n_max=6")
+    qtbot.waitUntil(lambda: client.all(Tune) == [wanted])
+    program.speculation.choose("draft")
+    assert program.window.panel.draft_settings.section_titles == []
+    assert program.window.panel.draft_settings.fields["n_max"].value == 6
+
+
+def test_a_chain_goes_into_the_reply(program: Program, client: FakeClient) -> None:
+    program.speculation.choose(CHAIN)
+    program.session.send("Hello?")
+    assert client.last(StartTurn).strategy == CHAIN
+    assert CHAIN in program.window.status.settings
+
+
+def test_choosing_the_same_again_tells_nobody(model: SpeculationModel) -> None:
+    model.choose("prompt-lookup+draft")
+    spy = QSignalSpy(model.drafter_changed)
+    model.choose("draft+prompt-lookup")
+    model.choose("no-such-drafter+draft")
+    assert spy.count() == 0
+    assert model.current == choice_of([registry.find("prompt-lookup"), registry.find("draft")])
+
+
+def test_a_long_title_is_not_cut(
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
+) -> None:
+    program = make_program()
+    program.window.resize(900, 600)
+    picker = program.window.panel.picker
+    qtbot.wait(20)
+    low = picker.chooser.height()
+    title = picker.chooser.title
+    program.speculation.choose("ngram-map-k+ngram-simple+prompt-lookup+draft")
+    qtbot.waitUntil(lambda: title.height() >= title.heightForWidth(title.width()))
+    assert picker.chooser.height() > low
