@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from typing import TYPE_CHECKING, Self
 
@@ -33,11 +34,17 @@ class EngineError(Exception):
 
 
 class Ours:
-    """A loaded pair. Used in a with statement, it is freed behind it."""
+    """A loaded pair. Used in a with statement, it is freed behind it.
+
+    The server's pool of ``ngram-mod`` outlives a request, so what it learned from one run helps the
+    next. Then ours may remember, too, in a folder of its own.
+    """
 
     def __init__(self, settings: Settings, strategy: str) -> None:
         self._settings = settings
         self._strategy = strategy
+        self._memory = tempfile.TemporaryDirectory()
+        self._remembers = "ngram-mod" in strategy
         self._client = InlineClient()
         self._client.set_listener(self._hear)
         self._first_s = self._last_s = 0.0
@@ -48,10 +55,12 @@ class Ours:
         try:
             target, draft = self._settings.target, self._settings.draft
             draft_params = self._model(draft) if draft else None
-            self._client.submit(LoadPair("load", self._model(target), draft_params))
+            self._client.submit(
+                LoadPair("load", self._model(target), draft_params, memory_dir=self._memory.name)
+            )
             self._check()
         except BaseException:
-            self._client.close()
+            self._close()
             raise
         return self
 
@@ -61,7 +70,11 @@ class Ours:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._close()
+
+    def _close(self) -> None:
         self._client.close()
+        self._memory.cleanup()
 
     def run(self, prompt: Sequence[int], n_tokens: int) -> Measurement:
         """Generate exactly `n_tokens`, always the likeliest."""
@@ -74,6 +87,7 @@ class Ours:
             max_tokens=n_tokens,
             seed=0,
             ignore_eog=True,
+            remember=self._remembers,
         )
         start = time.perf_counter()
         self._client.submit(turn)
