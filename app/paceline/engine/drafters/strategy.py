@@ -61,11 +61,15 @@ def parse_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> Stra
             lists what there is.
     """
     names, *assignments = text.strip().split(":")
+    if names.strip("+") and not all(names.split("+")):
+        _refuse(f"A drafter is missing in “{names}”.", "Name one on either side of every “+”.")
     infos = _order([find(name) for name in names.split("+")])
     given: dict[str, dict[str, float]] = {info.id: {} for info in infos}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
-        info, parameter = _setting(infos, assignment, key if equals else "")
+        info, parameter = _setting(infos, assignment, key)
+        if not equals:
+            _refuse(f"“{key}” has no value.", f"Write {key}={parameter.default:g}, for example.")
         if parameter.name in given[info.id]:
             _refuse(f"{key} is given twice.", "Give it once.")
         given[info.id][parameter.name] = _parse_value(parameter, value)
