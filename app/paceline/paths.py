@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from paceline.errors import UserError
+from paceline.files import private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,8 +69,7 @@ def ensure(folder: Path) -> Path:
         UserError: The folder cannot be created.
     """
     try:
-        for missing in reversed([p for p in (folder, *folder.parents) if not p.exists()]):
-            missing.mkdir(mode=0o700, exist_ok=True)
+        private_folder(folder)
         if not folder.is_dir():
             raise NotADirectoryError(f"{folder} is not a folder")
     except OSError as error:

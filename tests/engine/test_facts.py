@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -134,14 +135,16 @@ def test_a_reader_never_sees_half_a_file(folder: Path, monkeypatch: pytest.Monke
     facts = Facts(str(folder))
     facts.put("old", 1)
     seen = []
-    dump = json.dump
 
-    def watched(*args: Any, **options: Any) -> None:
-        seen.append(written(folder))
-        dump(*args, **options)
-        seen.append(written(folder))
+    def watched(call: Callable[..., Any]) -> Callable[..., Any]:
+        def look_and_call(*args: Any, **options: Any) -> Any:
+            seen.append(written(folder))
+            return call(*args, **options)
 
-    monkeypatch.setattr(json, "dump", watched)
+        return look_and_call
+
+    monkeypatch.setattr(os, "fdopen", watched(os.fdopen))  # the writing begins
+    monkeypatch.setattr(Path, "replace", watched(Path.replace))  # and has ended
     facts.put("new", 2)
     assert seen == [{"old": 1}, {"old": 1}]
     assert written(folder) == {"old": 1, "new": 2}

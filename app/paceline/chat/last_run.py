@@ -7,12 +7,9 @@ file that cannot be written is named in the log, and a damaged one counts as non
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import logging
-import os
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +18,7 @@ from typing import Any
 from paceline import paths
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import UserError
+from paceline.files import write_whole
 from paceline.messages import ModelInfo, TurnFinished, TurnStats
 
 _log = logging.getLogger(__name__)
@@ -74,15 +72,7 @@ def save_last_run(folder: Path, run: LastRun) -> None:
     text = json.dumps({"version": _VERSION, **encode_part(run)}, indent=1) + "\n"
     try:
         paths.ensure(folder)
-        handle, name = tempfile.mkstemp(dir=folder, prefix="last-run-")  # mode 0600
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(name).replace(folder / FILE_NAME)
-        except OSError:
-            with contextlib.suppress(OSError):
-                Path(name).unlink()
-            raise
+        write_whole(folder / FILE_NAME, text.encode())
     except (OSError, UserError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
         _log.warning("The figures of the last reply cannot be kept: %s", why)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from pathlib import Path
+
+from paceline.files import write_whole
 
 Fact = bool | int | float | str
 
@@ -41,11 +41,5 @@ class Facts:
             return
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle, name = tempfile.mkstemp(dir=self._path.parent, prefix="facts-")
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    json.dump(self._facts, file, indent=1, sort_keys=True)
-                Path(name).replace(self._path)
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
+            text = json.dumps(self._facts, indent=1, sort_keys=True)
+            write_whole(self._path, text.encode())

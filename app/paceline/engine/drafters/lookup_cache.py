@@ -11,8 +11,6 @@ more recent.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from paceline.engine.drafters.ngram_pool import private_folder
 from paceline.errors import UserError
+from paceline.files import write_whole
 
 LONGEST = 4
 """Tokens of the longest n-gram; llama.cpp's."""
@@ -260,23 +258,6 @@ def write(cache: LookupCache, path: Path) -> None:
         OSError: It cannot be written.
     """
     write_whole(path, dump(cache))
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file's content in one go.
-
-    Raises:
-        OSError: It cannot be written; what was there is still there.
-    """
-    private_folder(path.parent)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _damaged(name: str, what: str) -> UserError:

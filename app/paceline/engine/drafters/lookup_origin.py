@@ -10,9 +10,9 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from paceline.engine.drafters import lookup_cache
 from paceline.engine.drafters.lookup_cache import LookupCache
 from paceline.errors import UserError
+from paceline.files import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def write_origin(path: Path, origin: Origin | None) -> None:
         sidecar(path).unlink(missing_ok=True)
     else:
         text = json.dumps(asdict(origin), indent=1, ensure_ascii=False)
-        lookup_cache.write_whole(sidecar(path), text.encode())
+        write_whole(sidecar(path), text.encode())
 
 
 def check_fits(

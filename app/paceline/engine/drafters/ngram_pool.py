@@ -14,12 +14,13 @@ import errno
 import logging
 import mmap
 import os
-import tempfile
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from paceline.files import new_content
 
 _log = logging.getLogger(__name__)
 
@@ -119,15 +120,8 @@ def _is_pool(path: Path, size: int) -> bool:
 
 def _create(path: Path, size: int) -> None:
     """Put an empty file in place that its owner alone can read, all its blocks allocated."""
-    private_folder(path.parent)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}-")  # with mode 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _allocate(file.fileno(), size)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with new_content(path) as file:
+        _allocate(file.fileno(), size)
 
 
 def _allocate(handle: int, size: int) -> None:
@@ -147,13 +141,3 @@ def _allocate(handle: int, size: int) -> None:
     for start in range(0, size, len(piece)):
         os.write(handle, piece[: size - start])
     os.fsync(handle)  # some file systems tell only now that there is no room
-
-
-def private_folder(folder: Path) -> None:
-    """Create a folder that only its owner can read, with its parents, if it is missing.
-
-    Raises:
-        OSError: It cannot be created.
-    """
-    for missing in reversed([p for p in (folder, *folder.parents) if not p.exists()]):
-        missing.mkdir(mode=0o700, exist_ok=True)

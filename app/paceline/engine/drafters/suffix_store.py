@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from paceline.engine.drafters.ngram_pool import private_folder
 from paceline.engine.drafters.suffix_dedupe import n_same, new_pieces
 from paceline.engine.drafters.suffix_segment import CONTEXT, STOP, Segment, Text, pack, text_of
+from paceline.files import private_folder
 
 _log = logging.getLogger(__name__)
 

@@ -1,0 +1,54 @@
+"""Files that only their owner can read, and that a crash leaves either old or new, never half.
+
+At the bottom of the layers, because everybody who writes to the disk needs it. Any thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+
+def private_folder(folder: Path) -> None:
+    """Create a folder that only its owner can read, with its parents, if it is missing.
+
+    Raises:
+        OSError: It cannot be created.
+    """
+    for missing in reversed([p for p in (folder, *folder.parents) if not p.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+
+
+@contextlib.contextmanager
+def new_content(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file that takes the place of the one at `path` when the block is left.
+
+    Its folder is created if it is missing. A block that raises leaves what was there.
+
+    Raises:
+        OSError: It cannot be written; what was there is still there.
+    """
+    private_folder(path.parent)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}-")  # with mode 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):  # the first failure is the one to tell
+            Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace a file's content in one go; see `new_content`.
+
+    Raises:
+        OSError: It cannot be written; what was there is still there.
+    """
+    with new_content(path) as file:
+        file.write(data)
