@@ -18,11 +18,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from paceline.engine.drafters.base import NO_DRAFT, Draft, Settings
+from paceline.engine.drafters.base import NO_DRAFT, Draft, Parameter, Settings
 from paceline.engine.drafters.lookup import Lookup
 from paceline.engine.drafters.span_hashes import SpanHashes
+
+SIZES = (
+    Parameter(
+        "n", "int", 12, 1, 64, "Key length",
+        "Tokens that must agree with earlier places. Shorter keys are found more often and "
+        "are less sure.",
+    ),
+    Parameter(
+        "m", "int", 48, 1, 1024, "Tokens ahead",
+        "Tokens that must have followed the key in full; they are the draft. Fewer are found "
+        "more often; what the batch cannot take is cut.",
+    ),
+)  # fmt: skip
+"""The settings of both maps beside `min_hits`, which means something else in each."""
 
 
 class Copied(NamedTuple):
@@ -90,7 +104,14 @@ class ValueIndex(ABC):
 
 
 class NgramMap(Lookup[ValueIndex]):
-    """An n-gram map: subclasses say by which index."""
+    """An n-gram map: subclasses say by which `index`."""
+
+    index: ClassVar[type[ValueIndex]]
+
+    def new_index(self) -> ValueIndex:
+        """Return an empty index."""
+        s = self.settings
+        return self.index(int(s["n"]), int(s["m"]), int(s["min_hits"]))
 
     def shape(self, settings: Settings) -> Hashable:
         """Return all settings: they decide what is counted, and when it is enough."""

@@ -15,7 +15,7 @@ On a text whose keys were always followed by the same tokens both propose alike.
 from __future__ import annotations
 
 from paceline.engine.drafters.base import DrafterInfo, Parameter
-from paceline.engine.drafters.ngram_map import NgramMap, ValueIndex
+from paceline.engine.drafters.ngram_map import SIZES, NgramMap, ValueIndex
 
 
 class FrequentValues(ValueIndex):
@@ -43,11 +43,7 @@ class NgramMapK(NgramMap):
     """One dictionary entry per token, two with `min_hits` above 1."""
 
     name = "ngram-map-k"
-
-    def new_index(self) -> FrequentValues:
-        """Return an empty index."""
-        s = self.settings
-        return FrequentValues(int(s["n"]), int(s["m"]), int(s["min_hits"]))
+    index = FrequentValues
 
 
 INFO = DrafterInfo(
@@ -56,16 +52,7 @@ INFO = DrafterInfo(
     summary="Drafts what has followed the same run of tokens often enough; good for code.",
     family="lookup",
     parameters=(
-        Parameter(
-            "n", "int", 12, 1, 64, "Key length",
-            "Tokens that must agree with earlier places. Shorter keys are found more often and "
-            "are less sure.",
-        ),
-        Parameter(
-            "m", "int", 48, 1, 1024, "Tokens ahead",
-            "Tokens that must have followed the key in full; they are the draft. Fewer are found "
-            "more often; what the batch cannot take is cut.",
-        ),
+        *SIZES,
         Parameter(
             "min_hits", "int", 1, 1, 1024, "Min. hits",
             "How many times the same tokens must have followed the key before they are drafted.",

@@ -17,7 +17,7 @@ was. Where llama.cpp's code (common/ngram-map.cpp) does otherwise:
 from __future__ import annotations
 
 from paceline.engine.drafters.base import DrafterInfo, Parameter
-from paceline.engine.drafters.ngram_map import NgramMap, ValueIndex
+from paceline.engine.drafters.ngram_map import SIZES, NgramMap, ValueIndex
 
 _N_VALUES = 4
 
@@ -90,11 +90,7 @@ class NgramMapK4V(NgramMap):
     """One dictionary entry per token, and four counters for every key that occurred again."""
 
     name = "ngram-map-k4v"
-
-    def new_index(self) -> DominantValues:
-        """Return an empty index."""
-        s = self.settings
-        return DominantValues(int(s["n"]), int(s["m"]), int(s["min_hits"]))
+    index = DominantValues
 
 
 INFO = DrafterInfo(
@@ -103,16 +99,7 @@ INFO = DrafterInfo(
     summary="Tells apart what may follow the same run of tokens and drafts what mostly does.",
     family="lookup",
     parameters=(
-        Parameter(
-            "n", "int", 12, 1, 64, "Key length",
-            "Tokens that must agree with earlier places. Shorter keys are found more often and "
-            "are less sure.",
-        ),
-        Parameter(
-            "m", "int", 48, 1, 1024, "Tokens ahead",
-            "Tokens that must have followed the key in full; they are the draft. Fewer are found "
-            "more often; what the batch cannot take is cut.",
-        ),
+        *SIZES,
         Parameter(
             "min_hits", "int", 1, 1, 1024, "Min. hits",
             "How many times the key must have occurred before it drafts; one of its continuations "
