@@ -110,7 +110,7 @@ class Chain:
                 continue
             draft = member.propose(history, n_prompt, n_max)
             is_model = member.info.family == "model"
-            if self._bench.grammar and not is_model:
+            if not is_model:
                 draft = self._legal(draft)
             if draft.tokens:
                 proposal.add(member, draft)

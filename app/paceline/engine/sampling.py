@@ -122,7 +122,6 @@ class Sampler:
         check_sampling(params, n_vocab)
         self.params = params
         self.seed = seed
-        self.n_vocab = n_vocab
         self.grammar = grammar
         self._suppress = sorted(suppress)
         few = not params.logit_bias and len(self._suppress) <= _FEW

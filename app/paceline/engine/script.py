@@ -8,10 +8,11 @@ for a drafter that exists in no registry.
 from __future__ import annotations
 
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import cast
+from typing import Self, cast
 
 from paceline.engine.backend import Backend, Vocabulary
 from paceline.engine.cancel import CancelFlag
@@ -39,7 +40,26 @@ from paceline.messages import (
 Prompt = str | Sequence[ChatMessage] | Sequence[int]
 
 
-class Pair:
+class _Closing(ABC):
+    """Left at the end of a ``with``, it is closed."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of everything; twice does no harm."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Pair(_Closing):
     """A target and perhaps a draft model, loaded. A context manager: leaving it frees both.
 
     It belongs to the thread that loaded it; `cancel` alone may be called by any.
@@ -85,19 +105,8 @@ class Pair:
         self.stop()
         self.loaded.close()
 
-    def __enter__(self) -> Pair:
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class Reply(Iterator[StepCommitted]):
+class Reply(_Closing, Iterator[StepCommitted]):
     """A reply that grows while it is iterated; made by `generate`.
 
     Nothing is computed between two steps, so a step can be looked at for as long as one likes;
@@ -192,17 +201,6 @@ class Reply(Iterator[StepCommitted]):
             self._steps.close()
         else:
             self._turn.close()
-
-    def __enter__(self) -> Reply:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _emit(self, event: Event) -> None:
         match event:

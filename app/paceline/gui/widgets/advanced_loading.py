@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from paceline.gui.widgets.card import FoldSection
-from paceline.gui.widgets.fields import LABEL_PX, Choice, WholeNumber
+from paceline.gui.widgets.fields import Choice, WholeNumber, two_columns
 from paceline.gui.widgets.soft_breaks import with_soft_breaks
 
 if TYPE_CHECKING:
@@ -120,19 +120,10 @@ class AdvancedLoading(FoldSection):
         self._n_gpus = 0
         self._has_gpu = False
         self.target, self.draft = _Column(self), _Column(self)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(6)
-        grid.setColumnMinimumWidth(0, LABEL_PX)
-        grid.setColumnStretch(1, 1)
-        grid.setColumnStretch(2, 1)
         names = (
             self.tr("Experts on CPU"), self.tr("Split"), self.tr("Shares"), self.tr("Main GPU"),
         )  # fmt: skip
-        for row, name in enumerate(names):
-            label = QLabel(name)
-            label.setProperty("role", "muted")
-            grid.addWidget(label, row, 0)
+        grid = two_columns(names)
         owners = ((self.tr("Target"), self.target), (self.tr("Draft"), self.draft))
         for at, (title, column) in enumerate(owners, start=1):
             for row, (name, widget) in enumerate(zip(names, column.fields, strict=True)):

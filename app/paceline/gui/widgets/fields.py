@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
     QDoubleSpinBox,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QSizePolicy,
@@ -21,10 +22,27 @@ from PySide6.QtWidgets import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtGui import QValidator, QWheelEvent
 
 _SLIDER_STEPS = 100
 LABEL_PX = 112
+
+
+def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
+    """Return a grid with these labels at the left and room for two equal columns beside them."""
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(8)
+    grid.setVerticalSpacing(6)
+    grid.setColumnMinimumWidth(0, LABEL_PX)
+    grid.setColumnStretch(1, 1)
+    grid.setColumnStretch(2, 1)
+    for row, name in enumerate(names, start=first_row):
+        label = QLabel(name)
+        label.setProperty("role", "muted")
+        grid.addWidget(label, row, 0)
+    return grid
 
 
 class Slider(QSlider):

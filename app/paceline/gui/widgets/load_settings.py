@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QGridLayout,
     QLabel,
     QPushButton,
     QSpinBox,
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 from paceline.chat.pair import Pair
 from paceline.gui.widgets.advanced_loading import AdvancedLoading
 from paceline.gui.widgets.card import FoldCard
-from paceline.gui.widgets.fields import LABEL_PX, Choice, WholeNumber
+from paceline.gui.widgets.fields import Choice, WholeNumber, two_columns
 from paceline.gui.widgets.file_field import FileField
 
 if TYPE_CHECKING:
@@ -63,19 +62,10 @@ class LoadSettings(FoldCard):
         self._has_gpu = False
         self.target = self._make_column(self.tr("Target"))
         self.draft = self._make_column(self.tr("Draft"))
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(6)
-        grid.setColumnMinimumWidth(0, LABEL_PX)
-        grid.setColumnStretch(1, 1)
-        grid.setColumnStretch(2, 1)
         names = (
             self.tr("GPU layers"), self.tr("Device"), self.tr("Context"), self.tr("Threads"),
         )  # fmt: skip
-        for row, name in enumerate(names, start=1):
-            label = QLabel(name)
-            label.setProperty("role", "muted")
-            grid.addWidget(label, row, 0)
+        grid = two_columns(names, first_row=1)
         for at, column in enumerate((self.target, self.draft), start=1):
             grid.addWidget(column.title, 0, at)
             for row, (name, widget) in enumerate(zip(names, column.fields, strict=True), start=1):
