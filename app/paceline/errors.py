@@ -41,7 +41,13 @@ class ValueOutOfRangeError(UserError):
 
 
 class ModelError(UserError):
-    """A model file cannot be used: not there, not a GGUF, broken, does not fit."""
+    """A model file cannot be used: not there, not a GGUF, broken, does not fit.
+
+    Attributes:
+        smaller_ctx: A shorter context in tokens that may fit; 0: none is known.
+    """
+
+    smaller_ctx = 0
 
 
 class EngineError(UserError):
@@ -50,6 +56,18 @@ class EngineError(UserError):
 
 class ContextFullError(EngineError):
     """The tokens do not fit into the context."""
+
+
+class BatchRefusedError(EngineError):
+    """A decode's batch was not taken; the context is as before."""
+
+
+class DecodeMemoryError(EngineError):
+    """A decode found too little memory; the context may hold a part of its tokens."""
+
+
+class ComputeFailedError(EngineError):
+    """A decode failed for no reason that is known; nothing it left behind can be trusted."""
 
 
 class SamplingError(EngineError):

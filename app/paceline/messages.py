@@ -9,7 +9,8 @@ Words of the field, used everywhere in this program: the *target* model decides 
 *drafter* proposes tokens, the target *verifies* them in one decode; drafted tokens that agree with
 what the target samples are *accepted*, the rest is *rejected*; the token sampled behind the last
 accepted one is the *bonus* token. What a step adds to the reply is *committed*. Drafted tokens
-behind a committed end of generation or stop are *discarded*: they were never judged.
+behind a committed end of generation or stop are *discarded*: they were never judged. So are those
+whose batch could not be decoded.
 
 Long: because one page of types that says what the program does is worth more than short files.
 """
@@ -306,12 +307,16 @@ class PairLoaded:
 
 @dataclass(frozen=True, slots=True)
 class LoadFailed:
-    """Nothing is loaded now. Code "cancelled" when the user stopped the load."""
+    """Nothing is loaded now. Code "cancelled" when the user stopped the load.
+
+    `smaller_ctx` is a shorter context in tokens that may fit; 0: none is known.
+    """
 
     request_id: str
     code: str
     message: str
     hint: str
+    smaller_ctx: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +351,8 @@ class StepCommitted:
     Attributes:
         turn_id: The turn.
         step: 0 for the token from the prefill, then 1, 2, …
-        tokens: The committed tokens in order.
+        tokens: The committed tokens in order; none where a reply that fails only gives out text
+            that was held back.
         text: What the reply gained; may lag behind the tokens while a UTF-8 character is open or
             a stop text may be starting, and catches up in a later step or in `TurnFinished`.
         drafted: Per drafter used in this step.

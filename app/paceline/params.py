@@ -71,6 +71,8 @@ class ModelParams:
             "tensor"; empty takes llama.cpp's choice.
         tensor_split: Share of the model per GPU, in proportions; empty takes llama.cpp's choice.
         main_gpu: Index of the GPU that holds everything when `split_mode` is "none".
+        extra_bufts: Whether weights are repacked for special instructions of the CPU, such as AMX;
+            off where these crash. Repacked weights are a copy in memory, others stay in the file.
     """
 
     path: str
@@ -86,3 +88,4 @@ class ModelParams:
     split_mode: str = ""
     tensor_split: tuple[float, ...] = ()
     main_gpu: int = 0
+    extra_bufts: bool = True

@@ -34,6 +34,7 @@ def exact(kernel: Kernel, facts: Facts | None = None, **options: int) -> tuple[W
     widths = make_exact(context, facts or Facts(""))
     assert context.tokens == model.tokens == []
     assert (context.min_width, context.max_width) == widths[:2]
+    assert context.prefill_piece == (128 if widths.exact else 0)
     return widths, model
 
 

@@ -230,6 +230,42 @@ def test_a_cancelled_prefill_goes_on_where_it_stopped(at: int) -> None:
     assert model.widths == [6 - at]
 
 
+class Narrow(Moody):
+    """A model without room for more than `limit` tokens at once."""
+
+    limit = 3
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        if len(tokens) > self.limit:
+            self.rows_asked.append(n_rows)
+            raise ContextFullError("context-full", "No room for so many.")
+        return super().decode(tokens, n_rows)
+
+
+@pytest.mark.parametrize("can_rollback", [True, False])
+def test_a_prefill_is_halved_until_its_pieces_find_room(can_rollback: bool) -> None:
+    model = Narrow(can_rollback=can_rollback)
+    progress: list[int] = []
+    prompt = list(range(19))
+    rows = prefill(CachedContext(model), prompt, 8, progress.append)
+    assert model.widths == [2] * 9 + [1]  # 8, 4, 2
+    assert progress == [*range(2, 19, 2), 19]
+    assert len(model.rows_asked) == 2 + 10
+    assert (rows[0] == fingerprint(prompt)).all()
+
+
+def test_a_prefill_fails_where_no_single_token_finds_room() -> None:
+    model = Narrow()
+    context = CachedContext(model)
+    context.feed([1, 2], 0)
+    model.limit = 0
+    model.rows_asked.clear()
+    with pytest.raises(ContextFullError):
+        prefill(context, [1, 2, 3, 4, 5, 6, 7, 8, 9])
+    assert len(model.rows_asked) == 3  # 7, 3, 1
+    assert context.tokens == model.tokens == [1, 2]
+
+
 # ---------------------------------------------------------------------------------- rollback
 
 
@@ -264,3 +300,61 @@ def test_common_prefix(a: list[int], b: list[int]) -> None:
 def test_common_prefix_takes_any_sequence(kind: Callable[[Sequence[int]], Sequence[int]]) -> None:
     assert common_prefix([1, 2, 3], kind([1, 2, 4])) == 2
     assert common_prefix([1, 2], kind([1, 2])) == 2
+
+
+# ------------------------------------------------------------------------------ whole pieces
+
+
+@given(OPERATIONS)
+def test_with_whole_pieces_a_prompt_is_computed_as_in_an_empty_context(
+    operations: list[tuple[str, object, tuple[str, int] | None]],
+) -> None:
+    """Every token of the context remembers the decode that computed it: begin and length."""
+    model = Moody()
+    context = CachedContext(model)
+    context.prefill_piece = 4
+    origin: list[tuple[int, int]] = []
+    plain = model.decode
+
+    def decode(tokens: Sequence[int], n_rows: int) -> Rows:
+        del origin[len(model.tokens) :]
+        began = len(origin)
+        try:
+            return plain(tokens, n_rows)
+        finally:
+            del origin[len(model.tokens) :]
+            origin.extend([(began, len(tokens))] * (len(model.tokens) - len(origin)))
+
+    model.decode = decode  # type: ignore[method-assign]
+    for name, argument, trouble in operations:
+        model.trouble = trouble
+        try:
+            match name, argument:
+                case "feed", list(tokens):
+                    context.feed(tokens, 1)
+                case "prefill", list(tokens):
+                    prefill(context, tokens, 8)
+                    n = len(tokens)
+                    assert origin == [(i - i % 4, min(4, n - i + i % 4)) for i in range(n)]
+                case "reuse", list(tokens):
+                    context.reuse(tokens)
+                case "rollback", int(n):
+                    context.rollback(n)
+                case _:
+                    context.clear()
+        except (CancelledError, EngineError):
+            pass
+        model.trouble = None
+
+
+def test_whole_pieces_are_reused_and_nothing_else() -> None:
+    model = Moody()
+    context = CachedContext(model)
+    context.prefill_piece = 4
+    prefill(context, [1, 2, 3, 4, 5, 6])
+    context.feed([7, 8, 9], 1)
+    assert context.reuse([1, 2, 3, 4, 5, 6, 7, 8, 9]) == 4
+    model.widths.clear()
+    prefill(context, [1, 2, 3, 4, 5, 6, 7, 8, 9])
+    assert model.widths == [4, 1]
+    assert context.reuse([1, 2, 3, 4, 5, 6, 7, 8, 0, 0]) == 8

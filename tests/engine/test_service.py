@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from engine.harness import random_language
 from paceline.engine.fake import N_VOCAB, ByteVocabulary, FakeBackend, FakeModel, scripted
 from paceline.hosting.inline import InlineClient
+from paceline.hosting.service import make_engine_service
 from paceline.messages import (
     ChatMessage,
     DescribeEngine,
@@ -45,7 +47,9 @@ class Bench:
 
     def __init__(self, **models: FakeModel) -> None:
         self.models = models
-        self.client = InlineClient(lambda: FakeBackend(models))
+        self.client = InlineClient(
+            partial(make_engine_service, backend=lambda: FakeBackend(models))
+        )
         self.events: list[Event] = []
         self.on_event: Callable[[Event], None] = lambda _event: None
         self.client.set_listener(self._hear)
@@ -76,8 +80,9 @@ def test_a_turn_from_start_to_finish() -> None:
     assert isinstance(finished, TurnFinished)
     assert (finished.text, finished.reason, finished.seed) == ("Hello!", "eog", 1)
     kinds = [type(event) for event in bench.events]
-    assert kinds[:4] == [LoadProgressed, PairLoaded, TurnStarted, PrefillProgressed]
-    assert kinds[4:-1] == [StepCommitted] * 7
+    assert kinds[:2] == [LoadProgressed] * 2  # it begins, and it has all weights
+    assert kinds[2:5] == [PairLoaded, TurnStarted, PrefillProgressed]
+    assert kinds[5:-1] == [StepCommitted] * 7
     shown = "".join(e.text for e in bench.events if isinstance(e, StepCommitted))
     assert shown == "Hello!"
     assert finished.tokens == (*b"Hello!", 256)

@@ -90,6 +90,11 @@ def test_the_targets_structure() -> None:
     assert not value.vocab_only
 
 
+def test_weights_are_repacked_unless_that_is_switched_off() -> None:
+    assert native(TARGET).value.use_extra_bufts
+    assert not native(replace(TARGET, extra_bufts=False)).value.use_extra_bufts
+
+
 def test_the_drafts_structure_is_its_own() -> None:
     made = native(DRAFT)
     value = made.value
@@ -269,3 +274,19 @@ def test_a_vocabulary_needs_a_model_file(tmp_path: Path) -> None:
         with pytest.raises(ModelError) as caught:
             LlamaBackend().load_vocabulary(str(path))
         assert caught.value.code == code
+
+
+# --------------------------------------------------------------------------- repacked weights
+
+
+def test_measured_facts_of_before_stay_valid_and_plain_weights_have_their_own(
+    target_path: Path,
+) -> None:
+    keys = []
+    for extra_bufts in (True, False):
+        model = load(ModelParams(str(target_path), n_threads=1, extra_bufts=extra_bufts))
+        keys.append(model.facts_key)
+        assert np.isfinite(model.decode([5, 6], 1)).all()
+        model.close()
+    assert keys[0].endswith("split--()-0")  # nothing of it when it is on
+    assert keys[1] == f"{keys[0]}|plain-weights"

@@ -99,6 +99,11 @@ class LanguageModel(Protocol):
         can_rollback: Whether the context's tail can be removed.
         native_s: Seconds spent in native calls since the model was loaded.
         clock: What `native_s` is measured with; benchmarks put a CPU clock here.
+        decoding: Tokens of the native decode that is running, and `time.monotonic()` when it
+            began; None while none runs. Like `slowest_s`, any thread may read it at any time: the
+            engine's thread puts a new object there and never changes one.
+        last_decode: Tokens and seconds of the last native decode that ended.
+        slowest_s: Most seconds per token that a native decode took so far.
         facts_key: Identifies model, build and settings for measured facts.
     """
 
@@ -111,6 +116,9 @@ class LanguageModel(Protocol):
     can_rollback: bool
     native_s: float
     clock: Callable[[], float]
+    decoding: tuple[int, float] | None
+    last_decode: tuple[int, float]
+    slowest_s: float
     facts_key: str
 
     @property
@@ -128,7 +136,9 @@ class LanguageModel(Protocol):
         Raises:
             CancelledError: The flag was set; the context holds a part of the tokens.
             ContextFullError: The tokens do not fit; nothing was appended.
-            EngineError: The library failed; the context may hold a part of the tokens.
+            BatchRefusedError: The library took the batch for wrong; nothing was appended.
+            DecodeMemoryError: Too little memory; the context may hold a part of the tokens.
+            ComputeFailedError: Anything else; neither context nor device can be trusted.
         """
 
     def rollback(self, n_past: int) -> bool:
@@ -137,8 +147,15 @@ class LanguageModel(Protocol):
     def clear(self, *, wipe: bool = False) -> None:
         """Forget everything; `wipe` also zeroes the memory, where NaN might have stayed."""
 
+    def remake(self, n_ctx: int, n_batch: int) -> None:
+        """Free the context and make an empty one in its place, no larger than it was.
+
+        Raises:
+            ModelError: There is no room for it; the model can do nothing but `close` then.
+        """
+
     def close(self) -> None:
-        """Free model and context; the object is dead afterwards."""
+        """Free model and context; the object is dead afterwards. A second call does nothing."""
 
 
 Progress = Callable[[float], None]

@@ -2,7 +2,8 @@
 
 Plain decoding is the same loop with no drafted tokens. The decoder is a generator: one event per
 verify decode, the first one for the token from the prefill's logits. Closing it at any point, or
-an exception, leaves both contexts with nothing but a prefix of the committed tokens.
+an exception, leaves both contexts with nothing but a prefix of the committed tokens. What a failed
+decode of the target does to the reply is `recovery.py`'s matter.
 
 Structure after `common/speculative.cpp` of llama.cpp and `speculative_generate_step` of mlx-lm.
 """
@@ -12,13 +13,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 
+from paceline.engine.backend import Rows
 from paceline.engine.chain import NOTHING, Chain, Proposal
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.strategy import Strategy
 from paceline.engine.prefix import CachedContext, common_prefix
+from paceline.engine.recovery import Recovery
 from paceline.engine.stats import PlainSpeed, TurnMeter
 from paceline.engine.text import TextAssembler
 from paceline.engine.verify import Verdict, verify
+from paceline.errors import ContextFullError, EngineError
 from paceline.messages import SOURCE_TARGET, FinishReason, StepCommitted, TokenTrace
 
 _clock = time.perf_counter
@@ -30,6 +34,7 @@ class Decoder:
     Attributes:
         history: Prompt and committed tokens.
         finish_reason: Why the reply ended; None while it runs.
+        failure: Why no further token can be had; raised in place of the next step.
         meter: The reply's figures.
     """
 
@@ -56,6 +61,7 @@ class Decoder:
         self.meter = TurnMeter()
         self._chain = Chain(strategy, bench, self.meter)
         self._replaced: list[Chain] = []
+        self._recovery = Recovery(target)
         self._n_prompt = 0
         self._last_width = 0
         self._time_ended = 0.0
@@ -63,6 +69,7 @@ class Decoder:
         self._native_at_start = 0.0
         self.history: list[int] = []
         self.finish_reason: FinishReason | None = None
+        self.failure: EngineError | None = None
 
     @property
     def generated(self) -> list[int]:
@@ -76,8 +83,13 @@ class Decoder:
 
     @property
     def may_draft(self) -> bool:
-        """Whether the present strategy has a drafter that works."""
-        return self._chain.may_draft
+        """Whether the reply may have drafts, and the present strategy a drafter that works."""
+        return self._recovery.plainly is None and self._chain.may_draft
+
+    @property
+    def plainly(self) -> EngineError | None:
+        """Why the rest of the reply goes on without drafts, since a decode failed."""
+        return self._recovery.plainly
 
     @property
     def reply(self) -> str:
@@ -109,6 +121,19 @@ class Decoder:
         """Say that the next step's time is not a plain step's, whatever happened in between."""
         self._last_width = 0
 
+    def mend(self, failure: EngineError) -> None:
+        """Bring the target back to what it held, behind a decode that failed between two steps.
+
+        Raises:
+            CancelledError: The user stopped the turn.
+            EngineError: It cannot be.
+        """
+        try:
+            self._mended(self.history[:-1], failure, n_draft=1)
+        except ContextFullError:
+            self.finish_reason = "context"
+        self.pause()
+
     def run(
         self, prompt: Sequence[int], on_prefill: Callable[[int], None]
     ) -> Generator[StepCommitted, None, None]:
@@ -127,7 +152,11 @@ class Decoder:
         try:
             yield self._prefill(on_prefill)
             while self.finish_reason is None:
-                yield self._step()
+                step = self._step()
+                if step is not None:
+                    yield step
+                if self.failure is not None:
+                    raise self.failure
         finally:
             # Never with the last token, whoever drafted it: what the next prompt finds here, and
             # thus how its prefill is cut into batches, must not depend on the strategy.
@@ -144,13 +173,17 @@ class Decoder:
         target = self._target
         self.meter.n_reused = target.reuse(self.history)
         try:
-            row = target.prefill(self.history, self._bench.chunk, on_prefill)[0]
+            try:
+                rows = target.prefill(self.history, self._bench.chunk, on_prefill)
+            except EngineError as failure:
+                rows = self._mended(self.history, failure, on_prefill=on_prefill)
+                self.meter.n_reused = 0
         finally:
             self.meter.prefill_s = _clock() - began
         self._decode_began = self._time_ended = _clock()
         self._native_at_start = self._native_s()
         self._sampler.start(self.history)
-        token = self._sampler.sample(row, 0)
+        token = self._sampler.sample(rows[0], 0)
         ended = self._commit(token)
         self._close_step(1, ended=ended)
         now = _clock()
@@ -163,7 +196,8 @@ class Decoder:
 
     # ---------------------------------------------------------------------------------- step
 
-    def _step(self) -> StepCommitted:
+    def _step(self) -> StepCommitted | None:
+        """Decode and commit; None when nothing could be committed."""
         target, history, meter = self._target, self.history, self.meter
         began = self._time_ended
         n_max = self._room()
@@ -173,9 +207,18 @@ class Decoder:
         draft = proposal.tokens
         n_draft = len(draft)
         n_held = len(target.tokens)
+        width, n_dropped = n_draft + 1, 0
 
         verify_began = _clock()
-        rows = target.feed([history[-1], *draft], n_draft + 1)
+        try:
+            rows = target.feed([history[-1], *draft], width)
+        except EngineError as failure:
+            try:
+                rows = self._mended(history, failure, n_draft=n_draft)
+            except ContextFullError:
+                self.finish_reason = "context"
+                return None
+            draft, width, n_dropped = [], 0, n_draft
         sample_began = _clock()
         ends: list[int] = []
 
@@ -189,14 +232,19 @@ class Decoder:
         sample_ended = _clock()
 
         target.rollback(n_held + 1 + verdict.n_accepted)
-        counts = self._chain.observe(proposal, verdict.n_accepted, verdict.n_discarded)
+        n_discarded = verdict.n_discarded + n_dropped
+        counts = self._chain.observe(proposal, verdict.n_accepted, n_discarded)
         meter.n_steps += 1
-        meter.n_discarded += verdict.n_discarded
+        meter.n_discarded += n_discarded
         self._close_step(len(verdict.tokens), ended=verdict.ended)
+        if verdict.failure is not None:
+            self.failure = verdict.failure
+            if not verdict.tokens:
+                return None
 
         ended = _clock()
-        plain = n_draft == 0 and self._last_width == 1
-        self._last_width = n_draft + 1
+        plain = width == 1 and self._last_width == 1
+        self._last_width = width
         if plain:
             seconds = ended - began - draft_s
             meter.plain.add(seconds)
@@ -206,7 +254,7 @@ class Decoder:
             self._turn_id,
             meter.n_steps,
             self._traces(verdict, proposal, ends),
-            self._text.take(),
+            self._text.take() if self.failure is None else self._text.finish(),
             tuple(counts),
             draft_s,
             sample_began - verify_began,
@@ -215,10 +263,29 @@ class Decoder:
             plain,
         )
 
+    def _mended(
+        self,
+        tokens: Sequence[int],
+        failure: EngineError,
+        *,
+        n_draft: int = 0,
+        on_prefill: Callable[[int], None] = lambda _n_done: None,
+    ) -> Rows:
+        """Return the row behind `tokens`, [1, n_vocab], though a decode failed; see `Recovery`."""
+        n_left = self._max_tokens - (len(self.history) - self._n_prompt)
+        return self._recovery.rows_behind(
+            tokens,
+            self._n_prompt,
+            failure,
+            n_draft=n_draft,
+            n_left=n_left,
+            on_prefill=on_prefill,
+        )
+
     def _room(self) -> int:
         """Return how many tokens the next step may draft."""
         # A load's first steps are plain, so that there is something to compare with.
-        if not self._chain.may_draft or self._plain_speed.n_needed:
+        if self._recovery.plainly or not self._chain.may_draft or self._plain_speed.n_needed:
             return 0
         model = self._target.model
         return min(
@@ -231,9 +298,9 @@ class Decoder:
 
     def _commit(self, token: int) -> bool:
         """Append a token to the reply; True when it ends it."""
-        self.history.append(token)
         if self._sampler.has_memory:
-            self._sampler.commit(token)
+            self._sampler.commit(token)  # may refuse it
+        self.history.append(token)
         if token in self._eog:
             self.finish_reason = "eog"
         elif self._text.push(token):

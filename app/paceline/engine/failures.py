@@ -17,7 +17,8 @@ def describe_failure(error: Exception) -> tuple[str, str, str]:
         case UserError():
             return error.code, error.message, error.hint
         case MemoryError():
-            return "out-of-memory", "There is not enough memory.", "Choose a smaller model."
+            hint = "Choose a shorter context or a smaller model."
+            return "out-of-memory", "There is not enough memory.", hint
         case _:
             _log.exception("unexpected failure in the engine")
             return (

@@ -102,6 +102,9 @@ class FakeModel:
         self.n_batch = 512
         self.native_s = 0.0
         self.clock = time.perf_counter
+        self.decoding: tuple[int, float] | None = None
+        self.last_decode = 0, 0.0
+        self.slowest_s = 0.0
         self.max_rows = max_rows
         self.can_rollback = can_rollback
         self.facts_key = "fake"
@@ -129,11 +132,15 @@ class FakeModel:
         if len(self.tokens) + len(tokens) > self.n_ctx:
             raise ContextFullError("context-full", "The context is full.")
         self.widths.append(len(tokens))
+        self.decoding = len(tokens), time.monotonic()
         rows = []
         for i, token in enumerate(tokens):
             self.tokens.append(token)
             if i >= len(tokens) - n_rows:
                 rows.append(self._logits(self.tokens))
+        self.last_decode = len(tokens), time.monotonic() - self.decoding[1]
+        self.slowest_s = max(self.slowest_s, self.last_decode[1] / len(tokens))
+        self.decoding = None
         return np.array(rows, np.float32).reshape(n_rows, N_VOCAB)
 
     def rollback(self, n_past: int) -> bool:
@@ -148,8 +155,14 @@ class FakeModel:
         del wipe
         self.tokens.clear()
 
+    def remake(self, n_ctx: int, n_batch: int) -> None:
+        """Forget everything and hold `n_ctx` tokens from now on."""
+        self.clear()
+        self.n_ctx, self.n_batch = n_ctx, n_batch
+
     def close(self) -> None:
-        """Note that it was closed."""
+        """Forget everything, and note that it was closed."""
+        self.clear()
         self.closed = True
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NoReturn
 
 import psutil
 
+from paceline.engine.proposals import (
+    is_about_memory,
+    readable_size,
+    smaller_context,
+    what_to_do,
+    with_readable_sizes,
+)
 from paceline.errors import ModelError, ValueOutOfRangeError
 from paceline.messages import ModelParams
 
 DEFAULT_CTX = 4096
+NO_REASON = "llama.cpp does not say why"
 FLASH_ATTN = {"auto": -1, "off": 0, "on": 1}
 KV_TYPES = {
     "f32": (0, 4.0),
@@ -118,30 +127,72 @@ def choose_ctx(params: ModelParams, n_ctx_train: int) -> int:
     return params.n_ctx or min(DEFAULT_CTX, n_ctx_train or DEFAULT_CTX)
 
 
-def check_kv_memory(
-    params: ModelParams, n_ctx: int, n_heads: int, head_k: int, head_v: int
-) -> None:
+def kv_bytes_per_token(params: ModelParams, n_heads: int, head_k: int, head_v: int) -> float:
+    """Return what one token takes in the KV cache.
+
+    Args:
+        params: Holds the cache's types.
+        n_heads: KV heads of all layers together.
+        head_k: Elements of one head's key.
+        head_v: Elements of one head's value.
+    """
+    per_head = head_k * KV_TYPES[params.kv_type_k][1] + head_v * KV_TYPES[params.kv_type_v][1]
+    return n_heads * per_head
+
+
+def free_memory() -> int:
+    """Return how many bytes of main memory can still be had."""
+    return int(psutil.virtual_memory().available)
+
+
+def check_kv_memory(params: ModelParams, n_ctx: int, per_token: float) -> None:
     """Refuse a KV cache beyond the free memory: Linux would promise it and kill us later.
 
     Args:
         params: Holds the cache's types.
         n_ctx: Tokens.
-        n_heads: KV heads of all layers together.
-        head_k: Elements of one head's key.
-        head_v: Elements of one head's value.
+        per_token: From `kv_bytes_per_token`.
 
     Raises:
         ModelError: Says how much is missing and which context would fit.
     """
-    per_head = head_k * KV_TYPES[params.kv_type_k][1] + head_v * KV_TYPES[params.kv_type_v][1]
-    need, free = n_ctx * n_heads * per_head, psutil.virtual_memory().available
+    need, free = n_ctx * per_token, free_memory()
     if need > free:
-        raise ModelError(
-            "does-not-fit",
-            f"A context of {n_ctx} tokens needs {need / 2**30:.1f} GiB of memory; "
-            f"{free / 2**30:.1f} GiB are free.",
-            f"Choose at most {int(n_ctx * free / need * 0.8)} tokens, or a quantised cache.",
+        raise _no_room(
+            f"A context of {n_ctx} tokens for “{Path(params.path).name}” needs "
+            f"{readable_size(need)} of memory; {readable_size(free)} are free.",
+            params,
+            n_ctx,
+            free / per_token,
         )
+
+
+def no_context(params: ModelParams, n_ctx: int, per_token: float | None, why: str) -> ModelError:
+    """Return the error for a context that llama.cpp could not make.
+
+    Args:
+        params: How the model is loaded.
+        n_ctx: Tokens.
+        per_token: From `kv_bytes_per_token`; None where the cache lies in a GPU's memory.
+        why: llama.cpp's complaint.
+    """
+    what = f"a context of {n_ctx} tokens for “{Path(params.path).name}”"
+    if why != NO_REASON and not is_about_memory(why):
+        return ModelError(
+            "no-context",
+            f"llama.cpp cannot make {what}: {why}.",
+            "Choose other types for the cache or another setting of flash attention.",
+        )
+    size = f", whose cache takes {readable_size(n_ctx * per_token)}" if per_token else ""
+    n_fits = free_memory() / per_token if per_token else None
+    message = f"There is no room for {what}{size}: {with_readable_sizes(why)}."
+    return _no_room(message, params, n_ctx, n_fits)
+
+
+def _no_room(message: str, params: ModelParams, n_ctx: int, n_fits: float | None) -> ModelError:
+    error = ModelError("does-not-fit", message, what_to_do(params, n_ctx, n_fits))
+    error.smaller_ctx = smaller_context(n_ctx, n_fits) or 0
+    return error
 
 
 def gpu_layers(params: ModelParams) -> int:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from paceline.engine.backend import Backend
+from typing import TYPE_CHECKING
+
 from paceline.engine.threads import calm_waiting_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paceline.engine.backend import Backend
 
 
 def llama_backend() -> Backend:
@@ -12,3 +18,15 @@ def llama_backend() -> Backend:
     from paceline.engine.llama import LlamaBackend  # noqa: PLC0415
 
     return LlamaBackend()
+
+
+def report_aborts(tell: Callable[[str], None]) -> None:
+    """Load the native library, and call `tell` with its reason before it ends the process.
+
+    Args:
+        tell: Called on the thread that fails, once, and must be quick; it cannot stop the end.
+    """
+    calm_waiting_threads()
+    from paceline.engine.llama import on_abort  # noqa: PLC0415
+
+    on_abort(tell)

@@ -14,7 +14,12 @@ from paceline.engine.vocab import vocabulary_hash
 
 
 class LoadedPair:
-    """Target and draft with the books of their contexts, and what was measured with them."""
+    """Target and draft with the books of their contexts, and what was measured with them.
+
+    Attributes:
+        is_lost: Whether a decode has failed in such a way that nothing may go on in these
+            contexts; whoever loaded the pair has to close it.
+    """
 
     def __init__(
         self,
@@ -32,6 +37,7 @@ class LoadedPair:
         self.facts = facts
         self.notes: tuple[str, ...] = ()
         self.kept: dict[str, object] = {}
+        self.is_lost = False
         self._memory_dir = memory_dir
         self.lookup_cache = Path(lookup_cache) if lookup_cache else None
 
@@ -42,6 +48,11 @@ class LoadedPair:
             return None
         return Path(self._memory_dir) / vocabulary_hash(self.target.model.vocab)
 
+    @property
+    def models(self) -> tuple[LanguageModel, ...]:
+        """The target and, if there is one, the draft model."""
+        return (self.target.model, self.draft.model) if self.draft else (self.target.model,)
+
     def wipe(self) -> None:
         """Empty both contexts to the last byte, since invalid numbers could live on in them."""
         for context in (self.target, self.draft):
@@ -49,7 +60,6 @@ class LoadedPair:
                 context.clear(wipe=True)
 
     def close(self) -> None:
-        """Free both models, the draft first."""
-        if self.draft:
-            self.draft.model.close()
-        self.target.model.close()
+        """Free both models, the draft first. A second call does nothing."""
+        for model in reversed(self.models):
+            model.close()

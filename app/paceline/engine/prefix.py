@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from paceline.engine.backend import LanguageModel, Rows
-from paceline.errors import EngineError
+from paceline.errors import ContextFullError, EngineError
 
 
 def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
@@ -25,6 +25,9 @@ class CachedContext:
         min_width: Decodes that output rows take at least so many tokens: shorter ones are padded,
             and the padding is taken back. More than 1 only in exact mode, see `exact.py`.
         max_width: Decodes that output several rows take at most so many tokens.
+        prefill_piece: Above 0 only in exact mode: a prompt is prefilled in pieces that begin at
+            multiples of it, and whole ones alone are reused. So each cell of a prompt is computed
+            in the very batch in which an empty context computes it.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -32,6 +35,8 @@ class CachedContext:
         self.tokens: list[int] = []
         self.min_width = 1
         self.max_width = model.n_batch
+        self.prefill_piece = 0
+        self._n_whole = 0  # leading tokens that were computed in whole pieces
 
     @property
     def n_ctx(self) -> int:
@@ -46,6 +51,10 @@ class CachedContext:
                 rows = self._padded(tokens, n_rows, n_pad)
             else:
                 rows = self.model.decode(tokens, n_rows)
+        except ContextFullError:  # nothing was appended
+            if self.model.n_past != len(self.tokens):
+                self.clear()
+            raise
         except BaseException:
             self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])
             # A recurrent state is half updated by now, and what is lost is lost.
@@ -69,21 +78,49 @@ class CachedContext:
     def prefill(
         self, prompt: Sequence[int], chunk: int, on_progress: Callable[[int], None]
     ) -> Rows:
-        """Bring the context to exactly `prompt` and return the last token's row, [1, n_vocab]."""
+        """Bring the context to exactly `prompt` and return the last token's row, [1, n_vocab].
+
+        Args:
+            prompt: Token ids, at least one.
+            chunk: Tokens per decode at most; fewer where so many find no room at once.
+            on_progress: Called with the number of tokens that the context holds by then.
+
+        Raises:
+            ContextFullError: Not even a single token finds room.
+        """
         self.reuse(prompt)
+        return self.extend(prompt, self.prefill_piece or chunk, on_progress)
+
+    def extend(self, tokens: Sequence[int], chunk: int, on_progress: Callable[[int], None]) -> Rows:
+        """Decode what the context lacks of `tokens`, which begin with what it holds.
+
+        Arguments, result and errors are those of `prefill`.
+        """
+        chunk = min(chunk, self.model.n_batch)
         rows: Rows | None = None
-        while len(self.tokens) < len(prompt):
+        while len(self.tokens) < len(tokens):
             done = len(self.tokens)
-            piece = prompt[done : done + chunk]
-            is_last = done + len(piece) == len(prompt)
-            rows = self.feed(piece, 1 if is_last else 0)
+            piece = tokens[done : done + chunk]
+            is_last = done + len(piece) == len(tokens)
+            try:
+                rows = self.feed(piece, 1 if is_last else 0)
+            except ContextFullError:
+                if len(piece) == 1:
+                    raise
+                chunk = len(piece) // 2
+                continue
+            if len(piece) == self.prefill_piece:
+                self._n_whole = len(self.tokens)
             on_progress(len(self.tokens))
-        assert rows is not None  # `reuse` leaves at least one token to decode
+        assert rows is not None  # at least one token is left to decode, see `reuse`
         return rows
 
     def reuse(self, prompt: Sequence[int]) -> int:
         """Keep the longest common prefix with `prompt`, at most all but its last token."""
         keep = min(common_prefix(self.tokens, prompt), len(prompt) - 1)
+        if self.prefill_piece:
+            keep = min(keep, self._n_whole)
+            keep -= keep % self.prefill_piece
         self.rollback(keep)
         return len(self.tokens)
 
@@ -93,6 +130,7 @@ class CachedContext:
             return
         if n_tokens > 0 and self.model.rollback(n_tokens):
             del self.tokens[n_tokens:]
+            self._n_whole = min(self._n_whole, n_tokens)
         else:
             self.clear()
 
@@ -100,3 +138,10 @@ class CachedContext:
         """Forget everything; see `LanguageModel.clear`."""
         self.model.clear(wipe=wipe)
         self.tokens.clear()
+        self._n_whole = 0
+
+    def remake(self, n_ctx: int, n_batch: int) -> None:
+        """Go on with an empty context of another size; see `LanguageModel.remake`."""
+        self.tokens.clear()
+        self._n_whole = 0
+        self.model.remake(n_ctx, n_batch)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 from paceline.engine.backend import Backend, LanguageModel
@@ -17,8 +18,11 @@ from paceline.engine.cancel import CancelFlag
 from paceline.engine.exact import make_exact
 from paceline.engine.facts import Facts
 from paceline.engine.failures import describe_failure
+from paceline.engine.heap import give_back_freed_memory
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
+from paceline.engine.self_test import self_test
+from paceline.engine.stats import Activity, activity_of
 from paceline.engine.turn import Turn
 from paceline.engine.vocab import vocabulary_mismatch
 from paceline.errors import CancelledError, ModelError, UserError
@@ -70,6 +74,7 @@ class EngineService:
         self._make_backend = backend or llama_backend
         self._backend: Backend | None = None
         self._pair: LoadedPair | None = None
+        self._opening: tuple[LanguageModel, ...] = ()
 
     def handle(self, command: Command) -> None:
         """Carry out one command; every failure of a load or a turn becomes an event.
@@ -111,6 +116,7 @@ class EngineService:
         if self._pair:
             self._pair.close()
             self._pair = None
+            give_back_freed_memory()
 
     def _load(self, command: LoadPair) -> None:
         began = time.perf_counter()
@@ -120,9 +126,12 @@ class EngineService:
             self._unload()
             self._pair = self.open_pair(command)
         except Exception as error:
-            code, message, hint = describe_failure(error)
-            self._emit(LoadFailed(command.request_id, code, message, hint))
+            smaller_ctx = error.smaller_ctx if isinstance(error, ModelError) else 0
+            failure = describe_failure(error)
+            self._emit(LoadFailed(command.request_id, *failure, smaller_ctx=smaller_ctx))
             return
+        finally:
+            self._opening = ()
         target, draft = self._pair.target.model, self._pair.draft
         self._emit(
             PairLoaded(
@@ -173,6 +182,7 @@ class EngineService:
     def _load_model(
         self, command: LoadPair, params: ModelParams, stage: Literal["target", "draft"]
     ) -> LanguageModel:
+        """Load one model and see it decode; by then, its load has been told as complete."""
         last = -1.0
 
         def progress(fraction: float) -> None:
@@ -181,10 +191,21 @@ class EngineService:
                 last = fraction
                 self._emit(LoadProgressed(command.request_id, stage, fraction))
 
+        progress(0.0)  # so that a crash before the library's first word is not another model's
         n_rows = 1 if stage == "draft" else MAX_DRAFT + 1
-        return self._get_backend().load(
+        model = self._get_backend().load(
             params, n_rows=n_rows, cancel=self._cancel, progress=progress
         )
+        self._opening = (*self._opening, model)
+        try:
+            if last < 1:
+                progress(1.0)
+            model.can_rollback = self_test(model)
+            model.info = replace(model.info, can_rollback=model.can_rollback)
+        except BaseException:
+            model.close()
+            raise
+        return model
 
     # ---------------------------------------------------------------------------------- turn
 
@@ -204,7 +225,24 @@ class EngineService:
                 cancel=self._cancel,
             ).run()
         except Exception as error:
-            self._emit(TurnFailed(command.turn_id, *describe_failure(error)))
+            failure = describe_failure(error)
+            if self._pair is not None and self._pair.is_lost:
+                # Told first: whoever asks again on hearing of the failure must load first.
+                self._unload()
+                self._emit(Unloaded())
+            self._emit(TurnFailed(command.turn_id, *failure))
+
+    # ------------------------------------------------------------------------------ watching
+
+    def activity(self) -> Activity | None:
+        """Return the native decode that is running; None: there is none, or Python is at work.
+
+        Any thread may ask at any time. It looks at attributes that the engine's thread replaces
+        and never changes, so it takes no lock and waits for nothing. Models that are being loaded
+        count from the moment that their weights are there.
+        """
+        pair = self._pair
+        return activity_of((*self._opening, *(pair.models if pair else ())))
 
 
 def _load_notes(target: LanguageModel, draft: LanguageModel | None) -> tuple[str, ...]:

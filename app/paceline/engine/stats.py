@@ -4,13 +4,39 @@ from __future__ import annotations
 
 import statistics
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from paceline.engine.backend import LanguageModel
 from paceline.messages import DrafterStats, TurnStats
 
 MIN_PLAIN_STEPS = 4
 """Fewer plain steps than this give no estimate."""
+
+
+class Activity(NamedTuple):
+    """A native decode that is running.
+
+    Attributes:
+        n_tokens: Tokens of its batch.
+        since: `time.monotonic()` when it began.
+        slowest_s: Most seconds per token that a decode of this model took before; 0 for its
+            first one.
+    """
+
+    n_tokens: int
+    since: float
+    slowest_s: float
+
+
+def activity_of(models: Iterable[LanguageModel]) -> Activity | None:
+    """Return the native decode that runs in one of these models; for any thread."""
+    for model in models:
+        running = model.decoding  # read once: it may end at any time
+        if running is not None:
+            return Activity(*running, model.slowest_s)
+    return None
 
 
 class PlainSpeed:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 from paceline.engine import probe
-from paceline.engine.backend import Vocabulary
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.strategy import Strategy, parse_strategy
 from paceline.engine.failures import describe_failure
 from paceline.engine.pair import LoadedPair
-from paceline.engine.sampling import Sampler
 from paceline.engine.text import TextAssembler
+from paceline.engine.turn_request import check_limits, encode_prompt, make_sampler
 from paceline.errors import (
     CancelledError,
+    ComputeFailedError,
     ContextFullError,
+    DecodeMemoryError,
     EngineError,
     SamplingError,
     UserError,
-    ValueOutOfRangeError,
 )
 from paceline.messages import (
     Event,
@@ -37,8 +37,6 @@ from paceline.messages import (
 )
 
 Emit = Callable[[Event], None]
-_ROLES = {"system", "user", "assistant"}  # anything else could smuggle control tokens in
-_ROLE_NAMES = ", ".join(sorted(_ROLES))
 
 
 class Turn:
@@ -68,8 +66,14 @@ class Turn:
         self._parse = parse
         self._strategy_text = command.strategy
         self._told_failures: set[str] = set()
-        _check_limits(command, seed)
-        self._prompt, self._notes = _encode_prompt(pair, command)
+        self._told_plainly: EngineError | None = None
+        self._may_probe = True
+        if pair.is_lost:
+            raise UserError(
+                "no-model", "A decode failed, and these models can do no more.", "Load them again."
+            )
+        check_limits(command, seed)
+        self._prompt, self._notes = encode_prompt(pair, command)
         model = pair.target.model
         n_ctx = pair.target.n_ctx
         if len(self._prompt) >= n_ctx:
@@ -80,7 +84,7 @@ class Turn:
             )
         vocab = model.vocab
         strategy = self._fitting(parse(command.strategy))
-        self._sampler = _sampler(vocab, command, seed)
+        self._sampler = make_sampler(vocab, command, seed)
         draft = pair.draft
         bench = Workbench(
             vocab=vocab,
@@ -149,23 +153,27 @@ class Turn:
                 self._emit(step)
                 reason = decoder.finish_reason or reason
                 yield step
-                if decoder.finish_reason is None:
+                if decoder.finish_reason is None and decoder.failure is None:
                     if self._cancel.is_set():
                         break
                     self._between_steps()
-        except (CancelledError, GeneratorExit):
+            reason = decoder.finish_reason or reason
+        except CancelledError:
             pass
-        except SamplingError:  # both contexts hold sound numbers: the next turn may reuse them
-            raise
-        except EngineError:
+        except GeneratorExit:
+            if decoder.failure is not None:
+                steps.close()
+                self._leave(decoder.failure)
+        except EngineError as failure:
             steps.close()
-            self._pair.wipe()
+            self._leave(failure)
+            self._tell_held_back()
             raise
         finally:
             steps.close()
             self._sampler.close()
         self._text.finish()
-        self._tell_broken_drafters()
+        self._tell_failures()
         self._emit(
             TurnFinished(
                 command.turn_id,
@@ -177,6 +185,20 @@ class Turn:
                 self.stats,
             )
         )
+
+    def _leave(self, failure: EngineError) -> None:
+        """Leave nothing behind a failed reply that the next one must not go on with."""
+        if isinstance(failure, (ComputeFailedError, DecodeMemoryError)):
+            self._pair.is_lost = True
+        elif not isinstance(failure, SamplingError):  # with it, both contexts hold sound numbers
+            self._pair.wipe()
+
+    def _tell_held_back(self) -> None:
+        """Tell the text that waited for the next token, since no `TurnFinished` will."""
+        text = self._text.finish()
+        if text:
+            step = self._decoder.meter.n_steps + 1
+            self._emit(StepCommitted(self._command.turn_id, step, (), text, (), 0.0, 0.0, 0.0, 0.0))
 
     @property
     def stats(self) -> TurnStats:
@@ -191,35 +213,63 @@ class Turn:
     # ----------------------------------------------------------------------------- between steps
 
     def _between_steps(self) -> None:
-        self._tell_broken_drafters()
+        self._tell_failures()
         tune = self._take_tune(self._command.turn_id)
-        if tune is not None:
+        plainly = self._decoder.plainly
+        if tune is not None and plainly is not None:
+            self._reject(tune.strategy, plainly)
+        elif tune is not None:
             self._tune(tune)
-        target = self._pair.target
-        if self._batch_invariant is None and probe.can_probe(target, len(self._prompt)):
+        if self._batch_invariant is None and self._may_probe and plainly is None:
+            self._probe()
+
+    def _probe(self) -> None:
+        target, decoder = self._pair.target, self._decoder
+        if not probe.can_probe(target, len(self._prompt)):
+            return
+        self._may_probe = False
+        try:
             self._batch_invariant = probe.is_batch_invariant(target)
-            self._pair.facts.put(self._fact_name(), self._batch_invariant)
-            self._decoder.pause()
+        except EngineError as failure:
+            decoder.mend(failure)
+            return
+        self._pair.facts.put(self._fact_name(), self._batch_invariant)
+        decoder.pause()
+
+    def _tell_failures(self) -> None:
+        """Tell what ended drafting since the last call, once each."""
+        plainly = self._decoder.plainly
+        if plainly is not None and plainly is not self._told_plainly:
+            self._told_plainly = plainly
+            self._reject(self._strategy_text, plainly)
+            self._strategy_text = "off"
+        self._tell_broken_drafters()
 
     def _tell_broken_drafters(self) -> None:
         for drafter, failure in self._decoder.draft_failures:
             if drafter in self._told_failures:
                 continue
             self._told_failures.add(drafter)
-            code, message, hint = describe_failure(failure)
             goes_on = "without it" if self._decoder.may_draft else "plainly"
-            message = f"The drafter {drafter} failed, so the reply goes on {goes_on}. {message}"
-            turn_id = self._command.turn_id
-            self._emit(TuneRejected(turn_id, self._strategy_text, code, message, hint))
+            self._reject(
+                self._strategy_text,
+                failure,
+                f"The drafter {drafter} failed, so the reply goes on {goes_on}. ",
+            )
             if not self._decoder.may_draft:
                 self._strategy_text = "off"
+
+    def _reject(self, strategy: str, error: Exception, introduction: str = "") -> None:
+        code, message, hint = describe_failure(error)
+        self._emit(
+            TuneRejected(self._command.turn_id, strategy, code, introduction + message, hint)
+        )
 
     def _tune(self, tune: Tune) -> None:
         try:
             self._decoder.switch(self._fitting(self._parse(tune.strategy)))
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything when it is made
-            code, message, hint = describe_failure(error)
-            self._emit(TuneRejected(tune.turn_id, tune.strategy, code, message, hint))
+            self._reject(tune.strategy, error)
         else:
             self._strategy_text = tune.strategy
             self._told_failures.clear()
@@ -247,79 +297,3 @@ class Turn:
     def _known_invariance(self) -> bool | None:
         known = self._pair.facts.get(self._fact_name())
         return known if isinstance(known, bool) else None
-
-
-def _sampler(vocab: Vocabulary, command: StartTurn, seed: int) -> Sampler:
-    """Return the reply's sampler, with its grammar at the beginning."""
-    params = command.sampling
-    grammar = None
-    if params.grammar or params.json_schema:
-        if params.grammar and params.json_schema:
-            raise ValueOutOfRangeError(
-                "value-out-of-range", "A grammar and a JSON schema are given.", "Give one of them."
-            )
-        if command.ignore_eog:
-            raise ValueOutOfRangeError(
-                "value-out-of-range",
-                "A grammar ends the reply, but ends are to be ignored.",
-                "Switch one of them off.",
-            )
-        schema = params.json_schema
-        grammar = vocab.grammar_of_schema(schema) if schema else vocab.grammar(params.grammar)
-    try:
-        return Sampler(
-            params,
-            seed,
-            vocab.eog if command.ignore_eog else (),
-            n_vocab=vocab.n_tokens,
-            grammar=grammar,
-        )
-    except BaseException:
-        if grammar:
-            grammar.close()
-        raise
-
-
-def _check_limits(command: StartTurn, seed: int) -> None:
-    if command.max_tokens < 1:
-        raise ValueOutOfRangeError(
-            "value-out-of-range", f"Max tokens is {command.max_tokens}, but must be at least 1."
-        )
-    if not 0 <= seed < 1 << 63:
-        raise ValueOutOfRangeError(
-            "value-out-of-range", f"The seed is {seed}, but must be from 0 to 2^63 - 1."
-        )
-
-
-def _encode_prompt(pair: LoadedPair, command: StartTurn) -> tuple[list[int], tuple[str, ...]]:
-    """Return the prompt's token ids, at least one, and notes for the user."""
-    vocab = pair.target.model.vocab
-    notes: tuple[str, ...] = ()
-    if command.prompt_tokens is not None:
-        tokens = list(command.prompt_tokens)
-        bad = [t for t in tokens if not 0 <= t < vocab.n_tokens]
-        if bad:
-            raise ValueOutOfRangeError(
-                "no-such-token",
-                f"Token {bad[0]} does not exist: the vocabulary has {vocab.n_tokens} tokens.",
-                f"Give ids from 0 to {vocab.n_tokens - 1}.",
-            )
-    elif command.prompt is not None:
-        tokens = vocab.tokenize(command.prompt, special=False)
-        if tokens and vocab.add_bos and vocab.bos >= 0:
-            tokens.insert(0, vocab.bos)
-    else:
-        if not any(m.content.strip() for m in command.messages):
-            raise _empty()
-        for role in {m.role for m in command.messages} - _ROLES:
-            raise ValueOutOfRangeError(
-                "no-such-role", f"A message has the role “{role}”.", f"Roles are {_ROLE_NAMES}."
-            )
-        tokens, notes = pair.template.encode(command.messages)
-    if not tokens:
-        raise _empty()
-    return tokens, notes
-
-
-def _empty() -> UserError:
-    return ValueOutOfRangeError("empty-prompt", "The prompt is empty.", "Write something first.")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from paceline.engine.backend import Row, Rows
+from paceline.errors import EngineError
 
 
 class Verdict(NamedTuple):
@@ -20,16 +21,18 @@ class Verdict(NamedTuple):
     Attributes:
         tokens: The committed tokens; all but the last agree with the draft.
         n_accepted: How many of them were drafted. Equal to ``len(tokens)`` when the reply ended
-            with an accepted token, else ``len(tokens) - 1``: the last is the bonus token, or the
-            target's own choice in place of a rejected one.
+            with an accepted token, or broke off behind one, else ``len(tokens) - 1``: the last is
+            the bonus token, or the target's own choice in place of a rejected one.
         n_discarded: Drafted tokens behind the reply's end, which were never judged.
         ended: Whether the last token ends the reply.
+        failure: Why the row behind the last token gave none, e.g. by invalid numbers.
     """
 
     tokens: list[int]
     n_accepted: int
     n_discarded: int
     ended: bool
+    failure: EngineError | None = None
 
 
 def verify(
@@ -39,7 +42,7 @@ def verify(
     sample: Callable[[Row, int], int],
     commit: Callable[[int], bool],
 ) -> Verdict:
-    """Sample rows until the first mismatch or the reply's end.
+    """Sample rows until the first mismatch, the reply's end, or a row that gives no token.
 
     Args:
         rows: float32 [n_draft + 1, n_vocab]; row i holds the logits behind the first i drafted
@@ -47,15 +50,20 @@ def verify(
         draft: The drafted tokens, may be empty.
         position: Index within the reply of the token that row 0 decides.
         sample: Draws the token of one row for a position.
-        commit: Called with every committed token in order; True ends the reply.
+        commit: Called with every committed token in order; True ends the reply. A token that it
+            refuses by an `EngineError` is not committed.
     """
     tokens: list[int] = []
     n_draft = len(draft)
     for i in range(n_draft + 1):
-        token = sample(rows[i], position + i)
+        try:
+            token = sample(rows[i], position + i)
+            ended = commit(token)
+        except EngineError as failure:
+            return Verdict(tokens, i, n_draft - i, ended=False, failure=failure)
         tokens.append(token)
         accepted = i < n_draft and draft[i] == token
-        if commit(token):
+        if ended:
             return Verdict(tokens, i + accepted, max(n_draft - i - 1, 0), ended=True)
         if not accepted:
             break

@@ -20,7 +20,7 @@ from paceline.engine.drafters.base import (
     Workbench,
 )
 from paceline.engine.prefix import common_prefix
-from paceline.errors import NothingAllowedError, UserError
+from paceline.errors import EngineError, NothingAllowedError, SamplingError, UserError
 
 
 class DraftModel:
@@ -64,6 +64,33 @@ class DraftModel:
 
     def propose(self, n_max: int) -> Draft:
         """Catch up with the history, then decode one token after the other."""
+        try:
+            return self._propose(n_max)
+        except SamplingError:
+            raise
+        except EngineError:  # no number of a failed decode may live on into the next reply
+            self._context.clear(wipe=True)
+            raise
+
+    def observe(self, n_accepted: int | None) -> None:
+        """Drop the drafted tokens that were not committed."""
+        del n_accepted
+        context, history = self._context, self._history
+        held, n = context.tokens, self._n_agreed
+        end = min(len(held), len(history))
+        while n < end and held[n] == history[n]:
+            n += 1
+        context.rollback(n)
+        self._n_agreed = len(context.tokens)
+
+    def close(self) -> None:
+        """Leave the context with a prefix of the history."""
+        if self._history:
+            self.observe(None)
+        self._sampler.close()
+        self._history = ()
+
+    def _propose(self, n_max: int) -> Draft:
         history, context, model = self._history, self._context, self._context.model
         n_max = min(n_max, self._n_max, model.n_ctx - len(history))
         if n_max < 1 or n_max < self._n_min:
@@ -99,24 +126,6 @@ class DraftModel:
         if len(tokens) < self._n_min:
             return NO_DRAFT
         return Draft(tokens, confidences)
-
-    def observe(self, n_accepted: int | None) -> None:
-        """Drop the drafted tokens that were not committed."""
-        del n_accepted
-        context, history = self._context, self._history
-        held, n = context.tokens, self._n_agreed
-        end = min(len(held), len(history))
-        while n < end and held[n] == history[n]:
-            n += 1
-        context.rollback(n)
-        self._n_agreed = len(context.tokens)
-
-    def close(self) -> None:
-        """Leave the context with a prefix of the history."""
-        if self._history:
-            self.observe(None)
-        self._sampler.close()
-        self._history = ()
 
     def _catch_up(self) -> Sequence[int] | None:
         """Decode all but the last stretch of what the context lacks; return that stretch.

@@ -16,7 +16,13 @@ from paceline.engine.llama.model import LlamaModel
 from paceline.engine.llama.native_params import native_model_params
 from paceline.engine.llama.vocabulary import LlamaVocabularyFile
 from paceline.engine.model_file import check_model_file
-from paceline.engine.model_params import check_params
+from paceline.engine.model_params import check_params, free_memory
+from paceline.engine.proposals import (
+    is_about_memory,
+    readable_size,
+    what_to_do_about_weights,
+    with_readable_sizes,
+)
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import EngineDescribed, ModelParams
 
@@ -50,7 +56,8 @@ class LlamaBackend:
 
         callback = llama_cpp.llama_progress_callback(on_progress)
         native.value.progress_callback = callback
-        return LlamaModel(_load(path, native.value, cancel), params, path, n_rows, cancel)
+        pointer = _load(path, native.value, params, cancel)
+        return LlamaModel(pointer, params, path, n_rows, cancel)
 
     def load_vocabulary(self, path: str) -> LlamaVocabularyFile:
         """Load a file's tokenizer alone; see `backend.Backend.load_vocabulary`."""
@@ -60,20 +67,31 @@ class LlamaBackend:
         value = llama_cpp.llama_model_default_params()
         value.vocab_only = True
         value.devices = ctypes.cast(nothing, ctypes.c_void_p)
-        return LlamaVocabularyFile(_load(file, value), file)
+        return LlamaVocabularyFile(_load(file, value, ModelParams(path)), file)
 
 
-def _load(path: Path, params: Any, cancel: CancelFlag | None = None) -> Any:
+def _load(path: Path, native: Any, params: ModelParams, cancel: CancelFlag | None = None) -> Any:
     """Return llama.cpp's pointer to the model."""
     log = start()
     log.lines.clear()
-    model = llama_cpp.llama_model_load_from_file(os.fsencode(path), params)
+    model = llama_cpp.llama_model_load_from_file(os.fsencode(path), native)
     if not model:
         if cancel and cancel.is_set():
             raise CancelledError
+        why = log.why()
+        if is_about_memory(why):
+            size, free = path.stat().st_size, free_memory()
+            sizes = readable_size(size)
+            if free < size:  # else it is a limit of the process, or of one device
+                sizes += f", {readable_size(free)} are free"
+            raise ModelError(
+                "does-not-fit",
+                f"“{path.name}” ({sizes}) does not fit into memory: {with_readable_sizes(why)}.",
+                what_to_do_about_weights(params),
+            )
         raise ModelError(
             "cannot-load",
-            f"“{path.name}” cannot be loaded: {log.why()}.",
+            f"“{path.name}” cannot be loaded: {why}.",
             "The file may be incomplete or of an unknown kind: download it again, or choose "
             "another.",
         )

@@ -6,11 +6,13 @@ import ctypes
 import functools
 import os
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Literal
 
 import llama_cpp
 from llama_cpp._ggml import libggml
 
+from paceline.engine.model_params import NO_REASON
 from paceline.messages import DeviceInfo
 
 _LOG_ERROR = 4  # enum ggml_log_level
@@ -22,6 +24,7 @@ class NativeLog:
 
     def __init__(self) -> None:
         self.lines: deque[str] = deque(maxlen=20)
+        self.abort_callback: object = None
         self._callback = llama_cpp.llama_log_callback(self._on_line)
         llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
 
@@ -36,7 +39,7 @@ class NativeLog:
             reason = line.split(": ", 1)[-1].removeprefix("error loading model: ")
             if reason:
                 return reason.rstrip(".")
-        return "llama.cpp does not say why"
+        return NO_REASON
 
 
 @functools.cache
@@ -45,6 +48,23 @@ def start() -> NativeLog:
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # an abort must not start a debugger
     llama_cpp.llama_backend_init()
     return NativeLog()
+
+
+def on_abort(tell: Callable[[str], None]) -> None:
+    """Hear of a failed assertion before ggml ends the process (`ggml_abort` in ggml.c).
+
+    Args:
+        tell: Called on the thread that fails, with file, line and assertion.
+    """
+
+    def hear(message: bytes | None) -> None:
+        tell((message or b"").decode("utf-8", "replace"))
+
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(hear)
+    start().abort_callback = callback  # it lives as long as the process
+    set_callback = libggml.ggml_set_abort_callback
+    set_callback.restype, set_callback.argtypes = ctypes.c_void_p, (ctypes.c_void_p,)
+    set_callback(ctypes.cast(callback, ctypes.c_void_p))
 
 
 @functools.cache

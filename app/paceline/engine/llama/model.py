@@ -8,11 +8,13 @@ callback lives as long as the context.
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import llama_cpp
 import numpy as np
@@ -28,12 +30,25 @@ from paceline.engine.model_params import (
     check_kv_memory,
     choose_ctx,
     gpu_layers,
+    kv_bytes_per_token,
+    no_context,
 )
+from paceline.engine.proposals import what_to_do
 from paceline.engine.threads import default_threads
-from paceline.errors import CancelledError, ContextFullError, EngineError, ModelError
+from paceline.errors import (
+    BatchRefusedError,
+    CancelledError,
+    ComputeFailedError,
+    ContextFullError,
+    DecodeMemoryError,
+    EngineError,
+)
 from paceline.messages import ModelInfo, ModelParams
 
 N_BATCH = 512
+
+_log = logging.getLogger(__name__)
+_monotonic = time.monotonic
 
 
 class LlamaModel:
@@ -59,16 +74,22 @@ class LlamaModel:
         self.template = template.decode("utf-8", "replace") if template else ""
         self.native_s = 0.0
         self.clock = time.perf_counter
+        self.decoding: tuple[int, float] | None = None
+        self.last_decode = 0, 0.0
+        self.slowest_s = 0.0
         self.n_batch = N_BATCH
         self.max_rows = min(n_rows, N_BATCH)
         self.n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(model))
-        _check_memory(model, params, self.n_ctx)
+        self._kv_bytes = _kv_bytes_per_token(model, params)
+        if self._kv_bytes:
+            check_kv_memory(params, self.n_ctx, self._kv_bytes)
         n_threads = params.n_threads or default_threads()
         n_threads_batch = params.n_threads_batch or n_threads
-        self._context = self._new_context(params, n_threads, n_threads_batch)
+        self._wanted_context = params, n_threads, n_threads_batch
+        self._context = self._new_context(*self._wanted_context)
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._make_batch()
-        self.can_rollback = self._probe_rollback()
+        self.can_rollback = True  # until `self_test` knows
         self.info = ModelInfo(
             path=str(path),
             name=meta(model, "general.name") or path.stem,
@@ -83,7 +104,7 @@ class LlamaModel:
             n_threads=n_threads,
             n_threads_batch=n_threads_batch,
             n_gpu_layers=gpu_layers(params) if llama_cpp.llama_supports_gpu_offload() else 0,
-            can_rollback=self.can_rollback,
+            can_rollback=True,
             has_template=bool(self.template),
         )
         self.facts_key = "|".join(
@@ -92,13 +113,14 @@ class LlamaModel:
                 params.kv_type_k, params.kv_type_v, f"fa-{params.flash_attn}",
                 f"gpu{self.info.n_gpu_layers}", params.device, f"moe{params.n_cpu_moe}",
                 f"split-{params.split_mode}-{params.tensor_split}-{params.main_gpu}",
+                *(() if params.extra_bufts else ("plain-weights",)),
             )
         )  # fmt: skip
 
     def _new_context(self, params: ModelParams, n_threads: int, n_threads_batch: int) -> Any:
         p = llama_cpp.llama_context_default_params()
         p.n_ctx = self.n_ctx
-        p.n_batch = p.n_ubatch = N_BATCH
+        p.n_batch = p.n_ubatch = self.n_batch
         p.n_seq_max = 1
         p.n_outputs_max = self.max_rows
         p.n_threads, p.n_threads_batch = n_threads, n_threads_batch
@@ -110,13 +132,10 @@ class LlamaModel:
         self._abort = ctypes.cast(libc.strlen, llama_cpp.ggml_abort_callback)
         p.abort_callback = self._abort
         p.abort_callback_data = self._cancel.address
+        start().lines.clear()
         context = llama_cpp.llama_init_from_model(self._model, p)
         if not context:
-            raise ModelError(
-                "does-not-fit",
-                f"There is no room for a context of {self.n_ctx} tokens: {start().why()}.",
-                "Choose a shorter context, a smaller model, or a quantised cache.",
-            )
+            raise no_context(params, self.n_ctx, self._kv_bytes, start().why())
         return context
 
     def _make_batch(self) -> None:
@@ -139,25 +158,6 @@ class LlamaModel:
         self._is_async = bool(llama_cpp.llama_supports_gpu_offload())
         self._views: dict[int, Rows] = {}
 
-    def _probe_rollback(self) -> bool:
-        """Decode two tokens and take one back, as `common_context_can_seq_rm` of llama.cpp does.
-
-        Also the self-test: where a build cannot run this model, it shows here and not in a reply.
-        """
-        if self.n_ctx < 2:
-            return True  # nothing can be drafted in it anyway
-        row = self.decode([0, 0], 1)
-        if not np.isfinite(row.max()):
-            raise ModelError(
-                "invalid-numbers",
-                "The model gives invalid numbers instead of logits.",
-                "The file may be damaged, or made for something else than writing text.",
-            )
-        can = self.rollback(1)
-        self.clear()
-        self.native_s = 0.0
-        return can
-
     # ---------------------------------------------------------------------------- decoding
 
     @property
@@ -173,7 +173,7 @@ class LlamaModel:
                 "context-full", f"The context of {self.n_ctx} tokens is full.",
                 "Start a new chat, or load the model with a longer context.",
             )  # fmt: skip
-        if not (0 < n <= N_BATCH and n_rows <= self.max_rows):  # llama.cpp would abort
+        if not (0 < n <= self.n_batch and n_rows <= self.max_rows):  # llama.cpp would abort
             raise EngineError("batch-too-large", f"{n} tokens with {n_rows} rows are too many.")
         if self._cancel.is_set():
             raise CancelledError
@@ -186,6 +186,8 @@ class LlamaModel:
             self._positions[:n] = self._count[past : past + n]
             self._wanted[: n - n_rows] = 0
             self._wanted[n - n_rows : n] = 1
+        since = _monotonic()
+        self.decoding = n, since
         began = self.clock()
         code = llama_cpp.llama_decode(self._context, batch)
         address = self._output
@@ -194,8 +196,13 @@ class LlamaModel:
             # CPU they lie where they lay, as long as their buffer does not have to grow.
             address = self._get_logits(self._context)
         self.native_s += self.clock() - began
+        self.decoding = None
+        seconds = _monotonic() - since
+        self.last_decode = n, seconds
+        if seconds > n * self.slowest_s:
+            self.slowest_s = seconds / n
         if code != 0:
-            self._fail(code)
+            self._fail(code, n, past, n_rows)
         self._n_past = past + n
         self._n_rows_seen = max(self._n_rows_seen, n_rows)
         return self._view(address, n_rows)
@@ -214,9 +221,10 @@ class LlamaModel:
             view = self._views[n_rows] = np.frombuffer(buffer, dtype=np.float32).reshape(shape)  # type: ignore[call-overload]
         return view
 
-    def _fail(self, code: int) -> None:
+    def _fail(self, code: int, n: int, past: int, n_rows: int) -> NoReturn:
         """Turn a return code of `llama_decode` (include/llama.h) into an error."""
         self._n_past = llama_cpp.llama_memory_seq_pos_max(self._memory, 0) + 1
+        self._n_rows_seen = 0  # the buffer may have been enlarged, and so moved, before it failed
         if code == 2 and self._cancel.is_set():
             raise CancelledError
         if code == 1:
@@ -224,10 +232,28 @@ class LlamaModel:
                 "context-full", "The context has no room left.",
                 "Start a new chat, or load the model with a longer context.",
             )  # fmt: skip
-        raise EngineError(
-            "decode-failed",
-            f"llama.cpp could not compute (code {code}): {start().why()}.",
-            "Try again; if it happens again, choose a shorter context or a smaller model.",
+        why = start().why()
+        _log.warning(
+            "llama_decode gave %d for %d tokens behind %d with %d rows, n_ctx %d",
+            code, n, past, n_rows, self.n_ctx,
+        )  # fmt: skip
+        if code == -1:  # llama.cpp's reason may name a token, and tokens are nobody's business
+            raise BatchRefusedError(
+                "batch-refused",
+                f"llama.cpp refused a batch of {n} tokens behind {past} others.",
+                "This is a fault of Paceline, please report it. Asking again may help.",
+            )
+        if code in {-2, 2}:  # aborted, though nobody asked for it
+            raise DecodeMemoryError(
+                "out-of-memory",
+                f"There is too little memory for a decode of {n} tokens: {why}.",
+                what_to_do(self._wanted_context[0], self.n_ctx),
+            )
+        raise ComputeFailedError(
+            "compute-failed",
+            f"llama.cpp could not compute (code {code}): {why}.",
+            "The models are loaded again with the next message. If it fails once more, restart "
+            "Paceline, or choose a smaller model or another device.",
         )
 
     def rollback(self, n_past: int) -> bool:
@@ -244,27 +270,45 @@ class LlamaModel:
         llama_cpp.llama_memory_clear(self._memory, wipe)
         self._n_past = 0
 
+    def remake(self, n_ctx: int, n_batch: int) -> None:
+        """Free the context and make another one; see `backend.LanguageModel`."""
+        self._free_context()
+        self.n_ctx, self.n_batch = n_ctx, min(n_batch, self.n_batch)
+        self.max_rows = min(self.max_rows, self.n_batch)
+        try:
+            self._context = self._new_context(*self._wanted_context)
+        except BaseException:
+            self.n_ctx = 0  # so that no decode gets as far as llama.cpp
+            raise
+        self._memory = llama_cpp.llama_get_memory(self._context)
+        self.info = replace(self.info, n_ctx=n_ctx)
+
+    def _free_context(self) -> None:
+        if self._context:
+            llama_cpp.llama_free(self._context)
+        # llama.cpp takes a null memory for an empty one.
+        self._context = self._memory = None
+        self._n_past = self._n_rows_seen = self._output = 0
+        self._views = {}
+
     def close(self) -> None:
         """Free batch, context and model, in this order."""
         if self._batch is not None:
             llama_cpp.llama_batch_free(self._batch)
             self._batch = None
-        if self._context:
-            llama_cpp.llama_free(self._context)
-            self._context = None
+        self._free_context()
         if self._model:
             llama_cpp.llama_model_free(self._model)
             self._model = None
 
 
-def _check_memory(model: Any, params: ModelParams, n_ctx: int) -> None:
+def _kv_bytes_per_token(model: Any, params: ModelParams) -> float | None:
     if llama_cpp.llama_supports_gpu_offload():
-        return  # the cache may lie on the GPU, whose allocator refuses by itself
+        return None  # the cache may lie on the GPU, whose allocator refuses by itself
     arch = meta(model, "general.architecture")
     head = llama_cpp.llama_model_n_embd(model) // max(llama_cpp.llama_model_n_head(model), 1)
-    check_kv_memory(
+    return kv_bytes_per_token(
         params,
-        n_ctx,
         llama_cpp.llama_model_n_head_kv(model) * llama_cpp.llama_model_n_layer(model),
         int(meta(model, f"{arch}.attention.key_length") or head),
         int(meta(model, f"{arch}.attention.value_length") or head),

@@ -62,6 +62,7 @@ def native_model_params(
     value = llama_cpp.llama_model_default_params()
     value.n_gpu_layers = gpu_layers(params)
     value.main_gpu = params.main_gpu
+    value.use_extra_bufts = params.extra_bufts
     if params.split_mode:
         value.split_mode = SPLIT_MODES[params.split_mode]
     listed = _device_list(params.device, devices)

@@ -1,0 +1,697 @@
+"""Failures of the target's decode on scripted models: what is told, what is kept, what goes on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.harness import PROMPT, Scripted, check_books, decoder_for, random_language, run
+from paceline.engine import exact
+from paceline.engine.backend import Rows
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.fake import EOG, FakeBackend, FakeModel, scripted
+from paceline.engine.prefix import CachedContext
+from paceline.engine.recovery import PIECE, SMALL_BATCH
+from paceline.engine.service import EngineService
+from paceline.errors import (
+    BatchRefusedError,
+    ComputeFailedError,
+    ContextFullError,
+    DecodeMemoryError,
+    EngineError,
+    ModelError,
+    NothingAllowedError,
+)
+from paceline.hosting.inline import InlineClient
+from paceline.hosting.service import make_engine_service
+from paceline.messages import (
+    ChatMessage,
+    Event,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    StartTurn,
+    StepCommitted,
+    Tune,
+    TuneRejected,
+    TurnFailed,
+    TurnFinished,
+    Unloaded,
+)
+
+REPLY = "The quick brown fox jumps."
+N_TOKENS = len(REPLY) + 1
+FULL = ContextFullError("context-full", "No room.")
+REFUSED = BatchRefusedError("batch-refused", "Refused.")
+NO_MEMORY = DecodeMemoryError("out-of-memory", "No memory.", "Take less.")
+BROKEN = ComputeFailedError("compute-failed", "Broken.")
+
+
+class Failing(FakeModel):
+    """Raises at the decodes that `plan` names, counted from 1, and decodes nothing then."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.plan: dict[int, EngineError] = {}
+        self.n_decodes = 0
+        self.n_hits = 0
+        self.remade: list[tuple[int, int]] = []
+        self.wiped = 0
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        self.n_decodes += 1
+        if self.n_decodes in self.plan:
+            self.n_hits += 1
+            raise self.plan[self.n_decodes]
+        return super().decode(tokens, n_rows)
+
+    def clear(self, *, wipe: bool = False) -> None:
+        self.wiped += wipe
+        super().clear(wipe=wipe)
+
+    def remake(self, n_ctx: int, n_batch: int) -> None:
+        self.remade.append((n_ctx, n_batch))
+        super().remake(n_ctx, n_batch)
+
+
+def failing(plan: dict[int, EngineError], **options: Any) -> Failing:
+    model = Failing(scripted(REPLY, len(PROMPT)), **options)
+    model.plan = plan
+    return model
+
+
+def copying(n: int) -> Scripted:
+    """Drafts the next `n` tokens of the reply."""
+    data = [*REPLY.encode(), EOG]
+
+    def propose(history: Sequence[int], n_max: int) -> list[int]:
+        at = len(history) - len(PROMPT)
+        return data[at : at + min(n, n_max)]
+
+    return Scripted(propose)
+
+
+def told(steps: Sequence[StepCommitted]) -> list[int]:
+    return [trace.token for step in steps for trace in step.tokens]
+
+
+# ---------------------------------------------------------------------- rows that give no token
+
+
+def until_it_fails(decoder: Any) -> tuple[list[StepCommitted], EngineError | None]:
+    steps: list[StepCommitted] = []
+    try:
+        for step in decoder.run(PROMPT, lambda _n: None):
+            steps.append(step)
+            check_books(decoder)
+    except EngineError as error:
+        return steps, error
+    return steps, None
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("n", range(7))
+def test_tokens_before_a_bad_row_are_told_and_none_behind_it(n: int, bad: float) -> None:
+    """For every length of the draft, and every position of the reply: first and middle of it."""
+    sound = scripted(REPLY, len(PROMPT))
+    for position in range(N_TOKENS + 1):  # the last one is never asked for: the control
+
+        def poisoned(tokens: Sequence[int], position: int = position) -> np.ndarray:
+            row = sound(tokens)
+            if len(tokens) - len(PROMPT) == position:
+                row[:] = bad
+            return row
+
+        decoder = decoder_for(FakeModel(poisoned), copying(n))
+        steps, error = until_it_fails(decoder)
+        assert bytes(told(steps)[: len(REPLY)]).decode() == REPLY[:position]
+        assert "".join(step.text for step in steps) == REPLY[:position]
+        assert all(step.tokens for step in steps)
+        assert decoder.generated == told(steps)
+        if position == N_TOKENS:
+            assert error is None
+            assert decoder.finish_reason == "eog"
+        else:
+            assert error is not None
+            assert error.code == "invalid-numbers"
+            assert decoder.finish_reason is None
+            for counts in steps[-1].drafted if steps else ():  # all were right, or never judged
+                assert counts.n_drafted == counts.n_accepted + counts.n_discarded
+        check_books(decoder)
+
+
+def test_one_bad_number_among_sound_ones_is_enough() -> None:
+    sound = scripted(REPLY, len(PROMPT))
+
+    def poisoned(tokens: Sequence[int]) -> np.ndarray:
+        row = sound(tokens)
+        if len(tokens) - len(PROMPT) == 9:
+            row[7] = np.nan  # far from the largest
+        return row
+
+    decoder = decoder_for(FakeModel(poisoned), copying(4))
+    steps, error = until_it_fails(decoder)
+    assert error is not None
+    assert bytes(told(steps)).decode() == REPLY[:9]
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+@pytest.mark.parametrize("method", ["sample", "commit"])
+def test_tokens_before_a_sampling_error_are_told(n: int, method: str) -> None:
+    for position in range(N_TOKENS + 1):  # the last one is never asked for: the control
+        decoder = decoder_for(FakeModel(scripted(REPLY, len(PROMPT))), copying(n))
+        sampler = decoder._sampler
+        sampler.has_memory = True
+        original = getattr(sampler, method)
+
+        def refuse(
+            *args: Any,
+            position: int = position,
+            original: Any = original,
+            decoder: Any = decoder,
+        ) -> Any:
+            if len(decoder.generated) == position:
+                raise NothingAllowedError("all-forbidden", "Nothing is allowed.")
+            return original(*args)
+
+        setattr(sampler, method, refuse)
+        steps, error = until_it_fails(decoder)
+        assert isinstance(error, NothingAllowedError) == (position < N_TOKENS)
+        assert bytes(told(steps)[: len(REPLY)]).decode() == REPLY[:position]
+        assert decoder.generated == told(steps)
+
+
+def test_held_back_text_comes_with_the_tokens_before_a_bad_row() -> None:
+    sound = scripted(REPLY, len(PROMPT))
+
+    def poisoned(tokens: Sequence[int]) -> np.ndarray:
+        row = sound(tokens)
+        row[0] = np.nan if len(tokens) - len(PROMPT) == 18 else 0
+        return row
+
+    decoder = decoder_for(FakeModel(poisoned), copying(6), stop=["brown foxes"])
+    steps, _ = until_it_fails(decoder)
+    assert "".join(step.text for step in steps) == REPLY[:18] == "The quick brown fo"
+
+
+# --------------------------------------------------------------------------- codes in mid-reply
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 6])
+@pytest.mark.parametrize("failure", [None, FULL, REFUSED, NO_MEMORY, BROKEN])
+def test_a_failure_at_every_decode(n: int, failure: EngineError | None) -> None:
+    n_calls = 1 + -(-len(REPLY) // (n + 1))
+    for at in range(1, n_calls + 1):
+        model = failing({at: failure} if failure else {})
+        decoder = decoder_for(model, copying(n))
+        steps, error = until_it_fails(decoder)
+        check_books(decoder)
+        assert model.n_hits == (failure is not None)
+        written = bytes(t for t in told(steps) if t < EOG).decode()
+        assert written == REPLY[: len(written)]
+        assert decoder.generated == told(steps)
+        if failure is None or (failure is FULL and (at == 1 or n)):
+            assert (written, decoder.finish_reason) == (REPLY, "eog")
+            assert decoder.plainly is None
+        elif failure is NO_MEMORY or (failure is REFUSED and n and at > 1):
+            assert (written, decoder.finish_reason) == (REPLY, "eog")
+            assert decoder.plainly is not None
+            assert decoder.plainly.code == failure.code
+            behind = [step for step in steps if step.step > max(at - 1, 0)]
+            assert not any(step.drafted for step in behind)
+        elif failure is FULL:
+            assert decoder.finish_reason == "context"
+            assert len(told(steps)) == at - 1
+        else:
+            assert error is failure
+            assert len(told(steps)) == (1 + (at - 2) * (n + 1) if at > 1 else 0)
+
+
+@pytest.mark.parametrize("failure", [FULL, REFUSED, NO_MEMORY])
+def test_a_dropped_draft_counts_as_discarded(failure: EngineError) -> None:
+    drafter = copying(4)
+    decoder = decoder_for(failing({3: failure}), drafter)
+    steps = run(decoder)
+    assert steps[2].drafted[0].n_discarded == steps[2].drafted[0].n_drafted == 4
+    assert len(steps[2].tokens) == 1
+    assert drafter.seen[1] == 0  # none of them was accepted
+    stats = decoder.meter.freeze(batch_invariant=None)
+    assert stats.n_discarded == 4
+    assert stats.acceptance_rate == 1
+    assert stats.n_generated == 1 + stats.n_steps + stats.n_accepted
+    (counts,) = stats.by_drafter
+    assert counts.tokens == stats.n_drafted
+
+
+def test_only_a_lack_of_room_lets_the_reply_draft_again() -> None:
+    decoder = decoder_for(failing({3: FULL}), copying(4))
+    steps = run(decoder)
+    assert [len(step.tokens) for step in steps[:4]] == [1, 5, 1, 5]
+
+
+def test_a_mended_step_is_no_plain_step_and_neither_is_the_next() -> None:
+    decoder = decoder_for(failing({8: NO_MEMORY}))
+    steps = run(decoder)
+    assert [step.plain for step in steps[:11]] == [False, False] + [True] * 5 + [False] * 2 + [
+        True,
+        True,
+    ]
+
+
+LONG = PROMPT * 30  # in six pieces of at most 16
+STEP_3 = 9  # the decode of the third step behind that prompt
+
+
+def long_run(plan: dict[int, EngineError], **options: Any) -> tuple[Failing, Any, list[Any]]:
+    model = Failing(scripted(REPLY, len(LONG)), **options)
+    model.plan = plan
+    decoder = decoder_for(
+        model, Scripted(lambda history, n: REPLY.encode()[len(history) - 90 :][:2])
+    )
+    return model, decoder, run(decoder, LONG)
+
+
+def test_memory_runs_out_once() -> None:
+    model, decoder, steps = long_run({STEP_3: NO_MEMORY})
+    assert decoder.reply == REPLY
+    assert told(steps) == decoder.generated
+    assert (model.wiped, model.remade) == (1, [])
+    refill = model.widths[STEP_3 - 1 :][:4]
+    assert refill == [PIECE, PIECE, 26, 7]  # the prompt, and behind it 1 + 3 + 3 tokens
+    assert set(model.widths[STEP_3 + 3 :]) == {1}
+    assert "plainly" in decoder.plainly.message
+
+
+@pytest.mark.parametrize("max_width", [512, 8])
+def test_a_reply_is_filled_in_at_widths_that_give_its_own_numbers(max_width: int) -> None:
+    model = Failing(random_language(2))
+    model.plan = {50: NO_MEMORY}
+    decoder = decoder_for(model)
+    decoder._target.max_width = max_width
+    run(decoder)
+    assert decoder.finish_reason == "length"
+    piece = min(PIECE, max_width)
+    refill = [3, *[piece] * (49 // piece), 49 % piece]
+    assert model.widths[49 : 49 + len(refill)] == refill
+
+
+@pytest.mark.parametrize(("n_ctx", "smaller"), [(512, 256), (200, 200)])
+def test_memory_runs_out_twice(n_ctx: int, smaller: int) -> None:
+    """The second time the context is made anew: half as long, where the reply fits into half."""
+    model, decoder, steps = long_run({STEP_3: NO_MEMORY, STEP_3 + 2: NO_MEMORY}, n_ctx=n_ctx)
+    assert decoder.reply == REPLY
+    assert told(steps) == decoder.generated
+    assert model.remade == [(smaller, SMALL_BATCH)]
+    assert f"{smaller} tokens" in decoder.plainly.message
+
+
+@pytest.mark.parametrize("min_width", [1, 8])
+def test_a_smaller_context_has_room_for_the_whole_reply(min_width: int) -> None:
+    """The padding of exact mode takes room, too: half of this context just holds the reply."""
+    n_prompt, n_reply = len(LONG), 60
+    n_ctx = 2 * (n_prompt + n_reply)
+    model = Failing(random_language(2), n_ctx=n_ctx)
+    model.plan = {STEP_3: NO_MEMORY, STEP_3 + 1: NO_MEMORY}
+    context = CachedContext(model)
+    context.min_width = min_width
+    decoder = decoder_for(model, context=context, max_tokens=n_reply)
+    run(decoder, LONG)
+    assert model.remade == [(n_ctx if min_width > 1 else n_ctx // 2, SMALL_BATCH)]
+    assert (decoder.finish_reason, len(decoder.generated)) == ("length", n_reply)
+
+
+def test_a_prefill_that_begins_anew_has_reused_nothing() -> None:
+    model = Failing(scripted(REPLY, len(LONG)))
+    context = CachedContext(model)
+    context.prefill(LONG, 16, lambda _n: None)
+    model.plan = {model.n_decodes + 1: NO_MEMORY}
+    decoder = decoder_for(model, context=context)
+    steps = decoder.run(LONG, lambda _n: None)
+    next(steps)
+    assert model.wiped
+    assert decoder.meter.n_reused == 0
+    steps.close()
+
+
+def test_memory_runs_out_twice_in_different_steps() -> None:
+    model, decoder, _ = long_run({STEP_3: NO_MEMORY, STEP_3 + 9: NO_MEMORY})
+    assert decoder.reply == REPLY
+    assert model.remade == [(256, SMALL_BATCH)]
+
+
+def test_memory_runs_out_three_times() -> None:
+    plan: dict[int, EngineError] = {STEP_3 + i: NO_MEMORY for i in range(3)}
+    with pytest.raises(DecodeMemoryError) as error:
+        long_run(plan)
+    assert error.value.hint == NO_MEMORY.hint
+
+
+def test_no_room_for_a_smaller_context_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Failing, n_ctx: int, n_batch: int) -> None:
+        raise ModelError("does-not-fit", "There is no room for a context.", "Go.")
+
+    monkeypatch.setattr(Failing, "remake", refuse)
+    with pytest.raises(DecodeMemoryError, match="no room for a context") as error:
+        long_run({STEP_3: NO_MEMORY, STEP_3 + 1: NO_MEMORY})
+    assert error.value.hint == NO_MEMORY.hint
+
+
+@pytest.mark.parametrize("failure", [FULL, REFUSED, BROKEN])
+def test_another_failure_within_a_recovery(failure: EngineError) -> None:
+    plan = {STEP_3: NO_MEMORY, STEP_3 + 2: failure}
+    if failure is FULL:  # of a piece of many tokens
+        _, decoder, _ = long_run(plan)
+        assert decoder.reply == REPLY
+    else:
+        with pytest.raises(type(failure)):
+            long_run(plan)
+
+
+def test_a_context_that_ends_within_a_recovery_ends_the_reply() -> None:
+    plan: dict[int, EngineError] = {STEP_3: NO_MEMORY}
+    plan |= {STEP_3 + 2 + i: FULL for i in range(6)}  # 32, 16, 8, 4, 2, 1
+    _, decoder, steps = long_run(plan)
+    assert decoder.finish_reason == "context"
+    assert bytes(told(steps)).decode() == REPLY[:7]
+
+
+@pytest.mark.parametrize("failure", [NO_MEMORY, FULL, REFUSED, BROKEN])
+def test_a_model_that_cannot_take_tokens_back(failure: EngineError) -> None:
+    model = failing({6: failure}, can_rollback=False)
+    decoder = decoder_for(model)
+    if failure in {NO_MEMORY, FULL}:
+        steps = list(decoder.run(PROMPT, lambda _n: None))
+        assert decoder.finish_reason == ("eog" if failure is NO_MEMORY else "context")
+        assert told(steps) == decoder.generated
+    else:
+        with pytest.raises(type(failure)):
+            list(decoder.run(PROMPT, lambda _n: None))
+    assert len(model.tokens) == len(decoder._target.tokens)
+
+
+def test_a_prefill_without_room_for_one_token_fails() -> None:
+    plan: dict[int, EngineError] = dict.fromkeys(range(2, 7), FULL)  # 16, 8, 4, 2, 1
+    with pytest.raises(ContextFullError):
+        long_run(plan)
+    del plan[6]
+    model, decoder, _ = long_run(plan)
+    assert decoder.reply == REPLY
+    assert model.widths[:2] == [16, 1]
+    assert decoder.plainly is None
+
+
+# ------------------------------------------------------------------------------ a dead draft model
+
+
+@pytest.mark.parametrize("failure", [None, FULL, REFUSED, NO_MEMORY, BROKEN])
+@pytest.mark.parametrize("at", range(1, 12))
+def test_a_dead_draft_model_costs_no_token(failure: EngineError | None, at: int) -> None:
+    language = random_language(3)
+    plain = decoder_for(FakeModel(language))
+    run(plain)
+    draft = Failing(language)
+    draft.plan = {at: failure} if failure else {}
+    decoder = decoder_for(FakeModel(language), "draft:n_max=3:p_min=0", draft=draft)
+    run(decoder)
+    assert decoder.generated == plain.generated
+    assert draft.n_hits == (failure is not None)
+    if failure is None:
+        assert decoder.draft_failures == []
+        assert draft.n_decodes > 12
+        return
+    assert dict(decoder.draft_failures) == {"draft": failure}
+    assert draft.n_decodes == at  # it was not asked again
+    assert draft.wiped == 1
+    assert decoder.plainly is None  # another drafter may still be chosen
+
+
+def test_numbers_of_a_poisoned_draft_model_do_not_reach_the_next_reply() -> None:
+    language = random_language(3)
+    draft = Failing(language)
+    sound = draft._logits
+    draft._logits = lambda tokens: sound(tokens) + np.float32("nan" if len(tokens) > 9 else 0)
+    decoder = decoder_for(FakeModel(language), "draft:n_max=3:p_min=0", draft=draft)
+    run(decoder)
+    (failure,) = dict(decoder.draft_failures).values()
+    assert isinstance(failure, EngineError)
+    assert failure.code == "invalid-numbers"
+    assert draft.wiped == 1
+    assert draft.tokens == []
+
+
+# ------------------------------------------------------------------------------ the whole engine
+
+ASK = (ChatMessage("user", "hi"),)
+N_PROMPT = len("user: hi\0\n")
+
+
+class Bench:
+    """An inline engine with a scripted target and a draft model that knows the reply."""
+
+    def __init__(self) -> None:
+        self.target = Failing(scripted(REPLY, N_PROMPT))
+        self.draft = Failing(scripted(REPLY, N_PROMPT))
+        self.events: list[Event] = []
+        self.on_event: Callable[[Event], None] = lambda _event: None
+        models = {"target": self.target, "draft": self.draft}
+        self.client = InlineClient(
+            partial(make_engine_service, backend=lambda: FakeBackend(models))
+        )
+        self.client.set_listener(self._hear)
+        self.load()
+        self.ask("off")  # the plain steps behind a load
+
+    def _hear(self, event: Event) -> None:
+        self.events.append(event)
+        self.on_event(event)
+
+    def load(self) -> None:
+        self.client.submit(LoadPair("load", ModelParams("target"), ModelParams("draft")))
+        assert isinstance(self.events[-1], PairLoaded)
+
+    def ask(
+        self,
+        strategy: str = "draft:n_max=3:p_min=0",
+        plan: dict[int, EngineError] | None = None,
+        **options: Any,
+    ) -> Event:
+        self.target.plan = {self.target.n_decodes + at: e for at, e in (plan or {}).items()}
+        self.events.clear()
+        self.client.submit(
+            StartTurn("turn", messages=ASK, strategy=strategy, seed=1, max_tokens=60, **options)
+        )
+        return self.events[-1]
+
+    def finish(self, strategy: str = "draft:n_max=3:p_min=0", **options: Any) -> TurnFinished:
+        last = self.ask(strategy, **options)
+        assert isinstance(last, TurnFinished), last
+        assert last.text == REPLY
+        return last
+
+    @property
+    def rejections(self) -> list[TuneRejected]:
+        return [event for event in self.events if isinstance(event, TuneRejected)]
+
+
+@pytest.mark.parametrize("failure", [None, REFUSED, NO_MEMORY])
+@pytest.mark.parametrize("strategy", ["off", "draft:n_max=3:p_min=0"])
+def test_a_mended_reply_says_once_that_it_goes_on_plainly(
+    failure: EngineError | None, strategy: str
+) -> None:
+    bench = Bench()
+    if failure is REFUSED and strategy == "off":
+        return  # nothing to leave out: see the next test
+    finished = bench.finish(strategy, plan={3: failure} if failure else {})
+    if failure is None:
+        assert bench.rejections == []
+        assert finished.strategy == strategy
+        return
+    (rejection,) = bench.rejections
+    assert rejection.code == failure.code
+    assert rejection.strategy == strategy
+    assert "plainly" in rejection.message
+    assert finished.strategy == "off"
+    again = bench.finish()  # the next reply drafts again
+    assert again.stats.n_accepted > 0
+    assert bench.rejections == []
+
+
+def test_a_refused_batch_without_a_draft_ends_the_turn_and_the_pair_stays() -> None:
+    bench = Bench()
+    failed = bench.ask("off", plan={3: REFUSED})
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "batch-refused"
+    assert not bench.target.closed
+    assert bench.target.tokens == bench.draft.tokens == []
+    bench.finish()
+
+
+@pytest.mark.parametrize("failure", [BROKEN, REFUSED, None])
+def test_text_that_a_stop_text_held_back_is_told_before_the_failure(
+    failure: EngineError | None,
+) -> None:
+    """In front of a bad row, too."""
+    bench = Bench()
+    sound = bench.target._logits
+    if failure is None:
+        bench.target._logits = lambda tokens: (
+            sound(tokens) + np.float32("nan" if len(tokens) - N_PROMPT == 18 else 0)
+        )
+    failed = bench.ask("off", plan={19: failure} if failure else {}, stop=("brown foxes",))
+    assert isinstance(failed, TurnFailed)
+    steps = [event for event in bench.events if isinstance(event, StepCommitted)]
+    assert bytes(told(steps)).decode() == REPLY[:18] == "The quick brown fo"
+    assert "".join(step.text for step in steps) == REPLY[:18]
+    numbers = [step.step for step in steps]
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_token_without_room_finishes_the_reply() -> None:
+    bench = Bench()
+    finished = bench.ask("off", plan={5: FULL})
+    assert isinstance(finished, TurnFinished)
+    assert (finished.reason, finished.text) == ("context", REPLY[:4])
+    assert bench.rejections == []
+    bench.finish()
+
+
+def test_who_asks_for_drafts_in_a_reply_that_goes_on_plainly_is_refused() -> None:
+    bench = Bench()
+
+    def tune(event: Event) -> None:
+        if isinstance(event, StepCommitted) and event.step == 8:
+            bench.client.submit(Tune("turn", "prompt-lookup"))
+
+    bench.on_event = tune
+    finished = bench.finish(plan={3: NO_MEMORY})
+    assert [r.strategy for r in bench.rejections] == ["draft:n_max=3:p_min=0", "prompt-lookup"]
+    assert bench.rejections[1].code == "out-of-memory"
+    assert finished.strategy == "off"
+
+
+@pytest.mark.parametrize(
+    "plan", [{4: BROKEN}, dict.fromkeys(range(4, 7), NO_MEMORY)], ids=["broken", "no memory"]
+)
+def test_what_cannot_be_trusted_is_freed_and_then_the_failure_told(
+    plan: dict[int, EngineError],
+) -> None:
+    bench = Bench()
+    failed = bench.ask(plan=plan)
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == plan[4].code
+    assert isinstance(bench.events[-2], Unloaded)
+    assert told([e for e in bench.events if isinstance(e, StepCommitted)]) == list(
+        REPLY.encode()[:9]
+    )
+    assert bench.target.closed
+    assert bench.draft.closed
+    again = bench.ask()
+    assert isinstance(again, TurnFailed)
+    assert again.code == "no-model"
+    bench.load()
+    bench.finish("off")
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_bad_row_behind_accepted_tokens_is_told_behind_them(stops: bool) -> None:
+    """Also to somebody who stops the reply in between: bad numbers must not stay for the next."""
+    bench = Bench()
+
+    def stop(event: Event) -> None:
+        if stops and isinstance(event, StepCommitted) and event.step == 2:
+            bench.client.cancel("turn")
+
+    bench.on_event = stop
+    sound = bench.target._logits
+    bench.target._logits = lambda tokens: (
+        sound(tokens) + np.float32("nan" if len(tokens) - N_PROMPT == 7 else 0)
+    )
+    failed = bench.ask()
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "invalid-numbers"
+    steps = [event for event in bench.events if isinstance(event, StepCommitted)]
+    assert bytes(told(steps)).decode() == REPLY[:7]
+    assert len(steps[-1].tokens) == 2  # in the middle of a draft of three
+    assert steps[-1].step == 2
+    assert bench.target.wiped
+    assert bench.draft.wiped
+    bench.target._logits = sound
+    stops = False
+    bench.finish()
+
+
+@pytest.mark.parametrize("failure", [None, FULL, REFUSED, NO_MEMORY, BROKEN])
+def test_the_probe_between_two_steps_may_fail_too(failure: EngineError | None) -> None:
+    """Its fifteen decodes go over the last eight tokens in pieces of 8, 4, 2 and 1."""
+    prompt = tuple(b"x" * 320)
+    for at in range(9, 24):
+        bench = Bench()
+        bench.target._logits = scripted(REPLY, len(prompt))
+        turn = StartTurn("turn", prompt_tokens=prompt, strategy="off", seed=1, max_tokens=60)
+        bench.events.clear()
+        first = bench.target.n_decodes + 1
+        bench.target.plan = {first + at: failure} if failure else {}
+        bench.target.widths.clear()
+        bench.client.submit(turn)
+        last = bench.events[-1]
+        assert bench.target.n_hits == (failure is not None)
+        if failure is BROKEN:
+            assert isinstance(last, TurnFailed)
+            assert bench.target.closed
+            continue
+        assert isinstance(last, TurnFinished)
+        assert last.text == REPLY
+        assert last.stats.batch_invariant is (True if failure is None else None)
+        if failure is None:
+            assert bench.target.widths[8:25] == [1, 8, 4, 4, *[2] * 4, *[1] * 9]
+        plainly = [] if failure in {None, FULL} else [failure.code]  # type: ignore[union-attr]
+        assert [rejection.code for rejection in bench.rejections] == plainly
+
+
+# -------------------------------------------------------------------------------------- activity
+
+
+def test_another_thread_sees_which_decode_runs() -> None:
+    entered, leave = threading.Event(), threading.Event()
+    sound = scripted(REPLY, N_PROMPT)
+
+    def waiting(tokens: Sequence[int]) -> np.ndarray:
+        if len(tokens) - N_PROMPT == 3:
+            entered.set()
+            leave.wait(10)
+        return sound(tokens)
+
+    events: list[Event] = []
+    service = EngineService(
+        events.append,
+        take_tune=lambda _turn: None,
+        cancel=CancelFlag(),
+        backend=lambda: FakeBackend({"target": FakeModel(waiting)}),
+    )
+    assert service.activity() is None
+    service.handle(LoadPair("load", ModelParams("target")))
+    turn = StartTurn("turn", messages=ASK, strategy="off", seed=1, max_tokens=40)
+    began = time.monotonic()
+    thread = threading.Thread(target=service.handle, args=(turn,))
+    thread.start()
+    assert entered.wait(10)
+    activity = service.activity()
+    assert activity is not None
+    n_tokens, since, slowest_s = activity
+    assert n_tokens == 1
+    assert began <= since <= time.monotonic()
+    assert 0 < slowest_s < 10
+    leave.set()
+    thread.join(10)
+    assert service.activity() is None
+    assert isinstance(events[-1], TurnFinished)
+
+
+def test_a_small_batch_still_holds_a_whole_piece_of_exact_mode() -> None:
+    assert SMALL_BATCH >= exact.PIECE  # else no piece would ever count as whole, and be reused
