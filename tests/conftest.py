@@ -1,7 +1,7 @@
 """What every test gets: folders of its own, no network, and nothing left behind in silence.
 
-A test that leaves a thread running or a warning in the log fails. Where a warning is what the test
-wants to see, it asks for the fixture `allow_warnings` and names it by a pattern.
+A test that leaves a thread or a process running or a warning in the log fails. Where a warning is
+what the test wants to see, it asks for the fixture `allow_warnings` and names it by a pattern.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
+import contextlib
 import ipaddress
 import logging
 import re
@@ -20,6 +21,7 @@ import socket
 import threading
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 from hypothesis import settings
 
@@ -34,6 +36,18 @@ settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("fixed")  # another one: pytest --hypothesis-profile=explore
 
 THREAD_GRACE_S = 2.0
+PROCESS_GRACE_S = 0.5
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let whoever has the time ask for the full counts of what a default run does a few times."""
+    parser.addoption("--long", action="store_true", help="inject every fault as often as promised")
+
+
+@pytest.fixture
+def is_long(request: pytest.FixtureRequest) -> bool:
+    """Whether this run takes its time."""
+    return bool(request.config.getoption("--long"))
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +97,29 @@ def _no_threads_left() -> Iterator[None]:
         thread.join(THREAD_GRACE_S)
     names = [thread.name for thread in left if thread.is_alive()]
     assert not names, f"threads are still running: {names}"
+
+
+def _spawned() -> set[psutil.Process]:
+    """Processes that `multiprocessing` started; its own helper, which stays, is another one."""
+    found = set()
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.Error):  # it ended meanwhile
+            if "multiprocessing.spawn" in " ".join(child.cmdline()):
+                found.add(child)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _no_processes_left() -> Iterator[None]:
+    before = _spawned()
+    yield
+    _, left = psutil.wait_procs(_spawned() - before, PROCESS_GRACE_S)
+    ids = [process.pid for process in left]
+    for process in left:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(left, PROCESS_GRACE_S)
+    assert not ids, f"processes were still running: {ids}"
 
 
 class _Recorder(logging.Handler):

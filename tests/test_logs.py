@@ -89,3 +89,23 @@ def test_a_folder_that_cannot_be_made_costs_the_file_and_one_warning(
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "PACELINE_HOME" in err
+
+
+def test_what_comes_with_its_traceback_from_another_process_is_one_line_on_stderr(
+    log_dir: Path, capsys: pytest.CaptureFixture[str], allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("broken there")
+    logs.set_up(log_dir)
+    log.error("%s", "broken there\nTraceback (most recent call last):\n  …")
+    assert "Traceback" in (log_dir / logs.FILE_NAME).read_text()
+    assert capsys.readouterr().err == "paceline: broken there\n"
+
+
+def test_what_an_event_tells_is_not_told_twice(
+    log_dir: Path, capsys: pytest.CaptureFixture[str], allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("SIGKILL")
+    logs.set_up(log_dir)
+    logging.getLogger("paceline.hosting.any").warning("ended by SIGKILL")
+    assert "SIGKILL" in (log_dir / logs.FILE_NAME).read_text()
+    assert capsys.readouterr().err == ""

@@ -42,6 +42,13 @@ def outcome(folder: Path, body: str) -> str:
             "threads are still running: ['leaked']",
         ),
         (
+            "import multiprocessing, time\n"
+            "process = multiprocessing.get_context('spawn').Process(\n"
+            "    target=time.sleep, args=(60,))\n"
+            "process.start()",
+            "processes were still running: [",
+        ),
+        (
             "import logging\nlogging.getLogger('paceline.x').warning('odd')",
             "unexpected warnings in the log",
         ),

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code."""
+    if getattr(sys, "frozen", False):
+        # The engine's process is this program, too, when it is packed into one file: from here it
+        # goes its own way and never comes back. PyInstaller makes this work on every system.
+        import multiprocessing
+
+        multiprocessing.freeze_support()
     for name in ("stdout", "stderr"):  # None in a program without a console
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115

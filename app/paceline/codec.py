@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import operator
 import types
 import typing
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from paceline import messages
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Message = Command | Event
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 _MESSAGES: dict[str, type] = {cls.__name__: cls for cls in (*get_args(Command), *get_args(Event))}
 
 
@@ -47,7 +50,7 @@ def decode(data: object) -> Message:
     if cls is None:
         raise CodecError(f"unknown message type {name!r}")
     fields = {key: value for key, value in data.items() if key != "type"}
-    return typing.cast(Message, _decode_dataclass(cls, fields, cls.__name__))
+    return typing.cast(Message, _decode_dataclass(cls, fields))
 
 
 def encode_part(value: DataclassInstance) -> dict[str, Any]:
@@ -67,64 +70,148 @@ def decode_part(cls: type[T], data: object) -> T:
     """
     if not isinstance(data, dict):
         raise CodecError(f"{cls.__name__} is an object, not {type(data).__name__}")
-    return typing.cast(T, _decode_dataclass(cls, data, cls.__name__))
+    return typing.cast(T, _decode_dataclass(cls, data))
 
 
 def _encode_fields(message: Any) -> dict[str, Any]:
-    return {f.name: _encode_value(getattr(message, f.name)) for f in dataclasses.fields(message)}
+    cls: type = type(message)
+    names, get_values = _fields(cls)
+    return {
+        name: value if type(value) in _PLAIN else _encode_value(value)
+        for name, value in zip(names, get_values(message), strict=True)
+    }
 
 
 def _encode_value(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_encode_value(item) for item in value]
+        return [item if type(item) in _PLAIN else _encode_value(item) for item in value]
     if dataclasses.is_dataclass(value):
         return _encode_fields(value)
     return value
 
 
 @functools.cache
-def _hints(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls, vars(messages))
+def _fields(cls: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """Return the fields' names, and what gives their values."""
+    names = tuple(field.name for field in dataclasses.fields(cls))
+    if len(names) > 1:
+        return names, operator.attrgetter(*names)
+    return names, lambda message: tuple(getattr(message, name) for name in names)
 
 
-def _decode_dataclass(cls: type, data: dict[str, Any], where: str) -> object:
-    hints = _hints(cls)
-    unknown = data.keys() - hints.keys()
-    if unknown:
-        raise CodecError(f"{where} has no field {min(map(repr, unknown))}")
-    values = {key: _decode_value(hints[key], v, f"{where}.{key}") for key, v in data.items()}
+# A step's event is decoded as often as tokens are generated, so types are looked at once per class:
+# every type has a reader, and the place of a wrong value is put together on the way out.
+
+
+class _MisfitError(Exception):
+    """A value does not fit; `place` is its path, innermost part first."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.place: list[str] = []
+
+
+_Reader = Callable[[Any], Any]
+
+
+def _decode_dataclass(cls: type, data: dict[str, Any]) -> object:
     try:
-        return cls(**values)
-    except TypeError as error:  # a required field is missing
-        raise CodecError(f"{where}: {error}") from None
+        return _dataclass_reader(cls)(data)
+    except _MisfitError as error:
+        where = "".join((cls.__name__, *reversed(error.place)))
+        raise CodecError(f"{where}{error}") from None
 
 
-def _decode_value(hint: Any, value: Any, where: str) -> Any:
+@functools.cache
+def _dataclass_reader(cls: type) -> _Reader:
+    readers = {name: _reader(hint) for name, hint in get_type_hints(cls, vars(messages)).items()}
+    known = readers.keys()
+
+    def read(data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise _misfit(data)
+        if not data.keys() <= known:
+            raise _MisfitError(f" has no field {min(map(repr, data.keys() - known))}")
+        values = {}
+        key = ""
+        try:
+            for key, value in data.items():
+                values[key] = readers[key](value)
+        except _MisfitError as error:
+            error.place.append(f".{key}")
+            raise
+        try:
+            return cls(**values)
+        except TypeError as error:  # a required field is missing
+            raise _MisfitError(f": {error}") from None
+
+    return read
+
+
+@functools.cache
+def _reader(hint: Any) -> _Reader:
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
-        return _decode_optional(hint, value, where)
+        return _optional_reader(hint)
     if origin is Literal:
-        if value in get_args(hint):
-            return value
-    elif origin is tuple:
-        if isinstance(value, list):
-            item = get_args(hint)[0]
-            return tuple(_decode_value(item, v, f"{where}[{i}]") for i, v in enumerate(value))
-    elif dataclasses.is_dataclass(hint):
-        if isinstance(value, dict):
-            return _decode_dataclass(typing.cast(type, hint), value, where)
-    elif hint is float:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            with contextlib.suppress(OverflowError):  # an int beyond every float
-                return float(value)
-    elif type(value) is hint:  # exact: True is not an int here
-        return value
-    raise CodecError(f"{where}: {value!r:.60} does not fit")
+        return _literal_reader(get_args(hint))
+    if origin is tuple:
+        return _tuple_reader(_reader(get_args(hint)[0]))
+    if dataclasses.is_dataclass(hint):
+        return _dataclass_reader(typing.cast(type, hint))
+    if hint is float:
+        return _read_float
+    return _exact_reader(hint)
 
 
-def _decode_optional(hint: Any, value: Any, where: str) -> Any:
+def _misfit(value: object) -> _MisfitError:
+    return _MisfitError(f": {value!r:.60} does not fit")
+
+
+def _optional_reader(hint: Any) -> _Reader:
     """Every union in the messages is `X | None`."""
-    if value is None:
-        return None
-    (inner,) = (arg for arg in get_args(hint) if arg is not type(None))
-    return _decode_value(inner, value, where)
+    (inner,) = (_reader(arg) for arg in get_args(hint) if arg is not type(None))
+    return lambda value: None if value is None else inner(value)
+
+
+def _literal_reader(allowed: tuple[Any, ...]) -> _Reader:
+    def read(value: Any) -> Any:
+        if value not in allowed:
+            raise _misfit(value)
+        return value
+
+    return read
+
+
+def _tuple_reader(item: _Reader) -> _Reader:
+    def read(value: Any) -> Any:
+        if not isinstance(value, list):
+            raise _misfit(value)
+        items: list[Any] = []
+        try:
+            for element in value:
+                items.append(item(element))
+        except _MisfitError as error:
+            error.place.append(f"[{len(items)}]")
+            raise
+        return tuple(items)
+
+    return read
+
+
+def _exact_reader(cls: type) -> _Reader:
+    def read(value: Any) -> Any:
+        if type(value) is not cls:  # exact: True is not an int here
+            raise _misfit(value)
+        return value
+
+    return read
+
+
+def _read_float(value: Any) -> float:
+    if type(value) is float:
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):  # an int beyond every float
+            return float(value)
+    raise _misfit(value)

@@ -54,12 +54,23 @@ def tear_down() -> None:
 class _Console(logging.StreamHandler[TextIO]):
     """Stderr."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.addFilter(_is_for_console)
+
+
+def _is_for_console(record: logging.LogRecord) -> bool:
+    """Leave out what became of the engine's process: an event tells that, with a remedy."""
+    return not record.name.startswith("paceline.hosting.")
+
 
 class _OneLine(logging.Formatter):
     """Tracebacks are for the file."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return f"paceline: {record.getMessage()}"
+        # What comes from the engine's process has its traceback in the message.
+        first, _, _ = record.getMessage().partition("\n")
+        return f"paceline: {first}"
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):

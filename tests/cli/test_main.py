@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -62,10 +63,17 @@ def test_what_needs_no_engine_loads_none(arguments: list[str]) -> None:
     assert loaded_by(arguments) == set()
 
 
-@pytest.mark.parametrize("arguments", [["doctor"], ["chat", "--prompt", "Hi", "--max-tokens", "2"]])
-def test_commands_load_no_qt(arguments: list[str]) -> None:
+CHAT = ["chat", "--prompt", "Hi", "--max-tokens", "2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "has_library"),
+    [(CHAT, True), ([*CHAT, "--host", "process"], False), (["doctor"], False)],
+    ids=["chat", "chat in a process", "doctor"],
+)
+def test_commands_load_no_qt(arguments: list[str], has_library: bool) -> None:
     loaded = loaded_by(arguments)
-    assert "llama_cpp" in loaded, "else this test shows nothing"
+    assert ("llama_cpp" in loaded) == has_library  # the doctor asks a process of its own
     assert not loaded & {"PySide6", "pyqtgraph", "huggingface_hub"}
 
 
@@ -113,6 +121,24 @@ def test_ctrl_c_in_the_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(main, "run", interrupt)
     assert program.main([]) == 130
+
+
+def test_a_packed_program_may_be_the_engines_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def freeze_support() -> None:
+        calls.append(1)
+        raise SystemExit(0)  # as it does in the engine's process, when that has ended
+
+    monkeypatch.setattr("multiprocessing.freeze_support", freeze_support)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    with pytest.raises(SystemExit):
+        program.main(["--version"])
+    assert calls == [1]
+    monkeypatch.setattr(sys, "frozen", False, raising=False)
+    with contextlib.suppress(SystemExit):
+        program.main(["--version"])
+    assert calls == [1]
 
 
 def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def test_commands_come_out_in_order(inbox: Inbox) -> None:
 
 
 def test_an_empty_queue_says_so_without_waiting(inbox: Inbox) -> None:
-    assert inbox.get(wait=False) is None
+    assert inbox.get(timeout=0) is None
 
 
 def test_get_waits_for_a_command_of_another_thread(inbox: Inbox) -> None:
@@ -107,7 +107,7 @@ def test_an_unknown_id_is_ignored_even_if_it_comes_later(inbox: Inbox) -> None:
 def test_nothing_can_be_cancelled_between_two_commands(inbox: Inbox) -> None:
     inbox.put(StartTurn("t"))
     inbox.get()
-    inbox.get(wait=False)
+    inbox.get(timeout=0)
     inbox.cancel("t")
     assert not inbox.flag.is_set()
 
@@ -167,7 +167,7 @@ class InboxMachine(RuleBasedStateMachine):
     @rule()
     def finish(self) -> None:
         if not self.queue:
-            assert self.inbox.get(wait=False) is None
+            assert self.inbox.get(timeout=0) is None
             self.running = None
 
     @precondition(lambda self: self.n)

@@ -13,7 +13,8 @@ from paceline.engine.cancel import CancelFlag
 from paceline.messages import CancelTurn, Command, LoadPair, StartTurn, Tune
 
 
-def _request_id(command: Command) -> str | None:
+def request_id_of(command: Command) -> str | None:
+    """Return what `cancel` knows a command by; None where there is nothing to cancel."""
     match command:
         case LoadPair():
             return command.request_id
@@ -42,19 +43,21 @@ class Inbox:
             self._commands.append(command)
             self._ready.notify()
 
-    def get(self, *, wait: bool = True) -> Command | None:
+    def get(self, timeout: float | None = None) -> Command | None:
         """Take the next command and make it the one that `cancel` can reach.
 
-        With `wait` it blocks until there is one; without, None says that the queue is empty.
+        Args:
+            timeout: Seconds to wait for one; None waits as long as it takes.
+
+        Returns:
+            None when none came in time.
         """
         with self._ready:
             self._current = None
-            while wait and not self._commands:
-                self._ready.wait()
-            if not self._commands:
+            if not self._ready.wait_for(lambda: bool(self._commands), timeout):
                 return None
             command = self._commands.popleft()
-            self._current = _request_id(command)
+            self._current = request_id_of(command)
             self.flag.clear()
             if self._current in self._cancelled:
                 self._cancelled.discard(self._current)
@@ -80,7 +83,7 @@ class Inbox:
         with self._ready:
             if request_id == self._current:
                 self.flag.set()
-            elif any(_request_id(command) == request_id for command in self._commands):
+            elif any(request_id_of(command) == request_id for command in self._commands):
                 self._cancelled.add(request_id)
 
     def cancel_current(self) -> None:
@@ -89,6 +92,6 @@ class Inbox:
             if self._current is not None:
                 self.flag.set()
             for command in self._commands:
-                request_id = _request_id(command)
+                request_id = request_id_of(command)
                 if request_id is not None:
                     self._cancelled.add(request_id)

@@ -1,13 +1,14 @@
-"""The engine on the caller's own thread: command line, benchmarks, tests and scripts."""
+"""The engine called from the caller's own thread: command line, benchmarks, tests and scripts.
+
+With `make_process_service` the engine itself is in a process of its own, and the caller's thread
+waits for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from paceline.engine.backend import Backend
-from paceline.engine.service import EngineService
 from paceline.hosting.client import Listener
 from paceline.hosting.inbox import Inbox
+from paceline.hosting.service import ServiceFactory, make_engine_service
 from paceline.messages import Command, Event, Shutdown
 
 
@@ -18,15 +19,10 @@ class InlineClient:
     next step, anything else runs afterwards); another thread may `cancel`.
     """
 
-    def __init__(self, backend: Callable[[], Backend] | None = None) -> None:
+    def __init__(self, make_service: ServiceFactory = make_engine_service) -> None:
         self._inbox = Inbox()
         self._listener: Listener | None = None
-        self._service = EngineService(
-            self._emit,
-            take_tune=self._inbox.take_tune,
-            cancel=self._inbox.flag,
-            backend=backend,
-        )
+        self._service = make_service(self._emit, self._inbox)
         self._busy = False
         self._alive = True
 
@@ -39,7 +35,7 @@ class InlineClient:
             return
         self._busy = True
         try:
-            while (queued := self._inbox.get(wait=False)) is not None:
+            while (queued := self._inbox.get(timeout=0)) is not None:
                 self._service.handle(queued)
                 if isinstance(queued, Shutdown):
                     self._alive = False

@@ -1,0 +1,323 @@
+"""The engine in a process of its own: a service that hands every command to a child process.
+
+What llama.cpp cannot survive (a failed assertion, a lost file, memory that ran out) ends the child
+and nothing else: the host hears an `EngineDied`, or a `LoadFailed` when it happened in a load, and
+the next command starts another child. A child that hangs, or that sends anything but messages, is
+ended and replaced in the same way.
+
+`handle` runs on the host's engine thread and comes back when the command is done, as it does with
+an engine in this process; meanwhile it passes events up, and cancels and `Tune`s down.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import assert_never
+
+from paceline.hosting.child import run_child
+from paceline.hosting.child_process import ChildMain, ChildProcess
+from paceline.hosting.deaths import Death, RestartPolicy
+from paceline.hosting.frames import FrameError
+from paceline.hosting.inbox import Inbox, request_id_of
+from paceline.hosting.keeper import POLL_S, Keeper, nonsense, take_report
+from paceline.hosting.load_watch import LoadWatch, without_extra_bufts
+from paceline.hosting.watchdog import Watchdog
+from paceline.hosting.wire import Beat, Done, Upward, WireError
+from paceline.messages import (
+    CancelTurn,
+    Command,
+    DescribeEngine,
+    EngineDied,
+    Event,
+    LoadFailed,
+    LoadPair,
+    Shutdown,
+    StartTurn,
+    Tune,
+    TuneRejected,
+    TurnFailed,
+    TurnFinished,
+    Unload,
+    Unloaded,
+)
+
+LOAD_CANCEL_S = 2.0
+TURN_CANCEL_S = 10.0
+"""A cancel that takes longer is carried out by ending the process."""
+KEEP_S = 60.0
+"""What drafters may take behind a reply to store what they learned; nobody could stop them else."""
+UNSOUND = "compute-failed"
+"""The code of a turn behind which no process can be trusted: its device is in no known state."""
+
+_logger = logging.getLogger(__name__)
+
+
+class ProcessService:
+    """Carries out commands in a child process; belongs to one thread, like the child.
+
+    Args:
+        emit: Takes every event, on the thread that calls `handle`.
+        inbox: Says whether the command under way is to be cancelled, and holds `Tune`s for it.
+        main: What runs in the child.
+        restarts: Whether a child that died is started again.
+        sleep: Waits, for the back-off between two starts.
+    """
+
+    def __init__(
+        self,
+        emit: Callable[[Event], None],
+        inbox: Inbox,
+        *,
+        main: ChildMain = run_child,
+        restarts: RestartPolicy | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._emit = emit
+        self._inbox = inbox
+        self._keeper = Keeper(main, restarts or RestartPolicy(), sleep)
+        self._watchdog = Watchdog()
+        self._n_open = 0  # commands that the child has and is not done with
+        self._is_over = False  # the turn's last event has been told
+        self._over_since = 0.0
+        self._is_unsound = False
+
+    @property
+    def pid(self) -> int:
+        """The child's process id; 0 when there is none."""
+        child = self._keeper.child  # once: a host that closes asks from another thread
+        return child.pid if child else 0
+
+    def handle(self, command: Command) -> None:
+        """Carry the command out; whatever happens to the child becomes an event."""
+        match command:
+            case LoadPair():
+                self._load(command)
+            case StartTurn():
+                self._turn(command)
+            case Tune():
+                self._tune(command)
+            case DescribeEngine():
+                self._pass_on(self._carry_out(command))
+            case Unload():
+                self._unload(command)
+            case Shutdown():
+                self._keeper.end()
+            case CancelTurn():
+                pass  # the inbox has set the flag already
+            case _:
+                assert_never(command)
+
+    def look(self) -> None:
+        """Notice when the child has died between two commands."""
+        child = self._keeper.child
+        if child is None:
+            return
+        try:
+            for _ in range(3):  # what it said last, and behind that its end
+                for message in child.receive(0):
+                    self._take(message)
+        except WireError as error:
+            self._pass_on(self._keeper.give_up(nonsense(error)))
+            return
+        if child.has_ended:
+            self._pass_on(self._keeper.bury())
+
+    # ----------------------------------------------------------------------------- commands
+
+    def _load(self, command: LoadPair) -> None:
+        if self._inbox.flag.is_set():  # stopped while it was waiting: what is loaded stays
+            self._emit(_load_failed(command, "cancelled", "Stopped."))
+            return
+        watch = LoadWatch(command)
+        death = self._carry_out(command, watch.hear)
+        again = without_extra_bufts(command)
+        if death and again and watch.died_in_self_test(death) and not self._inbox.flag.is_set():
+            _logger.warning("the models are loaded again without extra buffers")
+            watch = LoadWatch(again, note=death.reason)
+            death = self._carry_out(again, watch.hear)
+        if death is None and not watch.is_over:
+            death = self._keeper.give_up("The engine left a load without an answer")
+        if death is None or watch.is_over:
+            self._pass_on(death)
+        elif self._inbox.flag.is_set():
+            self._emit(_load_failed(command, "cancelled", "Stopped."))
+        else:
+            self._emit(_load_failed(command, death.code, *watch.explain(death)))
+
+    def _turn(self, command: StartTurn) -> None:
+        self.look()
+        if self._keeper.child is None:
+            self._emit(
+                TurnFailed(
+                    command.turn_id, "no-model", "No model is loaded.",
+                    "Choose one first, or load the demo pair.",
+                )
+            )  # fmt: skip
+            return
+        self._is_unsound = False
+        try:
+            death = self._carry_out(command, partial(self._hear_turn, command.turn_id))
+        except FrameError:
+            self._emit(
+                TurnFailed(
+                    command.turn_id, "prompt-too-long",
+                    "The conversation is larger than any context.",
+                    "Shorten it or start a new chat.",
+                )
+            )  # fmt: skip
+            return
+        if death is None and not self._is_over:
+            death = self._keeper.give_up("The engine left a reply without an end")
+        self._pass_on(death)
+        if self._is_unsound:
+            self._keeper.end()
+
+    def _tune(self, command: Tune) -> None:
+        self.look()
+        if self._keeper.child is None:  # no process is started for that
+            self._emit(_too_late(command))
+        else:
+            self._pass_on(self._carry_out(command))
+
+    def _unload(self, command: Unload) -> None:
+        self.look()
+        if self._keeper.child is None:
+            self._emit(Unloaded())
+            return
+        self._pass_on(self._carry_out(command))
+        self._keeper.end()  # only now it is sure that its memory is free
+
+    def _hear_turn(self, turn_id: str, event: Event) -> Event:
+        if isinstance(event, (TurnFinished, TurnFailed)) and event.turn_id == turn_id:
+            self._is_over = True
+            self._over_since = self._watchdog.awake_s  # what is left may take its time
+            self._is_unsound = isinstance(event, TurnFailed) and event.code == UNSOUND
+        return event
+
+    def _pass_on(self, death: Death | None) -> None:
+        if death is not None:
+            self._emit(EngineDied(death.reason, death.hint))
+
+    # ---------------------------------------------------------------------------- the loop
+
+    def _carry_out(
+        self, command: Command, hear: Callable[[Event], Event] = lambda event: event
+    ) -> Death | None:
+        """Hand a command to the child and wait until it is done.
+
+        Args:
+            command: What is to be done.
+            hear: Sees every event and may put another one in its place.
+
+        Returns:
+            How the child died, or why there is none; None when all went well.
+
+        Raises:
+            FrameError: The command is too large; the child has not heard of it.
+        """
+        self.look()  # it may have died since the last look
+        if self._keeper.child is None:
+            refusal = self._keeper.start(self._inbox.flag.is_set)
+            if refusal is not None:
+                return refusal
+        child = self._keeper.child
+        assert child is not None
+        if not child.send(command):
+            return self._lost(child)
+        try:
+            return self._wait(child, command, hear)
+        except BaseException:  # a listener's: nobody would take the rest of what the child says
+            self._keeper.stop_by_force()
+            raise
+
+    def _wait(
+        self, child: ChildProcess, command: Command, hear: Callable[[Event], Event]
+    ) -> Death | None:
+        self._n_open = 1
+        self._is_over = False
+        self._watchdog.restart()
+        stop = _Stop(command, self._inbox, self._watchdog)
+        while self._n_open:
+            try:
+                for message in child.receive(POLL_S):
+                    event = self._take(message)
+                    if event is not None:
+                        self._emit(hear(event))
+            except WireError as error:
+                return self._keeper.give_up(nonsense(error))
+            if child.has_ended:
+                return self._keeper.bury()
+            if not self._is_over:
+                self._pass_tune(child, command)
+                if stop.is_overdue(child):
+                    return self._keeper.stop_by_force()
+            elif self._watchdog.awake_s - self._over_since > KEEP_S:
+                return self._keeper.give_up("The engine did not come to an end behind a reply")
+            trouble = self._watchdog.trouble()
+            if trouble:
+                return self._keeper.give_up(trouble)
+        return None
+
+    def _take(self, message: Upward) -> Event | None:
+        """Take a message of the child; returns it when it is one of the engine's events."""
+        if isinstance(message, Beat):
+            self._watchdog.beat(message)
+            return None
+        self._watchdog.hear()
+        if isinstance(message, Done):
+            self._n_open -= 1
+            if self._n_open < 0:
+                raise WireError("done with what it was not asked for")
+        return take_report(message)
+
+    def _pass_tune(self, child: ChildProcess, command: Command) -> None:
+        if isinstance(command, StartTurn):
+            tune = self._inbox.take_tune(command.turn_id)
+            if tune is not None and child.send(tune):
+                self._n_open += 1
+
+    def _lost(self, child: ChildProcess) -> Death:
+        """Say what became of a child that does not take a command."""
+        with contextlib.suppress(WireError):
+            for _ in range(3):  # what it said before it died
+                for message in child.receive(POLL_S):
+                    self._take(message)
+        if child.has_ended:
+            return self._keeper.bury()
+        return self._keeper.give_up("The engine takes no commands any more")
+
+
+class _Stop:
+    """Passes a cancel on to the child, and knows when it takes too long."""
+
+    def __init__(self, command: Command, inbox: Inbox, watchdog: Watchdog) -> None:
+        self._watchdog = watchdog
+        self._request_id = request_id_of(command)
+        self._flag = inbox.flag
+        self._limit_s = LOAD_CANCEL_S if isinstance(command, LoadPair) else TURN_CANCEL_S
+        self._began: float | None = None
+
+    def is_overdue(self, child: ChildProcess) -> bool:
+        """Whether the child was told long ago; tells it if the user has just cancelled."""
+        if self._began is not None:
+            return self._watchdog.awake_s - self._began > self._limit_s
+        if self._request_id and self._flag.is_set():
+            self._began = self._watchdog.awake_s
+            child.send(CancelTurn(self._request_id))
+        return False
+
+
+def _load_failed(command: LoadPair, code: str, message: str, hint: str = "") -> LoadFailed:
+    return LoadFailed(command.request_id, code, message, hint)
+
+
+def _too_late(tune: Tune) -> TuneRejected:
+    return TuneRejected(
+        tune.turn_id, tune.strategy, "not-running",
+        "This reply is not running any more.",
+        "The setting counts from the next reply on.",
+    )  # fmt: skip

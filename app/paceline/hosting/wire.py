@@ -1,0 +1,167 @@
+"""What goes over the pipe between the window's process and the engine's.
+
+Down go commands. Up come the engine's events and a few messages of the process itself, all as JSON
+by the one codec; nothing is ever unpickled from the engine's process. Decoding checks everything:
+whatever is not exactly a message is a `WireError`, and the process that sent it is replaced.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+from paceline.codec import CodecError, decode, decode_part, encode, encode_part
+from paceline.messages import Command, Event
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T")
+_MOST_TEXT = 200
+
+
+class WireError(ValueError):
+    """What came over the pipe is not a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The process is up and takes commands."""
+
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One command is carried out; a `Tune` also when the running turn has taken it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """The process is alive; sent twice a second while it works, by a thread of its own.
+
+    Attributes:
+        n_events: Events sent so far.
+        cpu_s: CPU seconds that the process has used.
+        read_bytes: Bytes that it has read from files and disks.
+        decode_s: Seconds that the running native decode has taken so far; 0 when there is none.
+        decode_limit_s: Seconds after which that decode counts as hanging.
+    """
+
+    n_events: int
+    cpu_s: float
+    read_bytes: int
+    decode_s: float
+    decode_limit_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dying:
+    """The process is about to end; `text` is what the native library or Python says to it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A record for this program's log."""
+
+    level: int
+    logger: str
+    text: str
+
+
+Report = Ready | Done | Beat | Dying | LogLine
+Upward = Event | Report
+
+_REPORTS: dict[str, type] = {cls.__name__: cls for cls in get_args(Report)}
+_EVENTS: tuple[type, ...] = get_args(Event)
+_COMMANDS: tuple[type, ...] = get_args(Command)
+
+
+def encode_command(command: Command) -> bytes:
+    """Return the bytes for a command."""
+    return _dump(encode(command))
+
+
+def decode_command(payload: bytes) -> Command:
+    """Return the command that `encode_command` gave these bytes for.
+
+    Raises:
+        WireError: They are something else.
+    """
+    message = _decode_message(_load(payload))
+    if not isinstance(message, _COMMANDS):
+        raise WireError(f"{type(message).__name__} is no command")
+    return message  # type: ignore[return-value]
+
+
+def encode_upward(message: Upward) -> bytes:
+    """Return the bytes for an event or a report."""
+    name = type(message).__name__
+    if name in _REPORTS:
+        return _dump({"type": name, **encode_part(_as_dataclass(message))})
+    return _dump(encode(message))  # type: ignore[arg-type]
+
+
+def decode_upward(payload: bytes) -> Upward:
+    """Return the event or report that `encode_upward` gave these bytes for.
+
+    Raises:
+        WireError: They are something else.
+    """
+    data = _load(payload)
+    name = data.get("type")
+    cls = _REPORTS.get(name) if isinstance(name, str) else None
+    if cls is not None:
+        data.pop("type")
+        try:
+            report: Report = decode_part(cls, data)
+        except (CodecError, RecursionError) as error:
+            raise _refusal(error) from None
+        return report
+    message = _decode_message(data)
+    if not isinstance(message, _EVENTS):
+        raise WireError(f"{type(message).__name__} is no event")
+    return message  # type: ignore[return-value]
+
+
+def _as_dataclass(message: Any) -> DataclassInstance:
+    return message  # type: ignore[no-any-return]
+
+
+def _dump(data: dict[str, Any]) -> bytes:
+    # Half a surrogate pair, which JSON could carry and UTF-8 cannot, must not cost a message.
+    return _encoder().encode(data).encode(errors="replace")
+
+
+@functools.cache
+def _encoder() -> json.JSONEncoder:
+    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def _load(payload: bytes) -> dict[str, Any]:
+    try:
+        text = payload.decode()
+        data = json.loads(text)
+        if "\\u" in text:  # the only way for half a surrogate pair to get in
+            json.dumps(data, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"no JSON: {error}"[:_MOST_TEXT]) from None
+    if not isinstance(data, dict):
+        raise WireError(f"a message is an object, not {type(data).__name__}")
+    return data
+
+
+def _decode_message(data: dict[str, Any]) -> Command | Event:
+    try:
+        return decode(data)
+    except (CodecError, RecursionError) as error:
+        raise _refusal(error) from None
+
+
+def _refusal(error: Exception) -> WireError:
+    """Return the error to raise; the user reads it, and names in it may be as long as a frame."""
+    return WireError(str(error)[:_MOST_TEXT])

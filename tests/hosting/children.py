@@ -1,0 +1,305 @@
+"""Children without an engine: each follows a script and speaks the protocol by hand.
+
+A script is a function at the top of this module; `scripted` makes of it what `ProcessService` takes
+as `main`. It has the pipe's other end as a `Line` and returns when the child is to end.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import signal
+import socket
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+from message_samples import sample
+from paceline.hosting.child_process import ChildMain
+from paceline.hosting.frames import FrameReader, frame
+from paceline.hosting.guard import guard_process
+from paceline.hosting.wire import Done, LogLine, Ready, Upward, decode_command, encode_upward
+from paceline.messages import (
+    CancelTurn,
+    Command,
+    DescribeEngine,
+    EngineDescribed,
+    FinishReason,
+    LoadPair,
+    LoadProgressed,
+    PairLoaded,
+    Shutdown,
+    StartTurn,
+    StepCommitted,
+    Tune,
+    TuneApplied,
+    TuneRejected,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    Unload,
+    Unloaded,
+)
+
+C = TypeVar("C", bound=Command)
+
+
+class Line:
+    """The child's end of the pipe: blocking, one message at a time."""
+
+    def __init__(self, pipe: socket.socket) -> None:
+        pipe.settimeout(None)
+        self.pipe = pipe
+        self._reader = FrameReader()
+        self._waiting: deque[Command] = deque()
+
+    def send(self, *messages: Upward) -> None:
+        """Send messages in one piece."""
+        self.pipe.sendall(b"".join(frame(encode_upward(message)) for message in messages))
+
+    def take(self) -> Command:
+        """Wait for the next command; ends the process when the pipe ends."""
+        while not self._waiting:
+            data = self.pipe.recv(1 << 16)
+            if not data:
+                os._exit(0)
+            self._waiting += map(decode_command, self._reader.feed(data))
+        return self._waiting.popleft()
+
+    def wait_for(self, kind: type[C]) -> C:
+        """Wait for a command of this kind, which must be the next one."""
+        command = self.take()
+        assert isinstance(command, kind), command
+        return command
+
+
+Script = Callable[[Line], None]
+
+
+def scripted(script: Script) -> ChildMain:
+    """Return a `main` that follows the script."""
+    return partial(_follow, script)
+
+
+def _follow(script: Script, pipe: socket.socket, parent_pid: int, output: str) -> None:
+    guard_process(parent_pid, output)
+    script(Line(pipe))
+    os._exit(0)
+
+
+# ------------------------------------------------------------------------------ one that obeys
+
+
+def obedient(line: Line) -> None:
+    """Do everything right; a turn does what its prompt says."""
+    line.send(Ready(os.getpid()))
+    while True:
+        command = line.take()
+        answer(line, command)
+        line.send(Done())
+        if isinstance(command, Shutdown):
+            return
+
+
+def answer(line: Line, command: Command) -> None:
+    """Send what an engine would send; all but the `Done`."""
+    match command:
+        case LoadPair():
+            line.send(LoadProgressed(command.request_id, "target", 1.0))
+            line.send(replace(sample(PairLoaded), request_id=command.request_id))
+        case StartTurn():
+            line.send(replace(sample(TurnStarted), turn_id=command.turn_id))
+            _TURNS[(command.prompt or "finish").split()[0]](line, command)
+        case Tune():
+            line.send(TuneRejected(command.turn_id, command.strategy, "not-running", "", ""))
+        case DescribeEngine():
+            line.send(sample(EngineDescribed))
+        case Unload():
+            line.send(Unloaded())
+        case _:
+            pass
+
+
+def finished(turn: StartTurn, reason: FinishReason = "eog") -> TurnFinished:
+    return replace(sample(TurnFinished), turn_id=turn.turn_id, reason=reason)
+
+
+def step(turn: StartTurn) -> StepCommitted:
+    return replace(sample(StepCommitted), turn_id=turn.turn_id)
+
+
+def _finish(line: Line, turn: StartTurn) -> None:
+    line.send(finished(turn))
+
+
+def _fail(line: Line, turn: StartTurn) -> None:
+    assert turn.prompt is not None
+    line.send(step(turn), TurnFailed(turn.turn_id, turn.prompt.split()[1], "", ""))
+
+
+def _until_cancelled(line: Line, turn: StartTurn) -> None:
+    assert line.wait_for(CancelTurn).turn_id == turn.turn_id
+    line.send(finished(turn, "cancelled"))
+
+
+def _slowly_cancelled(line: Line, turn: StartTurn) -> None:
+    line.wait_for(CancelTurn)
+    time.sleep(0.2)
+    line.send(finished(turn, "cancelled"))
+
+
+def _take_tune(line: Line, turn: StartTurn) -> None:
+    tune = line.wait_for(Tune)
+    line.send(Done(), TuneApplied(turn.turn_id, tune.strategy), finished(turn))
+
+
+def _miss_tune(line: Line, turn: StartTurn) -> None:
+    """End before the `Tune` that is there already is taken: it is answered as a command."""
+    tune = line.wait_for(Tune)
+    line.send(finished(turn), Done())
+    line.send(TuneRejected(turn.turn_id, tune.strategy, "not-running", "", ""))
+
+
+def _steps(line: Line, turn: StartTurn) -> None:
+    """Twenty steps, with a `Tune` taken between two of them or not, as chance will have it."""
+    chance = random.Random(turn.seed)
+    line.pipe.settimeout(0)
+    for _ in range(20):
+        line.send(step(turn))
+        if chance.random() < 0.5:
+            try:
+                tune = line.wait_for(Tune)
+            except BlockingIOError:
+                time.sleep(0.001)
+                continue
+            line.send(Done(), TuneApplied(turn.turn_id, tune.strategy))
+    line.pipe.settimeout(None)
+    line.send(finished(turn))
+
+
+def _measure(line: Line, turn: StartTurn) -> None:
+    content = turn.messages[0].content.encode()
+    line.send(TurnFailed(turn.turn_id, "measured", f"{len(content)} {zlib.crc32(content)}", ""))
+
+
+def _short_keep(line: Line, turn: StartTurn) -> None:
+    line.send(finished(turn))
+    time.sleep(0.2)
+
+
+def _long_keep(line: Line, turn: StartTurn) -> None:
+    """Tell the end and never come back, as a drafter that stores what it learned might."""
+    line.send(finished(turn))
+    time.sleep(3600)
+
+
+_TURNS: dict[str, Callable[[Line, StartTurn], None]] = {
+    "finish": _finish,
+    "fail": _fail,
+    "until-cancelled": _until_cancelled,
+    "slowly-cancelled": _slowly_cancelled,
+    "take-tune": _take_tune,
+    "miss-tune": _miss_tune,
+    "steps": _steps,
+    "measure": _measure,
+    "short-keep": _short_keep,
+    "long-keep": _long_keep,
+}
+
+
+# --------------------------------------------------------------------------- ones that do not
+
+
+def talks(line: Line) -> None:
+    """Log records with every answer: its own, at every level, and one in another's name."""
+    line.send(LogLine(logging.INFO, "paceline.engine.turn", "before ready"))
+    line.send(Ready(os.getpid()))
+    line.take()
+    for level in (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR):
+        line.send(LogLine(level, "paceline.engine.llama", f"at {level} 100 %s"))
+    line.send(LogLine(logging.WARNING, "urllib3", "in another's name"))
+    line.send(LogLine(logging.INFO, "paceline_other", "in almost its own"))
+    line.send(sample(EngineDescribed), Done())
+    line.take()
+
+
+def never_reads(line: Line) -> None:
+    """Be ready and deaf."""
+    line.send(Ready(os.getpid()))
+    time.sleep(3600)
+
+
+def reads_slowly(line: Line) -> None:
+    """Take a command in small pieces, which lasts a second, and answer it."""
+    line.send(Ready(os.getpid()))
+    reader = FrameReader()
+    while True:
+        for payload in reader.feed(line.pipe.recv(1 << 16)):
+            answer(line, decode_command(payload))
+            line.send(Done())
+            return
+        time.sleep(0.015)
+
+
+def hangs_up(line: Line) -> None:
+    """Leave the conversation and live on."""
+    line.send(Ready(os.getpid()))
+    line.take()
+    line.pipe.close()
+    time.sleep(3600)
+
+
+def never_ready(line: Line) -> None:
+    """Start and say nothing."""
+    time.sleep(3600)
+
+
+def ignores_shutdown(line: Line) -> None:
+    """Do the first command and nothing from then on."""
+    line.send(Ready(os.getpid()))
+    answer(line, line.take())
+    line.send(Done())
+    time.sleep(3600)
+
+
+def dies_when_idle(line: Line) -> None:
+    """Do the first command, say something into the log, and crash."""
+    line.send(Ready(os.getpid()))
+    answer(line, line.take())
+    line.send(Done(), LogLine(logging.INFO, "paceline.engine", "the last line"))
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def chatters_when_idle(line: Line) -> None:
+    """Send a `Done` too many."""
+    line.send(Ready(os.getpid()))
+    answer(line, line.take())
+    line.send(Done(), Done())
+    line.take()
+
+
+def dies_in_a_load(line: Line) -> None:
+    """Crash when the weights are there, unless extra buffers are off."""
+    line.send(Ready(os.getpid()))
+    load = line.wait_for(LoadPair)
+    line.send(LoadProgressed(load.request_id, "target", 1.0))
+    if load.target.extra_bufts:
+        os.kill(os.getpid(), signal.SIGILL)
+    line.send(replace(sample(PairLoaded), request_id=load.request_id, notes=()), Done())
+    line.take()
+
+
+def ignores_cancel(line: Line) -> None:
+    """Begin whatever comes and never end it."""
+    line.send(Ready(os.getpid()))
+    command = line.take()
+    if isinstance(command, StartTurn):
+        line.send(step(command))
+    elif isinstance(command, LoadPair):
+        line.send(LoadProgressed(command.request_id, "target", 0.5))
+    time.sleep(3600)

@@ -1,0 +1,27 @@
+"""What the tests of hosts share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from hosting import children
+from hosting.children import Script
+from hosting.rig import MakeRig, Rig
+from paceline.hosting.deaths import RestartPolicy
+
+
+@pytest.fixture
+def rig() -> Iterator[MakeRig]:
+    rigs: list[Rig] = []
+
+    def make(script: Script = children.obedient, **options: RestartPolicy) -> Rig:
+        rigs.append(Rig(script, **options))
+        return rigs[-1]
+
+    yield make
+    for made in rigs:
+        made.on_event = lambda event: None
+        assert made.client.close()
+        assert made.service.pid == 0

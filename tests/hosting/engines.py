@@ -1,0 +1,149 @@
+"""The real engine on the demo pair, in this thread or in a process of its own, with a stopwatch."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from paceline.hosting.deaths import RestartPolicy
+from paceline.hosting.inbox import Inbox
+from paceline.hosting.inline import InlineClient
+from paceline.hosting.process import ProcessService
+from paceline.hosting.service import Service, make_engine_service
+from paceline.messages import (
+    Command,
+    Event,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    StartTurn,
+    TurnFinished,
+)
+
+HOSTS = ("process", "thread")
+
+
+def make_tough_process_service(emit: Callable[[Event], None], inbox: Inbox) -> Service:
+    """Make an engine in a process that may be ended as often as a test likes."""
+    return ProcessService(emit, inbox, restarts=RestartPolicy(most=10**9))
+
+
+class Host:
+    """A client with the engine behind it; keeps every event of the last command and its time."""
+
+    def __init__(
+        self, kind: str, pair: tuple[Path, Path], *, exact: bool = False, cache_dir: str = ""
+    ) -> None:
+        make = make_tough_process_service if kind == "process" else make_engine_service
+        self.client = InlineClient(make)
+        self.client.set_listener(self._hear)
+        self.on_event: Callable[[Event], None] = lambda event: None
+        self.events: list[Event] = []
+        self.times: list[float] = []
+        self._n = 0
+        target, draft = (ModelParams(str(path), n_threads=1) for path in pair)
+        self.pair = LoadPair("", target, draft, exact=exact, cache_dir=cache_dir)
+
+    def __enter__(self) -> Host:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.on_event = lambda event: None
+        assert self.client.close()
+
+    @property
+    def service(self) -> ProcessService:
+        assert isinstance(self.client._service, ProcessService)
+        return self.client._service
+
+    def _hear(self, event: Event) -> None:
+        self.events.append(event)
+        self.times.append(time.perf_counter())
+        self.on_event(event)
+
+    def submit(self, command: Command) -> Event:
+        """Submit a command and return the last event that came for it."""
+        self.events.clear()
+        self.times.clear()
+        self.client.submit(command)
+        return self.events[-1]
+
+    def load(self) -> Event:
+        self._n += 1
+        return self.submit(replace(self.pair, request_id=f"load-{self._n}"))
+
+    def must_load(self) -> PairLoaded:
+        last = self.load()
+        assert isinstance(last, PairLoaded), last
+        return last
+
+    def turn(self, **options: object) -> Event:
+        self._n += 1
+        return self.submit(StartTurn(f"turn-{self._n}", **options))  # type: ignore[arg-type]
+
+    def reply(self, **options: object) -> TurnFinished:
+        last = self.turn(**options)
+        assert isinstance(last, TurnFinished), last
+        return last
+
+
+class Canceller:
+    """Cancels what a host runs, from a thread of its own, a while after something happened.
+
+    Attributes:
+        at: When `cancel` was called; 0 when it was not.
+
+    Args:
+        host: Whose `on_event` is taken.
+        delay_s: Seconds between the event, or the beginning of the block, and the cancel.
+        behind: The event; None counts from the beginning.
+    """
+
+    def __init__(self, host: Host, delay_s: float, behind: type[Event] | None = None) -> None:
+        self.at = 0.0
+        self._host = host
+        self._delay_s = delay_s
+        self._behind = behind
+        self._may_run = threading.Event()
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Canceller:
+        # Every host counts up its commands, and the next one is the one to cancel.
+        number = self._host._n + 1
+        self._ids = f"load-{number}", f"turn-{number}"
+        self._host.on_event = self._hear
+        if self._behind is None:
+            self._may_run.set()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._may_run.set()
+        self._thread.join()
+        self._host.on_event = lambda event: None
+
+    def _hear(self, event: Event) -> None:
+        if self._behind is not None and isinstance(event, self._behind):
+            self._may_run.set()
+
+    def _run(self) -> None:
+        self._may_run.wait()
+        while self._behind is None and not self._host.client._busy and not self._is_over.is_set():
+            time.sleep(0.0005)  # what nobody has submitted yet cannot be cancelled
+        if self._is_over.wait(self._delay_s):
+            return
+        self.at = time.perf_counter()
+        for request_id in self._ids:
+            self._host.client.cancel(request_id)
+
+
+def text_of(n_characters: int) -> str:
+    """Return the beginning of a long text; about three characters make a token."""
+    return inspect.getsource(argparse)[:n_characters]

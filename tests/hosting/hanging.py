@@ -1,0 +1,153 @@
+"""Engines that hang: each function breaks something in the child before its engine is made.
+
+A turn whose prompt has exactly `TRIGGER` tokens arms the trap; it springs at a certain decode.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from paceline.engine.threads import calm_waiting_threads
+from paceline.hosting import child, pulse
+from paceline.hosting.child_process import ChildMain
+
+TRIGGER = 77
+DECODE_LIMIT_S = 2.0
+FOR_EVER_S = 3600
+
+
+def hanging(prepare: Callable[..., None], *args: object) -> ChildMain:
+    """Return a `main` whose engine is prepared so."""
+    return partial(_run, prepare, args)
+
+
+def _run(
+    prepare: Callable[..., None],
+    args: tuple[object, ...],
+    pipe: socket.socket,
+    parent_pid: int,
+    output: str,
+) -> None:
+    calm_waiting_threads()  # before anything imports llama_cpp
+    child.run_child(pipe, parent_pid, output, partial(prepare, *args))
+
+
+# ------------------------------------------------------------------------------------ decodes
+
+
+def decode(action: str, at: int) -> None:
+    """Do `action` in place of the decode `at`, counted from the trigger's own prefill, 0."""
+    import llama_cpp
+
+    pulse.MIN_DECODE_LIMIT_S = DECODE_LIMIT_S
+    pulse.SLOWER = 0.0  # this machine's pace is not what the test is about
+    original = llama_cpp.llama_decode
+    n_left = -1
+
+    def patched(context: Any, batch: Any) -> int:
+        nonlocal n_left
+        if batch.n_tokens == TRIGGER:
+            n_left = at
+        elif n_left >= 0:
+            n_left -= 1
+        if n_left == 0:
+            n_left = -1
+            code = _DECODES[action]()
+            if code:
+                return code
+        return original(context, batch)  # type: ignore[no-any-return]
+
+    llama_cpp.llama_decode = patched
+
+
+def _sleep() -> int:
+    ctypes.CDLL(None).sleep(FOR_EVER_S)  # as a call of llama.cpp does, without the GIL
+    return 0
+
+
+def _hold() -> int:
+    ctypes.PyDLL(None).sleep(FOR_EVER_S)  # with it
+    return 0
+
+
+def _dawdle() -> int:
+    ctypes.CDLL(None).usleep(int(0.5 * DECODE_LIMIT_S * 1e6))
+    return 0
+
+
+def _fail() -> int:
+    return -3
+
+
+_DECODES: dict[str, Callable[[], int]] = {
+    "sleep": _sleep,
+    "hold": _hold,
+    "dawdle": _dawdle,
+    "fail": _fail,
+}
+
+
+# -------------------------------------------------------------------------------------- loads
+
+
+def load(action: str, seconds: float) -> None:
+    """Do `action` for so long at the beginning of every target's load."""
+    from paceline.engine.llama import LlamaBackend
+
+    original = LlamaBackend.load
+
+    def patched(self: LlamaBackend, *args: Any, progress: Any, **more: Any) -> Any:
+        if more["n_rows"] > 1:
+            _LOADS[action](seconds, progress)
+        return original(self, *args, progress=progress, **more)
+
+    LlamaBackend.load = patched  # type: ignore[method-assign]
+
+
+def _report(seconds: float, progress: Callable[[float], None]) -> None:
+    for percent in range(50):
+        progress(percent / 100)
+        time.sleep(seconds / 50)
+
+
+def _read(seconds: float, progress: Callable[[float], None]) -> None:
+    """Read a file from the disk, again and again; no event tells of it."""
+    with Path(os.environ["PACELINE_TEST_FILE"]).open("rb") as file:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            file.seek(0)
+            file.read(1 << 20)
+            time.sleep(0.1)
+
+
+def _nothing(seconds: float, progress: Callable[[float], None]) -> None:
+    ctypes.CDLL(None).sleep(int(seconds))
+
+
+_LOADS: dict[str, Callable[[float, Callable[[float], None]], None]] = {
+    "report": _report,
+    "read": _read,
+    "nothing": _nothing,
+}
+
+
+# ----------------------------------------------------------------------------------- drafters
+
+
+def drafter() -> None:
+    """Let the drafter `prompt-lookup` never come back, as a bad plug-in would."""
+    from paceline.engine.drafters.lookup import Lookup
+
+    def propose(self: object, n_max: int) -> None:
+        while True:
+            pass
+
+    Lookup.propose = propose  # type: ignore[assignment, method-assign]

@@ -1,0 +1,158 @@
+"""A process host under observation: what it tells, when it tells it, and what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from paceline.hosting.child import run_child
+from paceline.hosting.child_process import ChildMain
+from paceline.hosting.deaths import RestartPolicy
+from paceline.hosting.inbox import Inbox
+from paceline.hosting.inline import InlineClient
+from paceline.hosting.process import ProcessService
+from paceline.messages import (
+    ChatMessage,
+    Command,
+    EngineDied,
+    Event,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    StartTurn,
+    StepCommitted,
+    TurnFinished,
+)
+
+QUESTION = "What does os.path.join do?"
+OTHER_QUESTION = "How do I read a file line by line?"
+
+
+class Host:
+    """An inline client of the real host with the demo pair, one thread per model.
+
+    Attributes:
+        told: Every event with the time at which it came.
+        hear: Called with every event, on the thread that submits.
+    """
+
+    def __init__(
+        self,
+        pair: tuple[Path, Path],
+        main: ChildMain = run_child,
+        restarts: RestartPolicy | None = None,
+        sleep: Callable[[float], None] = lambda _seconds: None,
+    ) -> None:
+        self.pair = pair
+        self.told: list[tuple[float, Event]] = []
+        self.hear: Callable[[Event], None] = lambda _event: None
+
+        def make(emit: Callable[[Event], None], inbox: Inbox) -> ProcessService:
+            policy = restarts or RestartPolicy(most=10**9)
+            self.service = ProcessService(emit, inbox, main=main, restarts=policy, sleep=sleep)
+            return self.service
+
+        self.client = InlineClient(make)
+        self.client.set_listener(self._listen)
+
+    def _listen(self, event: Event) -> None:
+        self.told.append((time.monotonic(), event))
+        self.hear(event)
+
+    def submit(self, command: Command) -> list[Event]:
+        """Return the events of one command."""
+        n = len(self.told)
+        self.client.submit(command)
+        return [event for _, event in self.told[n:]]
+
+    def load(self) -> list[Event]:
+        """Load the pair."""
+        target, draft = (ModelParams(str(path), n_threads=1) for path in self.pair)
+        return self.submit(LoadPair("load", target, draft))
+
+    def ready(self) -> None:
+        """Load the pair and see that it is there."""
+        events = self.load()
+        assert isinstance(events[-1], PairLoaded), events[-1]
+        assert not deaths_of(events)
+
+    def reply(
+        self,
+        question: str = QUESTION,
+        *,
+        seed: int = 1,
+        turn_id: str = "turn",
+        max_tokens: int = 120,
+    ) -> list[Event]:
+        """Ask for a reply of `max_tokens` tokens."""
+        messages = (ChatMessage("user", question),)
+        return self.submit(
+            StartTurn(turn_id, messages, seed=seed, max_tokens=max_tokens, ignore_eog=True)
+        )
+
+    def __enter__(self) -> Host:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.client.close()
+        assert self.service.pid == 0
+
+
+def text_of(events: list[Event]) -> str:
+    """The text of all steps that arrived."""
+    return "".join(event.text for event in events if isinstance(event, StepCommitted))
+
+
+def finished_text(events: list[Event]) -> str:
+    """The text of a reply that must be complete and undisturbed."""
+    assert not deaths_of(events)
+    assert isinstance(events[-1], TurnFinished), events[-1]
+    return events[-1].text
+
+
+def deaths_of(events: list[Event]) -> list[EngineDied]:
+    """All news of an engine's end."""
+    return [event for event in events if isinstance(event, EngineDied)]
+
+
+def only_death(events: list[Event]) -> EngineDied:
+    """The one `EngineDied`, which must come last and in place of the reply's end."""
+    (death,) = deaths_of(events)
+    assert events[-1] is death
+    assert not any(isinstance(event, TurnFinished) for event in events)
+    return death
+
+
+def engine_processes() -> list[psutil.Process]:
+    """This process's children, zombies included; multiprocessing's own helper is none of them."""
+    children = psutil.Process().children()
+    return [child for child in children if "resource_tracker" not in _command_line(child)]
+
+
+def _command_line(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def open_things() -> tuple[int, int]:
+    """How many descriptors and threads this process has."""
+    return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))  # noqa: PTH208
+
+
+def is_gone(pid: int, within_s: float) -> bool:
+    """Whether no such process is left; one that only waits for its parent's look counts as gone."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.01)
+    return False

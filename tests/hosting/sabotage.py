@@ -1,0 +1,292 @@
+"""What goes wrong on purpose in an engine's process, from within.
+
+`broken(fault, order)` is a `main` for `ProcessService`. The fault strikes where the file `order`
+is, and only once: the file is taken away first. So a harness that never makes the file is its own
+negative control. What is in the file is what a fault of the pipe sends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from paceline.engine.threads import calm_waiting_threads
+from paceline.hosting import child, pulse
+from paceline.hosting.child import run_child
+from paceline.hosting.child_process import ChildMain
+from paceline.hosting.frames import frame
+from paceline.hosting.uplink import Uplink
+from paceline.hosting.wire import Done, encode_upward
+
+Action = Callable[[Any], None]
+"""Gets the target's `LlamaModel`, on the engine's thread, in place of the n-th decode."""
+
+
+def broken(fault: str, order: Path, *args: object, at: int = 25) -> functools.partial[None]:
+    """Return a process's `main` in which `fault` strikes at the turn's decode number `at`."""
+    return functools.partial(_main, fault, str(order), args, at)
+
+
+def _main(
+    fault: str, order: str, args: tuple[Any, ...], at: int,
+    pipe: socket.socket, parent_pid: int, output: str,
+) -> None:  # fmt: skip
+    def strike(model: Any) -> None:
+        data = Path(order).read_bytes()
+        Path(order).unlink()
+        if fault in _OF_THE_PIPE:
+            pipe.sendall(data)
+        _ACTIONS[fault](*args, model)
+
+    prepare = functools.partial(_strike_in_turn, strike, Path(order).exists, at)
+    run_child(pipe, parent_pid, output, prepare)
+
+
+def _strike_in_turn(strike: Action, is_ordered: Callable[[], bool], at: int) -> None:
+    calm_waiting_threads()
+    from paceline.engine.llama.model import LlamaModel
+    from paceline.engine.service import EngineService
+    from paceline.messages import Command, StartTurn
+
+    handle, decode = EngineService.handle, LlamaModel.decode
+    n_left = 10**9
+
+    def counting_handle(self: EngineService, command: Command) -> None:
+        nonlocal n_left
+        n_left = at if isinstance(command, StartTurn) else 10**9
+        handle(self, command)
+
+    def failing_decode(self: LlamaModel, tokens: Any, n_rows: int) -> Any:
+        nonlocal n_left
+        n_left -= self.max_rows > 1  # the target's
+        if n_left == 0 and is_ordered():
+            strike(self)
+        return decode(self, tokens, n_rows)
+
+    EngineService.handle = counting_handle  # type: ignore[method-assign]
+    LlamaModel.decode = failing_decode  # type: ignore[method-assign]
+
+
+# --------------------------------------------------------------------------------- native faults
+
+
+def _oversized_batch(model: Any) -> None:
+    import llama_cpp
+
+    n = model.n_batch + 1
+    batch = llama_cpp.llama_batch_init(n, 0, 1)
+    batch.n_tokens = n
+    for i in range(n):
+        batch.token[i], batch.pos[i], batch.logits[i] = 1, model.n_past + i, i == n - 1
+        batch.n_seq_id[i], batch.seq_id[i][0] = 1, 0
+    llama_cpp.llama_decode(model._context, batch)
+
+
+def _row_without_logits(model: Any) -> None:
+    import llama_cpp
+
+    sampler = llama_cpp.llama_sampler_init_greedy()
+    llama_cpp.llama_sampler_sample(sampler, model._context, 400)
+
+
+def _read_null(_model: Any) -> None:
+    ctypes.string_at(0)
+
+
+def _bad_pointer(model: Any) -> None:
+    model._batch.token = ctypes.cast(16, ctypes.POINTER(ctypes.c_int32))
+
+
+def _signal(number: int, _model: Any) -> None:
+    os.kill(os.getpid(), number)
+
+
+def _cut_file(path: str, _model: Any) -> None:
+    os.truncate(path, 0)
+
+
+# --------------------------------------------------------------------------------- Python's faults
+
+
+def _exit(code: int, _model: Any) -> None:
+    sys.exit(code)
+
+
+def _exit_at_once(code: int, _model: Any) -> None:
+    os._exit(code)
+
+
+def _raise(text: str, _model: Any) -> None:
+    from paceline.engine import service
+
+    def fail(_error: Exception) -> tuple[str, str, str]:
+        raise RuntimeError(text)
+
+    service.describe_failure = fail  # else a failed turn is an event, and no process ends
+    raise ValueError("the first of two")
+
+
+# ------------------------------------------------------------------------------------ the pipe
+
+
+def _hang(_model: Any) -> None:
+    time.sleep(3600)
+
+
+def _nothing(_model: Any) -> None:
+    pass
+
+
+def _trickle(_model: Any) -> None:
+    """From now on every byte is sent alone, now and then late."""
+
+    def send(self: Uplink, data: bytes) -> None:
+        for i in range(len(data)):
+            self._pipe.sendall(data[i : i + 1])
+            if i % 400 == 0:
+                time.sleep(0.0005)
+
+    Uplink._send = send  # type: ignore[method-assign]
+
+
+def _crawl(seconds: float, times: int, _model: Any) -> None:
+    """The next decodes take this much longer, and count as running meanwhile.
+
+    In many short sleeps, since one long one would be over behind a stop, which no work is.
+    """
+    from paceline.engine.llama.model import LlamaModel
+
+    decode = LlamaModel.decode
+
+    def slow(self: LlamaModel, tokens: Any, n_rows: int) -> Any:
+        nonlocal times
+        times -= 1
+        if times < 0:
+            return decode(self, tokens, n_rows)
+        self.decoding = len(tokens), time.monotonic()
+        for _ in range(round(seconds / 0.005)):
+            time.sleep(0.005)
+        return decode(self, tokens, n_rows)
+
+    LlamaModel.decode = slow  # type: ignore[method-assign]
+
+
+_ACTIONS: dict[str, Callable[..., None]] = {
+    "oversized batch": _oversized_batch,
+    "row without logits": _row_without_logits,
+    "read null": _read_null,
+    "bad pointer": _bad_pointer,
+    "signal": _signal,
+    "cut file": _cut_file,
+    "exit": _exit,
+    "exit at once": _exit_at_once,
+    "raise": _raise,
+    "send and hang": _hang,
+    "send and die": functools.partial(_exit_at_once, 0),
+    "send and freeze": functools.partial(_signal, signal.SIGSTOP),
+    "send and go on": _nothing,
+    "trickle": _trickle,
+    "crawl": _crawl,
+}
+_OF_THE_PIPE = {"send and hang", "send and die", "send and freeze", "send and go on"}
+
+
+def impatient(
+    limit_s: float, main: ChildMain, pipe: socket.socket, parent_pid: int, output: str
+) -> None:
+    """A `main` in whose process a decode hangs after `limit_s` seconds."""
+    pulse.MIN_DECODE_LIMIT_S, pulse.SLOWER = limit_s, 0.0
+    main(pipe, parent_pid, output)
+
+
+# ------------------------------------------------------------------------------- start and load
+
+
+def dies_at_start(how: str, starts: str, pipe: socket.socket, parent_pid: int, output: str) -> None:
+    """A `main` that never gets ready; every start adds a byte to the file `starts`."""
+    with Path(starts).open("ab") as file:
+        file.write(b".")
+    if how == "exit":
+        os._exit(1)
+    if how == "signal":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    run_child(pipe, parent_pid, output, _fail_to_import)
+
+
+def _fail_to_import() -> None:
+    raise ImportError("libllama.so: cannot open shared object file")
+
+
+def goes_deaf(pipe: socket.socket, parent_pid: int, output: str) -> None:
+    """A `main` whose reader fails at the first command."""
+    run_child(pipe, parent_pid, output, _break_reader)
+
+
+def _break_reader() -> None:
+    def fail(_payload: bytes) -> None:
+        raise MemoryError
+
+    child.decode_command = fail  # type: ignore[assignment]
+
+
+def dies_in_load(
+    stage: str, how: str, starts: str, pipe: socket.socket, parent_pid: int, output: str
+) -> None:
+    """A `main` that dies in a load, at each; `how` ends in "first" where only the first does.
+
+    The file `starts` gets one letter per load of a target: "x" with extra buffers, "-" without.
+    """
+    run_child(
+        pipe, parent_pid, output, functools.partial(_break_load, stage, how, Path(starts), pipe)
+    )
+
+
+def _break_load(stage: str, how: str, starts: Path, pipe: socket.socket) -> None:
+    calm_waiting_threads()
+    from paceline.engine import service
+    from paceline.engine.llama import LlamaBackend
+
+    load, self_test = LlamaBackend.load, service.self_test
+    now_at = ""
+
+    def strike(place: str) -> None:
+        if place == stage and not (how.endswith("first") and starts.stat().st_size > 1):
+            if how.startswith("exit"):
+                os._exit(1)
+            if how.startswith("kill"):
+                os.kill(os.getpid(), signal.SIGKILL)
+            if how.startswith("done"):
+                pipe.sendall(frame(encode_upward(Done())))
+                time.sleep(3600)
+            ctypes.string_at(0)
+
+    def failing_load(self: LlamaBackend, params: Any, **more: Any) -> Any:
+        nonlocal now_at
+        now_at = "draft" if more["n_rows"] == 1 else "target"
+        with starts.open("ab") as file:
+            file.write((b"x" if params.extra_bufts else b"-") if now_at == "target" else b"")
+        strike(f"{now_at} begins")
+        progress = more["progress"]
+
+        def failing_progress(fraction: float) -> None:
+            progress(fraction)
+            if 0.5 <= fraction < 1:
+                strike(f"{now_at} at half")
+
+        more["progress"] = failing_progress
+        return load(self, params, **more)
+
+    def failing_test(model: Any) -> bool:
+        strike(f"{now_at} in self-test")
+        return self_test(model)
+
+    service.self_test = failing_test
+    LlamaBackend.load = failing_load  # type: ignore[method-assign]

@@ -1,0 +1,137 @@
+"""A load that is stopped: what is loaded afterwards, and that the next wish is granted."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hosting.engines import HOSTS, Canceller, Host
+from paceline.chat.pair import Pair, PairEvent, PairLoader
+from paceline.messages import (
+    Event,
+    LoadFailed,
+    ModelParams,
+    PairLoaded,
+    StartTurn,
+    TurnFailed,
+    TurnFinished,
+)
+
+SHORT = {"prompt": "What is a list?", "seed": 1, "max_tokens": 8, "strategy": "off"}
+
+
+@pytest.fixture(params=HOSTS)
+def host(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterator[Host]:
+    with Host(request.param, demo_pair) as host:
+        yield host
+
+
+def test_what_a_cancelled_load_leaves_is_nothing_or_what_was_asked_for(host: Host) -> None:
+    """The engine's side: after "cancelled" in mid-load there is no model, and it says so."""
+    seen = set()
+    load_s = max(host.must_load().load_s, host.must_load().load_s)
+    chance = random.Random(3)
+    for _ in range(12):
+        with Canceller(host, chance.uniform(0, 1.5 * load_s)):
+            last = host.load()
+        seen.add(type(last))
+        after = host.turn(**SHORT)
+        if isinstance(last, LoadFailed):
+            assert last.code == "cancelled"
+            assert isinstance(after, TurnFailed)
+            assert after.code == "no-model"
+        else:
+            assert isinstance(last, PairLoaded)
+            assert isinstance(after, TurnFinished)
+    assert LoadFailed in seen
+    host.must_load()
+    assert isinstance(host.turn(**SHORT), TurnFinished)
+
+
+def test_a_load_that_is_cancelled_while_it_waits_leaves_the_old_pair(host: Host) -> None:
+    host.must_load()
+    before = host.reply(**SHORT)
+    late = replace(host.pair, request_id="late")
+
+    def ask_and_stop(event: Event) -> None:
+        if host.events == [event]:  # the turn's first
+            host.client.submit(late)
+            host.client.cancel("late")
+
+    host.on_event = ask_and_stop
+    last = host.turn(**SHORT)
+    host.on_event = lambda event: None
+    assert isinstance(last, LoadFailed)
+    assert (last.request_id, last.code) == ("late", "cancelled")
+    assert isinstance(host.events[-2], TurnFinished)  # the reply was not stopped by it
+    assert host.reply(**SHORT).tokens == before.tokens
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.1])
+def test_a_load_can_be_cancelled_while_the_process_starts(
+    demo_pair: tuple[Path, Path], delay_s: float
+) -> None:
+    with Host("process", demo_pair) as host:
+        with Canceller(host, delay_s) as canceller:
+            last = host.load()
+        assert canceller.at > 0
+        assert isinstance(last, LoadFailed)
+        assert last.code == "cancelled"
+        assert host.times[-1] - canceller.at < 2
+        host.must_load()
+        assert isinstance(host.turn(**SHORT), TurnFinished)
+
+
+def test_the_pair_that_worked_last_comes_back(host: Host) -> None:
+    """The session's side, with the same engine behind it: its state says what is true."""
+    loader = PairLoader(host.client)
+    failures: list[bool] = []
+
+    class Listener:
+        def pair_changed(self, state: object) -> None:
+            pass
+
+        def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
+            failures.append(falls_back)
+
+    loader.set_listener(Listener())
+    good = Pair(host.pair.target, host.pair.draft)
+    other = Pair(ModelParams(host.pair.target.path, n_threads=1, n_ctx=256))
+
+    def pass_on(event: Event) -> None:
+        if isinstance(event, PairEvent):
+            loader.on_event(event)
+
+    stopped = 0
+    for number in range(5):
+        host.on_event = pass_on
+        loader.load(good)
+        assert loader.state.status == "ready"
+        cancel_at = number / 5
+
+        def stop(event: Event, cancel_at: float = cancel_at) -> None:
+            pass_on(event)
+            state = loader.state
+            if state.pair == other and state.has_begun and state.fraction >= cancel_at:
+                loader.cancel()
+
+        host.on_event = stop
+        loader.load(other)
+        assert loader.state.status == "ready"
+        assert loader.state.target is not None
+        stopped += loader.state.pair == good
+        n_ctx = 256 if loader.state.pair == other else good.target.n_ctx or 2048
+        assert loader.state.target.n_ctx == n_ctx
+        host.on_event = lambda event: None
+        last = host.submit(StartTurn("t", **SHORT | {"prompt": "a " * 300}))  # type: ignore[arg-type]
+        if n_ctx == 256:  # and it is this pair that the engine has
+            assert isinstance(last, TurnFailed)
+            assert last.code == "prompt-too-long"
+        else:
+            assert isinstance(last, TurnFinished)
+    assert stopped >= 2
+    assert not failures  # to stop is no failure

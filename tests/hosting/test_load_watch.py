@@ -1,0 +1,122 @@
+"""What a load that killed the engine tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+
+from message_samples import sample
+from paceline.hosting.deaths import Death, describe_death
+from paceline.hosting.load_watch import LoadWatch, without_extra_bufts
+from paceline.messages import (
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    ModelParams,
+    PairLoaded,
+    TurnStarted,
+)
+
+PAIR = LoadPair("l", ModelParams("/m/target.gguf"), ModelParams("/m/draft.gguf"))
+CRASH = describe_death(-4, "", "")
+KILLED = describe_death(-9, "", "")
+MEMORY = describe_death(-6, "std::bad_alloc", "")
+
+
+def progress(stage: Literal["target", "draft"], fraction: float) -> LoadProgressed:
+    return LoadProgressed("l", stage, fraction)
+
+
+def answer(cls: type[LoadFailed] | type[PairLoaded]) -> LoadFailed | PairLoaded:
+    return replace(sample(cls), request_id="l")
+
+
+def test_the_second_try_is_the_same_load_without_extra_buffers() -> None:
+    again = without_extra_bufts(PAIR)
+    assert again is not None
+    assert again.draft is not None
+    assert not again.target.extra_bufts
+    assert not again.draft.extra_bufts
+    assert replace(
+        again,
+        target=replace(again.target, extra_bufts=True),
+        draft=replace(again.draft, extra_bufts=True),
+    ) == PAIR  # fmt: skip
+
+
+def test_there_is_no_third_try() -> None:
+    again = without_extra_bufts(PAIR)
+    assert again is not None
+    assert without_extra_bufts(again) is None
+
+
+def test_a_draft_alone_is_a_reason_for_a_second_try() -> None:
+    assert without_extra_bufts(replace(PAIR, target=ModelParams("t", extra_bufts=False)))
+    target_only = LoadPair("l", ModelParams("t", extra_bufts=False))
+    assert without_extra_bufts(target_only) is None
+    assert without_extra_bufts(replace(target_only, target=ModelParams("t"))) == target_only
+
+
+@pytest.mark.parametrize(
+    ("events", "is_self_test"),
+    [
+        ([], False),
+        ([progress("target", 0.5)], False),
+        ([progress("target", 1.0)], True),
+        ([progress("target", 1.0), progress("draft", 0.0)], False),
+        ([progress("target", 1.0), progress("draft", 1.0)], True),
+        ([progress("target", 1.0), answer(LoadFailed)], False),
+        ([progress("target", 1.0), answer(PairLoaded)], False),
+    ],
+)
+def test_a_crash_counts_as_the_self_tests_only_when_the_weights_are_there(
+    events: list[LoadProgressed | LoadFailed | PairLoaded], *, is_self_test: bool
+) -> None:
+    watch = LoadWatch(PAIR)
+    for event in events:
+        assert watch.hear(event) is event
+    assert watch.died_in_self_test(CRASH) is is_self_test
+    assert not watch.died_in_self_test(KILLED)
+
+
+def test_the_model_that_was_being_loaded_is_named() -> None:
+    watch = LoadWatch(PAIR)
+    assert "“target.gguf”" in watch.explain(CRASH)[0]
+    watch.hear(progress("target", 1.0))
+    assert "“target.gguf”" in watch.explain(CRASH)[0]
+    watch.hear(progress("draft", 0.1))
+    message, hint = watch.explain(CRASH)
+    assert message == f"The engine ended while it loaded “draft.gguf”. {CRASH.reason}"
+    assert "may be damaged" in hint
+
+
+def test_too_little_memory_is_no_damaged_file() -> None:
+    message, hint = LoadWatch(PAIR).explain(MEMORY)
+    assert "Memory ran out" in message
+    assert hint == MEMORY.hint
+
+
+def test_a_second_try_that_succeeds_says_why_it_was_needed() -> None:
+    watch = LoadWatch(PAIR, note="It crashed.")
+    loaded = PairLoaded("l", sample(PairLoaded).target, None, 1.0, ("Something else.",))
+    told = watch.hear(loaded)
+    assert isinstance(told, PairLoaded)
+    assert told.notes[0] == "Something else."
+    assert told.notes[1].startswith("It crashed. So the models were loaded again without")
+    assert replace(told, notes=loaded.notes) == loaded
+    assert watch.is_over
+
+
+def test_other_events_are_nobodys_business() -> None:
+    watch = LoadWatch(PAIR)
+    other = sample(TurnStarted)
+    assert watch.hear(other) is other
+    assert not watch.is_over
+
+
+def test_a_death_is_told_apart_by_its_code() -> None:
+    assert isinstance(CRASH, Death)
+    assert CRASH.is_native
+    assert not KILLED.is_native

@@ -1,0 +1,103 @@
+"""Programs that start the engine's process where something ordinary is missing."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import multiprocessing.util
+import selectors
+import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from hosting.children import obedient, scripted
+from paceline.hosting.child_process import ChildProcess
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX's descriptors and folders")
+
+ASK = """
+    import os, sys
+    {first}
+    from paceline.hosting.inline import InlineClient
+    from paceline.hosting.service import make_process_service
+    from paceline.messages import DescribeEngine
+
+    if __name__ == "__main__":
+        answers = []
+        client = InlineClient(make_process_service)
+        client.set_listener(answers.append)
+        client.submit(DescribeEngine())
+        client.close()
+        with open(sys.argv[1], "w") as file:
+            file.write(" ".join([type(answers[0]).__name__, getattr(answers[0], "reason", "")]))
+"""
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Callable[..., str]:
+    """Runs a program that asks the engine what it is; gives the answer's type."""
+
+    def run(first: str = "", **options: object) -> str:
+        answer = tmp_path / "answer"
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(ASK.format(first=first)), str(answer)],
+            timeout=60, check=True, **options,
+        )  # type: ignore[call-overload]  # fmt: skip
+        return answer.read_text()
+
+    return run
+
+
+@pytest.mark.parametrize("closed", [(), (0,), (0, 1), (1, 2), (0, 1, 2)], ids=str)
+def test_a_program_without_standard_streams(
+    ask: Callable[..., str], closed: tuple[int, ...]
+) -> None:
+    assert ask(f"[os.close(number) for number in {closed}]").split() == ["EngineDescribed"]
+
+
+def test_a_folder_that_is_gone_is_told_as_that(ask: Callable[..., str], tmp_path: Path) -> None:
+    folder = tmp_path / "soon gone"
+    folder.mkdir()
+    answer = ask("os.rmdir(os.getcwd())", cwd=folder)
+    assert answer.startswith("EngineDied")
+    assert "the folder in which Paceline was started is gone" in answer
+
+
+def test_there_is_no_folder_for_temporary_files(ask: Callable[..., str]) -> None:
+    assert "EngineDescribed" in ask("import tempfile; tempfile.tempdir = '/nowhere'")
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise OSError(errno.EMFILE, "Too many open files")
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        (socket, "socketpair"),
+        (selectors, "DefaultSelector"),
+        (multiprocessing.util, "spawnv_passfds"),
+    ],
+    ids=lambda part: getattr(part, "__name__", part),
+)
+def test_a_start_that_fails_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: object, name: str
+) -> None:
+    ChildProcess(scripted(obedient)).end()  # `multiprocessing` keeps a helper from now on
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    me = psutil.Process()
+    before = me.num_fds(), len(me.children())
+    with monkeypatch.context() as patch:
+        patch.setattr(where, name, refuse)
+        with pytest.raises(OSError, match="Too many open files"):
+            ChildProcess(scripted(obedient))
+    gc.collect()
+    assert (me.num_fds(), len(me.children())) == before
+    assert list(tmp_path.glob("*.txt")) == []

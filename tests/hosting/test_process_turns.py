@@ -1,0 +1,278 @@
+"""Turns of a child that follows a script: cancels, tunes, and what comes behind the end."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from hosting import children
+from hosting.rig import LOAD, MakeRig, is_gone
+from message_samples import sample
+from paceline.hosting import process
+from paceline.hosting.deaths import RestartPolicy
+from paceline.messages import (
+    DescribeEngine,
+    EngineDescribed,
+    EngineDied,
+    Event,
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    StartTurn,
+    StepCommitted,
+    Tune,
+    TuneApplied,
+    TuneRejected,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+
+AllowWarnings = Callable[[str], None]
+
+
+# ----------------------------------------------------------------------------------- cancelling
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.05])
+def test_a_cancel_is_passed_on(rig: MakeRig, delay_s: float) -> None:
+    r = rig()
+    r.load()
+    timer = threading.Timer(delay_s, r.client.cancel, ["t"])
+    r.on_event = lambda e: timer.start() if isinstance(e, TurnStarted) else None
+    began = time.monotonic()
+    last = r.submit(StartTurn("t", prompt="until-cancelled"))[-1]
+    assert isinstance(last, TurnFinished)
+    assert last.reason == "cancelled"
+    assert time.monotonic() - began < 2
+    timer.join()
+
+
+def test_a_cancel_of_another_turn_is_not(rig: MakeRig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "TURN_CANCEL_S", 0.3)
+    r = rig()
+    r.load()
+    r.client.cancel("other")
+    r.on_event = lambda e: r.client.cancel("other")
+    assert isinstance(r.submit(StartTurn("t", prompt="finish"))[-1], TurnFinished)
+    assert isinstance(r.submit(StartTurn("t", prompt="steps", seed=1))[-1], TurnFinished)
+
+
+def test_a_turn_that_ignores_its_cancel_ends_with_the_process(
+    rig: MakeRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "TURN_CANCEL_S", 0.3)
+    r = rig(children.ignores_cancel)
+    # Any command starts the child; a turn needs one that is there.
+    assert r.service._keeper.start(lambda: False) is None
+    r.on_event = lambda e: r.client.cancel("t")
+    began = time.monotonic()
+    r.submit(StartTurn("t"))
+    assert 0.3 <= time.monotonic() - began < 2
+    assert r.kinds == [StepCommitted, EngineDied]
+    assert "did not stop in time" in r.events[-1].reason
+    assert r.service.pid == 0
+
+
+def test_a_load_that_ignores_its_cancel_is_cancelled_all_the_same(
+    rig: MakeRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "LOAD_CANCEL_S", 0.3)
+    r = rig(children.ignores_cancel)
+    r.on_event = lambda e: r.client.cancel("l")
+    began = time.monotonic()
+    r.submit(LOAD)
+    assert time.monotonic() - began < 3
+    assert r.kinds == [LoadProgressed, LoadFailed]
+    assert r.events[-1].code == "cancelled"
+
+
+def test_a_forced_stop_does_not_count_as_a_death(
+    rig: MakeRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "LOAD_CANCEL_S", 0.05)
+    r = rig(children.ignores_cancel, restarts=RestartPolicy(most=1))
+    r.on_event = lambda e: r.client.cancel("l")
+    for _ in range(3):
+        assert r.submit(LOAD)[-1].code == "cancelled"
+
+
+def test_a_load_can_be_cancelled_while_the_child_starts(rig: MakeRig) -> None:
+    r = rig(children.never_ready)
+    timer = threading.Timer(0.3, r.client.cancel, ["l"])
+    timer.start()
+    began = time.monotonic()
+    (failure,) = r.submit(LOAD)
+    assert isinstance(failure, LoadFailed)
+    assert failure.code == "cancelled"
+    assert time.monotonic() - began < 2
+    assert r.service.pid == 0
+    timer.join()
+
+
+def test_a_load_that_was_cancelled_while_it_waited_leaves_what_is_loaded(rig: MakeRig) -> None:
+    r = rig()
+    r.load()
+    pid = r.service.pid
+    r.inbox.put(LoadPair("late", LOAD.target))
+    r.client.cancel("late")
+    assert r.submit(DescribeEngine()) == [
+        LoadFailed("late", "cancelled", "Stopped.", ""),
+        sample(EngineDescribed),
+    ]
+    assert r.service.pid == pid
+
+
+@pytest.mark.parametrize("prompt", ["slowly-cancelled", "short-keep"])
+def test_time_in_which_this_program_was_stopped_counts_for_no_limit(
+    rig: MakeRig, monkeypatch: pytest.MonkeyPatch, prompt: str
+) -> None:
+    """As behind Ctrl+Z, or on a computer whose clock runs on while it sleeps."""
+    r = rig()
+    r.load()
+    gap_s = 0.0
+    now = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: now() + gap_s)
+    monkeypatch.setattr(r.service._watchdog, "_clock", time.monotonic)
+
+    def sleep_an_hour() -> None:
+        nonlocal gap_s
+        gap_s = 3600.0
+
+    timer = threading.Timer(0.1, sleep_an_hour)
+
+    def hear(event: Event) -> None:
+        if isinstance(event, TurnStarted):
+            timer.start()
+            if prompt == "slowly-cancelled":
+                r.client.cancel("t")
+
+    r.on_event = hear
+    r.submit(StartTurn("t", prompt=prompt))
+    timer.join()
+    assert gap_s
+    assert r.kinds == [TurnStarted, TurnFinished]
+
+
+# ---------------------------------------------------------------------------------------- tunes
+
+
+def test_a_tune_is_taken_in_mid_turn(rig: MakeRig) -> None:
+    r = rig()
+    r.load()
+    r.on_event = lambda e: (
+        r.client.submit(Tune("t", "draft")) if isinstance(e, TurnStarted) else None
+    )
+    r.submit(StartTurn("t", prompt="take-tune"))
+    assert r.kinds == [TurnStarted, TuneApplied, TurnFinished]
+
+
+def test_a_tune_that_comes_too_late_is_answered_once_and_handle_returns(rig: MakeRig) -> None:
+    r = rig()
+    r.load()
+    r.on_event = lambda e: (
+        r.client.submit(Tune("t", "draft")) if isinstance(e, TurnStarted) else None
+    )
+    r.submit(StartTurn("t", prompt="miss-tune"))
+    assert r.kinds == [TurnStarted, TurnFinished, TuneRejected]
+    r.on_event = lambda e: None
+    assert isinstance(r.submit(StartTurn("u"))[-1], TurnFinished)
+
+
+def test_a_tune_behind_the_end_of_its_turn_is_rejected_once(rig: MakeRig) -> None:
+    r = rig()
+    r.load()
+    r.on_event = lambda e: (
+        r.client.submit(Tune("t", "draft")) if isinstance(e, TurnFinished) else None
+    )
+    r.submit(StartTurn("t"))
+    assert r.kinds == [TurnStarted, TurnFinished, TuneRejected]
+
+
+def test_a_tune_without_a_child_is_answered_and_needs_none(rig: MakeRig) -> None:
+    r = rig()
+    (answer,) = r.submit(Tune("t", "draft"))
+    assert isinstance(answer, TuneRejected)
+    assert (answer.turn_id, answer.strategy, answer.code) == ("t", "draft", "not-running")
+    assert r.service.pid == 0
+
+
+def test_every_tune_has_one_answer_whenever_it_comes(rig: MakeRig) -> None:
+    r = rig()
+    r.load()
+    chance = random.Random(4)
+    asked: list[str] = []
+
+    def ask(event: Event) -> None:
+        if isinstance(event, (StepCommitted, TurnFinished)) and chance.random() < 0.3:
+            asked.append(str(len(asked)))
+            r.client.submit(Tune(event.turn_id, asked[-1]))
+
+    r.on_event = ask
+    answers = []
+    for number in range(40):
+        r.submit(StartTurn(str(number), prompt="steps", seed=number))
+        assert r.kinds.count(TurnFinished) == 1
+        answers += [e for e in r.events if isinstance(e, (TuneApplied, TuneRejected))]
+    assert sorted(answer.strategy for answer in answers) == sorted(asked)
+    assert {type(answer) for answer in answers} == {TuneApplied, TuneRejected}
+
+
+# --------------------------------------------------------------------------------------- turns
+
+
+def test_a_turn_behind_which_nothing_can_be_trusted_costs_the_process(rig: MakeRig) -> None:
+    r = rig()
+    r.load()
+    pid = r.service.pid
+    r.submit(StartTurn("t", prompt="fail compute-failed"))
+    assert r.kinds == [TurnStarted, StepCommitted, TurnFailed]
+    assert r.service.pid == 0
+    assert is_gone(pid)
+    r.load()
+    assert r.service.pid not in {0, pid}
+
+
+def test_any_other_failure_does_not(rig: MakeRig) -> None:
+    r = rig()
+    r.load()
+    pid = r.service.pid
+    assert r.submit(StartTurn("t", prompt="fail batch-refused"))[-1].code == "batch-refused"
+    assert isinstance(r.submit(StartTurn("u"))[-1], TurnFinished)
+    assert r.service.pid == pid
+
+
+def test_what_never_ends_behind_a_reply_does_not_hold_up_the_next_one_for_ever(
+    rig: MakeRig, monkeypatch: pytest.MonkeyPatch, allow_warnings: AllowWarnings
+) -> None:
+    monkeypatch.setattr(process, "KEEP_S", 0.3)
+    allow_warnings("its process is ended")
+    r = rig()
+    r.load()
+    pid = r.service.pid
+    began = time.monotonic()
+    r.submit(StartTurn("t", prompt="long-keep"))
+    assert 0.3 <= time.monotonic() - began < 2
+    assert r.kinds == [TurnStarted, TurnFinished, EngineDied]
+    assert is_gone(pid)
+
+
+def test_a_listener_that_fails_leaves_no_half_done_command_behind(rig: MakeRig) -> None:
+    r = rig()
+    r.load()
+
+    def fail(event: Event) -> None:
+        if isinstance(event, StepCommitted):
+            raise ZeroDivisionError("in the listener")
+
+    r.on_event = fail
+    with pytest.raises(ZeroDivisionError):
+        r.submit(StartTurn("t", prompt="steps", seed=1))
+    r.on_event = lambda event: None
+    r.load()
+    r.submit(StartTurn("u"))
+    assert [event.turn_id for event in r.events] == ["u", "u"]
