@@ -130,14 +130,29 @@ def test_a_stopped_load_is_no_failure(bench: Bench) -> None:
     assert bench.loaded[-1] == "a.gguf"
 
 
-def test_after_the_engines_death_a_reload_takes_the_last_good_pair(bench: Bench) -> None:
+def test_a_load_that_was_waiting_when_the_engine_died_counts_when_it_is_answered(
+    bench: Bench,
+) -> None:
     bench.loader.load(A)
     bench.client.finish_load()
     bench.loader.load(B)
     bench.client.emit(EngineDied("Killed."))
-    assert (bench.loader.state.status, bench.loader.state.problem) == ("dead", "Killed.")
+    assert (bench.loader.state.status, bench.loader.state.pair) == ("dead", B)
+    bench.client.finish_load()  # by the process that came next
+    assert (bench.loader.state.status, bench.loader.state.pair) == ("ready", B)
+
+
+def test_reloading_behind_a_death_takes_the_pair_that_was_wished_for_last(bench: Bench) -> None:
+    bench.loader.load(A)
+    bench.client.finish_load()
+    bench.loader.load(B)
+    bench.client.emit(EngineDied("Killed."))
     assert bench.loader.reload()
-    assert bench.loaded[-1] == "a.gguf"
+    assert bench.loaded[-1] == "b.gguf"
+    bench.client.finish_load()
+    bench.client.emit(EngineDied("Killed."))
+    assert bench.loader.reload()
+    assert bench.loaded[-1] == "b.gguf"
 
 
 def test_without_any_pair_there_is_nothing_to_reload(bench: Bench) -> None:

@@ -287,6 +287,47 @@ def test_after_the_engines_death_the_text_stays_and_the_next_message_revives_it(
     assert bench.client.last(StartTurn).messages[-1] == ChatMessage("user", "Again?")
 
 
+def test_a_reply_that_had_not_begun_when_the_engine_died_is_handed_to_the_next_one(
+    bench: Bench,
+) -> None:
+    bench.session.send("Hello?")
+    first = bench.client.last(StartTurn)
+    bench.client.emit(EngineDied("Killed while it had nothing to do.", ""))
+    reply = bench.session.active
+    assert reply is not None
+    assert (reply.error, reply.submitted_s) == (None, None)
+    bench.client.emit(TurnFailed(first.turn_id, "no-model", "No model is loaded.", ""))
+    assert bench.session.active is reply, "the engine that died cannot answer any more"
+    bench.client.finish_load()
+    assert len(bench.client.all(StartTurn)) == 2
+    bench.client.start_turn()
+    bench.client.step("There.", 0)
+    assert reply.text == "There."
+
+
+def test_it_is_handed_on_once_and_not_for_ever(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    for _ in range(2):
+        bench.client.emit(EngineDied("Killed.", "Wait."))
+        if bench.session.active is not None:
+            bench.client.finish_load()
+    assert bench.session.active is None
+    assert len(bench.client.all(StartTurn)) == 2
+    reply = bench.session.reply_of(bench.session.current.leaf_id or "")
+    assert reply is not None
+    assert reply.error is not None
+    assert reply.error.message == "Killed."
+
+
+def test_a_reply_that_was_stopped_does_not_wait_for_another_engine(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    bench.session.stop()
+    n_loads = len(bench.client.all(LoadPair))
+    bench.client.emit(EngineDied("Killed.", ""))
+    assert bench.session.active is None
+    assert len(bench.client.all(LoadPair)) == n_loads
+
+
 def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: Bench) -> None:
     assert not bench.session.tune("off")
     bench.session.send("Hello?")

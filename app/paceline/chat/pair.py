@@ -8,7 +8,7 @@ engine's events; no Qt.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from paceline.messages import (
@@ -137,8 +137,13 @@ class PairLoader:
         )
 
     def reload(self) -> bool:
-        """Load the pair again that worked last, else the one that was wanted; False: none."""
-        pair = self._good or self._state.pair
+        """Load the pair again that worked last, else the one that was wanted; False: none.
+
+        Behind the engine's death it is the pair that was loaded, or being loaded, when it died.
+        """
+        pair = self._state.pair
+        if self._good is not None and self._state.status != "dead":
+            pair = self._good
         if pair is None:
             return False
         self.load(pair)
@@ -152,8 +157,9 @@ class PairLoader:
     def on_event(self, event: PairEvent) -> None:
         """Take an event about loading; those of an older request are dropped."""
         if isinstance(event, EngineDied):
-            self._request_id = None
-            self._set(PairState("dead", self._good or self._state.pair, problem=event.reason))
+            # A load that was waiting may still be answered by the engine that comes next.
+            pair = self._state.pair if self._request_id else self._good or self._state.pair
+            self._set(PairState("dead", pair, problem=event.reason))
         elif isinstance(event, Unloaded):
             if self._request_id is None:
                 self._set(PairState("empty", self._state.pair))
@@ -163,7 +169,13 @@ class PairLoader:
     def _on_own_event(self, event: LoadProgressed | PairLoaded | LoadFailed) -> None:
         if isinstance(event, LoadProgressed):
             self._set(
-                replace(self._state, stage=event.stage, fraction=event.fraction, has_begun=True)
+                PairState(
+                    "loading",
+                    self._state.pair,
+                    stage=event.stage,
+                    fraction=event.fraction,
+                    has_begun=True,
+                )
             )
             return
         self._request_id = None

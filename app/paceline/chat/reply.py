@@ -69,6 +69,7 @@ class Reply:
         error: Why it failed.
         notes: What the engine remarked about the turn.
         stopping: Whether the user asked it to stop.
+        waits_again: Whether the engine died before it began, and it was handed to the next one.
     """
 
     turn_id: str
@@ -91,6 +92,7 @@ class Reply:
     error: ReplyError | None = None
     notes: tuple[str, ...] = ()
     stopping: bool = False
+    waits_again: bool = False
 
     @property
     def has_ended(self) -> bool:

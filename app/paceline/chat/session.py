@@ -14,10 +14,11 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, assert_never
 
+from paceline.chat.desk import Desk
 from paceline.chat.reply import Reply, ReplyError, TurnOptions
-from paceline.chat.shelf import Shelf
 from paceline.chat.turns import start_turn
 from paceline.conversation import Conversation, Message
+from paceline.hosting.deaths import NOT_STARTED
 from paceline.messages import (
     DescribeEngine,
     EngineDescribed,
@@ -37,9 +38,8 @@ from paceline.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from paceline.chat.listener import SessionListener
     from paceline.chat.pair import PairLoader
     from paceline.hosting.client import EngineClient
     from paceline.messages import Event
@@ -59,7 +59,7 @@ def _new_id() -> str:
     return uuid.uuid4().hex
 
 
-class ChatSession:
+class ChatSession(Desk):
     """Conversations in memory, one of them current, and at most one reply under way."""
 
     def __init__(
@@ -72,29 +72,18 @@ class ChatSession:
         clock: Callable[[], float] = time.perf_counter,
         now: Callable[[], float] = time.time,
     ) -> None:
+        super().__init__(new_id, now)
         self._client = client
         self._pair = pair
         self._options = options
         self._new_id = new_id
         self._clock = clock
-        self._listener: SessionListener | None = None
-        self._shelf = Shelf(new_id, now)
         self._replies: dict[str, Reply] = {}
         self._active: Reply | None = None
         self._is_submitted = False
         self._plain_tokens_per_s: float | None = None
 
     # ------------------------------------------------------------------------------- reading
-
-    @property
-    def current(self) -> Conversation:
-        """The conversation that is shown; not in `conversations` before its first message."""
-        return self._shelf.current
-
-    @property
-    def conversations(self) -> Mapping[str, Conversation]:
-        """All conversations that have a message, by their id."""
-        return self._shelf.conversations
 
     @property
     def active(self) -> Reply | None:
@@ -104,10 +93,6 @@ class ChatSession:
     def reply_of(self, message_id: str) -> Reply | None:
         """What is known of the reply in this message; None for others' words."""
         return self._replies.get(message_id)
-
-    def set_listener(self, listener: SessionListener | None) -> None:
-        """Tell `listener` from now on."""
-        self._listener = listener
 
     # ----------------------------------------------------------------------------- use cases
 
@@ -166,20 +151,6 @@ class ChatSession:
         self._show(self.current)
         return question
 
-    def new(self) -> None:
-        """Show an empty conversation; a reply under way goes on in its own."""
-        if self.current.messages:
-            self._show(self._shelf.empty())
-
-    def show(self, conversation_id: str) -> None:
-        """Make another conversation the current one."""
-        if conversation_id != self.current.conversation_id:
-            self._show(self.conversations[conversation_id])
-
-    def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title."""
-        self._store(self.conversations[conversation_id].renamed(title))
-
     def remove(self, conversation_id: str) -> Conversation:
         """Take a conversation out; a reply under way in it is stopped. `restore` brings it back."""
         if self._active is not None and self._active.conversation_id == conversation_id:
@@ -209,11 +180,7 @@ class ChatSession:
                 self._pair.on_event(event)
                 self._on_pair_event(event)
             case EngineDied():
-                self._pair.on_event(event)
-                if self._active is not None:
-                    self._fail(self._active, "engine-died", event.reason, event.hint)
-                if self._listener is not None:
-                    self._listener.engine_died(event)
+                self._on_death(event)
             case EngineDescribed():
                 if self._listener is not None:
                     self._listener.engine_described(event)
@@ -233,7 +200,23 @@ class ChatSession:
             self._submit(self._active)
         elif state.status == "failed":
             hint = event.hint if isinstance(event, LoadFailed) else ""
+            if isinstance(event, LoadFailed) and event.code == NOT_STARTED:
+                hint = ""  # for how long it is not started is soon out of date; a notice tells it
             self._fail(self._active, "no-model", state.problem, hint)
+
+    def _on_death(self, death: EngineDied) -> None:
+        self._pair.on_event(death)
+        reply = self._active
+        if reply is not None:
+            may_wait = reply.status == "waiting" and not (reply.stopping or reply.waits_again)
+            if may_wait and self._pair.reload():
+                # It died before the reply began, perhaps long ago while it had nothing to do.
+                reply.waits_again, self._is_submitted = True, False
+                reply.submitted_s = None
+            else:
+                self._fail(reply, "engine-died", death.reason, death.hint)
+        if self._listener is not None:
+            self._listener.engine_died(death)
 
     def _on_turn_event(self, reply: Reply, event: TurnEvent) -> None:
         match event:
@@ -328,21 +311,6 @@ class ChatSession:
         self._tell_conversations()
         if self._listener is not None:
             self._listener.reply_ended(reply)
-
-    # ------------------------------------------------------------------------------- telling
-
-    def _store(self, conversation: Conversation) -> None:
-        self._shelf.put(conversation)
-        self._tell_conversations()
-
-    def _show(self, conversation: Conversation) -> None:
-        self._shelf.current = conversation
-        if self._listener is not None:
-            self._listener.conversation_shown(conversation)
-
-    def _tell_conversations(self) -> None:
-        if self._listener is not None:
-            self._listener.conversations_changed()
 
     def _tell_progress(self, reply: Reply) -> None:
         if self._listener is not None:

@@ -1,0 +1,189 @@
+"""Events in any order and of any content: the session never fails and mixes up no replies."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from chat.recorder import Recorder
+from gui.fake_client import STATS, FakeClient, step_of
+from message_samples import EVENTS, sample
+from paceline.chat.pair import Pair, PairLoader
+from paceline.chat.reply import TurnOptions
+from paceline.chat.session import ChatSession
+from paceline.messages import (
+    Event,
+    LoadFailed,
+    ModelParams,
+    PairLoaded,
+    PrefillProgressed,
+    StartTurn,
+    StepCommitted,
+    TokenTrace,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+
+NUMBERS = (-(2**63), -1, 0, 1, 10**30)
+FLOATS = (-1.0, 0.0, 1e308, float("inf"), float("nan"))
+TEXTS = ("", "\0", "ä" * 1000, "<b>", "\u202e")
+
+
+class Chat:
+    """A session with a loaded pair and one finished reply, whose text nothing may change."""
+
+    def __init__(self) -> None:
+        numbers = count()
+        self.client = FakeClient()
+        self.loader = PairLoader(self.client)
+        self.session = ChatSession(
+            self.client, self.loader, TurnOptions, new_id=lambda: f"id-{next(numbers)}"
+        )
+        self.session.set_listener(Recorder())
+        self.client.set_listener(self.session.on_event)
+        self.load()
+        self.ask("first")
+        self.client.reply("The first answer.")
+        self.first = self.texts()
+
+    def load(self) -> None:
+        self.loader.load(Pair(ModelParams("target.gguf"), ModelParams("draft.gguf")))
+        self.client.finish_load()
+
+    def ask(self, text: str) -> str:
+        """Return the new turn's id."""
+        assert self.session.send(text)
+        return self.client.last(StartTurn).turn_id
+
+    def texts(self) -> list[str]:
+        return [message.content for message in self.session.current.path()]
+
+
+def sequence_of(turn_id: str) -> list[Event]:
+    """A sound reply."""
+    steps = [step_of(turn_id, f"word {n} ", n) for n in range(4)]
+    finished = TurnFinished(turn_id, "eog", "word " * 4, (1, 2), 1, "draft", STATS)
+    return [
+        TurnStarted(turn_id, 9, 0, 1),
+        PrefillProgressed(turn_id, 9, 9),
+        *steps,
+        replace(sample(TurnFinished), turn_id=turn_id) if turn_id == "other" else finished,
+    ]
+
+
+def mutated(events: list[Event], rng: random.Random) -> list[Event]:
+    """Well-typed nonsense: another order, other ids, other numbers, what belongs elsewhere."""
+    events = list(events)
+    for _ in range(rng.randrange(1, 6)):
+        place = rng.randrange(len(events))
+        match rng.randrange(6):
+            case 0:
+                rng.shuffle(events)
+            case 1:
+                events.insert(place, rng.choice(events))
+            case 2:
+                events.insert(place, sample(rng.choice(EVENTS)))
+            case 3:
+                events[place] = _with_wild_values(events[place], rng)
+            case 4:
+                events += sequence_of("other")
+            case _:
+                del events[place]
+        if not events:
+            break
+    return events
+
+
+def _with_wild_values(event: Event, rng: random.Random) -> Event:
+    changes: dict[str, object] = {}
+    for name in event.__dataclass_fields__:
+        value = getattr(event, name)
+        if rng.random() < 0.5 or name in {"turn_id", "request_id"}:
+            continue
+        if type(value) is int:
+            changes[name] = rng.choice(NUMBERS)
+        elif type(value) is float:
+            changes[name] = rng.choice(FLOATS)
+        elif type(value) is str and name not in {"reason", "stage"}:
+            changes[name] = rng.choice(TEXTS)
+        elif name == "tokens" and isinstance(event, StepCommitted):
+            changes[name] = (TokenTrace(-5, "nobody", 10**9, -2.0, -7),) * rng.randrange(3)
+    return replace(event, **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mutated_replies_harm_no_other_reply(seed: int, is_long: bool) -> None:
+    rng = random.Random(seed)
+    for _ in range(500 if is_long else 25):
+        chat = Chat()
+        turn_id = chat.ask("second")
+        for event in mutated(sequence_of(turn_id), rng):
+            chat.client.emit(event)
+        assert chat.texts()[: len(chat.first)] == chat.first
+        assert len(chat.texts()) == len(chat.first) + 2
+        end_and_ask_again(chat, turn_id)
+
+
+def end_and_ask_again(chat: Chat, turn_id: str) -> None:
+    """Whatever was sent: the next question gets its own answer, from a pair loaded again."""
+    chat.client.emit(TurnFailed(turn_id, "x", "y", ""))
+    if chat.session.active is not None:  # it waits for the models, since they are gone
+        chat.load()
+        chat.client.emit(TurnFailed(turn_id, "x", "y", ""))
+    assert chat.session.active is None
+    before = chat.texts()
+    chat.load()
+    third = chat.ask("third")
+    for late in sequence_of(turn_id):
+        chat.client.emit(late)
+    assert third != turn_id
+    chat.client.reply("The third answer.")
+    assert chat.texts() == [*before, "third", "The third answer."]
+
+
+ORDERS: list[tuple[str, Callable[[list[Event]], list[Event]]]] = [
+    ("the end before the start", lambda events: [events[-1], *events[:-1]]),
+    ("steps behind the end", lambda events: [*events, *events[2:-1]]),
+    ("backwards", lambda events: events[::-1]),
+    ("everything twice", lambda events: [e for e in events for _ in range(2)]),
+    ("no start", lambda events: events[2:]),
+    ("two ends", lambda events: [*events, events[-1]]),
+]
+
+
+@pytest.mark.parametrize(("name", "order"), ORDERS, ids=[name for name, _ in ORDERS])
+def test_a_wrong_order_changes_nothing_behind_the_end(
+    name: str, order: Callable[[list[Event]], list[Event]]
+) -> None:
+    chat = Chat()
+    turn_id = chat.ask("second")
+    text_at_end = None
+    for event in order(sequence_of(turn_id)):
+        chat.client.emit(event)
+        if chat.session.active is None and text_at_end is None:
+            text_at_end = chat.texts()
+    assert text_at_end == chat.texts()
+    assert chat.texts()[-1] == "word " * 4
+    end_and_ask_again(chat, turn_id)
+
+
+def test_the_same_sequence_unharmed_is_the_reply() -> None:
+    chat = Chat()
+    for event in sequence_of(chat.ask("second")):
+        chat.client.emit(event)
+    assert chat.session.active is None
+    assert chat.texts() == [*chat.first, "second", "word " * 4]
+
+
+@pytest.mark.parametrize("cls", [LoadFailed, PairLoaded])
+def test_the_answer_to_another_load_ends_no_reply(cls: type[Event]) -> None:
+    chat = Chat()
+    turn_id = chat.ask("second")
+    chat.client.emit(sample(cls))
+    assert chat.session.active is not None
+    for event in sequence_of(turn_id):
+        chat.client.emit(event)
+    assert chat.texts()[-1] == "word " * 4
