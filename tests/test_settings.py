@@ -27,6 +27,7 @@ CHANGED = Settings(
     system_prompt="Sei höflich. 🙂",
     strategies=("prompt-lookup:n_pred=4", "draft:n_max=4", "prompt-lookup+draft"),
     remember_drafts=True,
+    engine_host="thread",
     window=WindowSettings("QUJD", False, True, 200, 400, ("sampling",)),
 )
 
@@ -71,6 +72,8 @@ GOOD = {"version": SCHEMA_VERSION}
         {"version": str(SCHEMA_VERSION)},
         {**GOOD, "surprise": 1},
         {**GOOD, "theme": "pink"},
+        {**GOOD, "engine_host": "cloud"},
+        {**GOOD, "engine_host": None},
         {**GOOD, "token_colours": 1},
         {**GOOD, "max_tokens": True},
         {**GOOD, "max_tokens": 0},

@@ -24,6 +24,7 @@ SCHEMA_VERSION = 1
 MAX_SEED = 2**53 - 1
 """The largest seed that survives JSON readers and number fields, which count in doubles."""
 ThemeMode = Literal["system", "light", "dark"]
+EngineHost = Literal["process", "thread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class Settings:
         strategies: Strategy texts, ``ID[+ID…][:key=value]…``: first the chosen one, then the
             settings of the others, as they were last used, and chains of the user's own.
         remember_drafts: Whether drafters may keep what they learn from one chat for the next.
+        engine_host: Where the window's engine runs: in a process of its own, which can crash
+            without the window, or in a thread of the window's process.
         window: How the window was left.
     """
 
@@ -72,6 +75,7 @@ class Settings:
     system_prompt: str = ""
     strategies: tuple[str, ...] = ("draft",)
     remember_drafts: bool = False
+    engine_host: EngineHost = "process"
     window: WindowSettings = field(default_factory=WindowSettings)
 
 

@@ -13,6 +13,7 @@ from shiboken6 import isValid
 from gui.fake_client import FakeClient
 from paceline import paths
 from paceline.engine.drafters import registry
+from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.program import Program
 from paceline.settings import LoadedSettings, Settings
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
+
+    from paceline.settings import EngineHost
 
 DELETE = int(QEvent.Type.DeferredDelete.value)
 
@@ -74,6 +77,40 @@ def make_program(
         made.append(program)
         program.window.resize(1440, 900)
         program.start()
+        return program
+
+    yield make
+    for program in made:
+        program.window.close()
+        program.window.deleteLater()
+        program.deleteLater()
+    made.clear()
+    deliver_deletes()
+
+
+@pytest.fixture
+def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Program]]:
+    """Makes the whole window around a real engine, as `gui.app` does, and closes it at the end.
+
+    It is not started yet. `engine` is the engine's thread where it is not that of the settings.
+    """
+    made: list[Program] = []
+
+    def make(host: EngineHost = "process", engine: EngineThread | None = None) -> Program:
+        engine = engine or EngineThread(service_factory(host))
+        settings = Settings(seed=7, strategies=("draft:n_max=4",), engine_host=host)
+        program = Program(
+            client=engine,
+            infos=registry.available(),
+            resources=paths.resources(),
+            settings_file=paceline_home / "settings.json",
+            cache_dir=paceline_home / "cache",
+            data_dir=paceline_home / "data",
+            loaded=LoadedSettings(settings),
+            change_host=engine.change_host,
+        )
+        made.append(program)
+        program.window.resize(1440, 900)
         return program
 
     yield make

@@ -1,4 +1,4 @@
-"""The window stays live: the longest gap of a 5 ms timer while the engine works in its thread.
+"""The window stays live: the longest gap of a 5 ms timer while the engine works, in both hosts.
 
 The limits are ten times what a quiet machine needs, because tests run on busy ones; the measured
 figures are printed (`pytest -s`).
@@ -12,18 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
-from gui.conftest import deliver_deletes
-from paceline import paths
-from paceline.engine.drafters import registry
-from paceline.gui.engine_thread import EngineThread
-from paceline.gui.program import Program
-from paceline.settings import LoadedSettings, Settings
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
+
+    from paceline.gui.program import Program
 
 LIMIT_MS = 500
 CLOSE_LIMIT_S = 2
@@ -69,24 +64,10 @@ def pulse(qtbot: QtBot) -> Iterator[Pulse]:
     pulse.deleteLater()
 
 
-@pytest.fixture
-def real(qtbot: QtBot, paceline_home: Path) -> Iterator[Program]:
-    """The window around the real engine, not started yet."""
-    program = Program(
-        client=EngineThread(),
-        infos=registry.available(),
-        resources=paths.resources(),
-        settings_file=paceline_home / "settings.json",
-        cache_dir=paceline_home / "cache",
-        data_dir=paceline_home / "data",
-        loaded=LoadedSettings(Settings(seed=7, strategies=("draft:n_max=4",))),
-    )
-    program.window.resize(1440, 900)
-    yield program
-    program.window.close()
-    program.window.deleteLater()
-    program.deleteLater()
-    deliver_deletes()
+@pytest.fixture(params=["thread", "process"])
+def real(request: pytest.FixtureRequest, make_real: Callable[..., Program]) -> Program:
+    """The window around the real engine, not started yet; in both hosts."""
+    return make_real(request.param)
 
 
 def wait_for_models(program: Program, qtbot: QtBot) -> None:

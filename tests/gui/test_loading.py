@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
+from PySide6.QtCore import Qt
 
 from gui.fake_client import described
 from paceline.gui.widgets.advanced_loading import read_shares
-from paceline.messages import DeviceInfo, EngineDescribed, LoadPair
+from paceline.messages import (
+    DeviceInfo,
+    EngineDescribed,
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+)
+from paceline.settings import load_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
+
+Stage = Literal["target", "draft"]
 
 
 def gpus(n: int) -> EngineDescribed:
@@ -109,6 +121,119 @@ def test_advanced_settings_reach_the_engine(program: Program, client: FakeClient
     assert loading.advanced.target.tensor_split.text() == "3, 1"
 
 
+def test_repacking_needs_no_gpu_and_is_set_per_model(program: Program, client: FakeClient) -> None:
+    client.emit(described())
+    loading = program.window.panel.loading
+    target, draft = loading.advanced.target.extra_bufts, loading.advanced.draft.extra_bufts
+    assert target.isEnabled()
+    assert draft.isEnabled()
+    assert target.isChecked()
+    target.click()
+    assert loading.reload_button.text() == "Reload to apply"
+    loading.reload_button.click()
+    command = client.last(LoadPair)
+    assert command.draft is not None
+    assert (command.target.extra_bufts, command.draft.extra_bufts) == (False, True)
+    client.finish_load()
+    assert not target.isChecked()
+    assert loading.reload_button.text() == "Reload models"
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    assert not draft.isEnabled()
+
+
+# --------------------------------------------------------------------------- too little memory
+
+
+def fail(
+    client: FakeClient, *, code: str = "does-not-fit", stage: Stage = "target", fraction: float = 1
+) -> None:
+    request_id = client.last(LoadPair).request_id
+    client.emit(LoadProgressed(request_id, stage, fraction))
+    client.emit(LoadFailed(request_id, code, "There is no room.", "Choose a smaller context."))
+
+
+def load_with(program: Program, client: FakeClient, n_target: int, n_draft: int) -> None:
+    loading = program.window.panel.loading
+    loading.target.n_ctx.setValue(n_target)
+    loading.draft.n_ctx.setValue(n_draft)
+    loading.reload_button.click()
+    assert client.last(LoadPair).target.n_ctx == n_target
+
+
+def contexts(client: FakeClient) -> tuple[int, int]:
+    command = client.last(LoadPair)
+    assert command.draft is not None
+    return command.target.n_ctx, command.draft.n_ctx
+
+
+@pytest.mark.parametrize(
+    ("code", "stage", "fraction", "asked", "offered"),
+    [
+        ("does-not-fit", "target", 1.0, (3000, 0), (1500, 1500)),
+        ("out-of-memory", "target", 1.0, (3000, 1000), (1500, 1000)),
+        ("does-not-fit", "draft", 0.0, (0, 0), (2048, 2048)),
+        ("out-of-memory", "draft", 0.5, (600, 100), (512, 100)),
+        ("does-not-fit", "draft", 1.0, (513, 4096), (512, 512)),
+    ],
+)
+def test_what_found_no_room_can_be_loaded_with_half_the_context(
+    program: Program, client: FakeClient, qtbot: QtBot, code: str, stage: Stage, fraction: float,
+    asked: tuple[int, int], offered: tuple[int, int],
+) -> None:  # fmt: skip
+    load_with(program, client, 100, 100)
+    client.finish_load()
+    load_with(program, client, *asked)
+    fail(client, code=code, stage=stage, fraction=fraction)
+    assert contexts(client) == (100, 100)  # what worked before comes back at once
+    client.finish_load()
+    errors = program.window.chat_pane.errors
+    assert errors.action.text() == f"Load with {offered[0]} tokens"
+    assert "models from before" in errors.text.text()
+    qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
+    assert contexts(client) == offered
+
+
+def test_the_context_that_the_engine_proposes_is_the_one_that_is_offered(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    load_with(program, client, 100_000, 0)
+    client.emit(LoadProgressed(client.last(LoadPair).request_id, "target", 1.0))
+    request_id = client.last(LoadPair).request_id
+    client.emit(LoadFailed(request_id, "does-not-fit", "No room.", "Less.", smaller_ctx=7168))
+    client.finish_load()
+    errors = program.window.chat_pane.errors
+    assert errors.action.text() == "Load with 7168 tokens"
+    qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
+    assert contexts(client) == (7168, 0)
+
+
+def test_it_can_be_halved_again_but_not_below_512(
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
+) -> None:
+    program = make_program()
+    errors = program.window.chat_pane.errors
+    offered = []
+    for _ in range(3):
+        fail(client)
+        offered.append(errors.action.text())
+        qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
+    assert offered == [f"Load with {n} tokens" for n in (2048, 1024, 512)]
+    fail(client)
+    assert errors.action.text() == "Load again"
+
+
+@pytest.mark.parametrize(
+    ("code", "fraction"), [("does-not-fit", 0.5), ("out-of-memory", 0.0), ("cannot-load", 1.0)]
+)
+def test_a_smaller_context_is_not_offered_where_it_cannot_help(
+    make_program: Callable[..., Program], client: FakeClient, code: str, fraction: float
+) -> None:
+    program = make_program()
+    fail(client, code=code, fraction=fraction)
+    assert program.window.chat_pane.errors.action.text() == "Load again"
+
+
 def test_wrong_shares_are_told(program: Program, client: FakeClient) -> None:
     client.emit(gpus(2))
     advanced = program.window.panel.loading.advanced
@@ -127,3 +252,41 @@ def test_shares_are_positive_numbers(text: str) -> None:
 def test_shares_are_read() -> None:
     assert read_shares("") == ()
     assert read_shares("3, 1.5,0") == (3.0, 1.5, 0.0)
+
+
+def test_the_engines_place_changes_with_the_reload_and_is_saved(
+    program: Program, client: FakeClient, paceline_home: Path
+) -> None:
+    file = paceline_home / "config" / "settings.json"
+    loading = program.window.panel.loading
+    wished: list[str] = []
+    loading.host_requested.connect(wished.append)
+    loading.own_process.click()
+    assert loading.reload_button.text() == "Reload to apply"
+    loading.own_process.click()
+    assert loading.reload_button.text() == "Reload models"
+    loading.own_process.click()
+    n_loads = len(client.all(LoadPair))
+    assert wished == []
+    loading.reload_button.click()
+    assert wished == ["thread"]
+    assert len(client.all(LoadPair)) == n_loads + 1
+    client.finish_load()
+    assert loading.reload_button.text() == "Reload models"
+    program.save()
+    assert load_settings(file).settings.engine_host == "thread"
+    loading.reload_button.click()
+    assert wished == ["thread"]  # nothing has changed
+
+
+def test_the_engines_place_is_asked_for_before_the_load(
+    program: Program, client: FakeClient
+) -> None:
+    loading = program.window.panel.loading
+    order: list[str] = []
+    loading.reload_requested.connect(lambda _pair: order.append("load"))
+    loading.host_requested.connect(order.append)
+    loading.own_process.click()
+    loading.reload_button.click()
+    assert order == ["thread", "load"]
+    client.finish_load()

@@ -2,55 +2,95 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
 
+import psutil
 import pytest
 from PySide6.QtGui import QColor, QImage
 
 from paceline.gui import smoke
 from paceline.gui.theme import LIGHT
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def run(out: Path) -> subprocess.CompletedProcess[str]:
+def start(out: Path) -> subprocess.Popen[str]:
     environment = {
         name: value
         for name, value in os.environ.items()
         if name not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     }
-    return subprocess.run(
+    return subprocess.Popen(
         [sys.executable, "-m", "paceline", "--smoke-test", str(out)],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        timeout=smoke.TIME_LIMIT_S + 60,
         env=environment,
-        check=False,
     )
 
 
+@dataclass
+class Finished:
+    """A run, and what was seen of its processes meanwhile.
+
+    Attributes:
+        own: Files of libraries that the window's process had loaded.
+        engines: The same for each process that it started for the engine, by the id.
+    """
+
+    out: Path
+    returncode: int
+    stdout: str
+    stderr: str
+    own: set[str]
+    engines: dict[int, set[str]]
+
+
+def libraries(process: psutil.Process) -> set[str]:
+    """The files of code in a process; empty when it has ended, or is no more than a copy yet."""
+    try:
+        return {Path(m.path).name for m in process.memory_maps() if ".so" in Path(m.path).name}
+    except (psutil.Error, FileNotFoundError, AttributeError):
+        return set()
+
+
+def is_engine(process: psutil.Process) -> bool:
+    try:
+        return "spawn_main" in " ".join(process.cmdline())
+    except psutil.Error:
+        return False
+
+
 @pytest.fixture(scope="module")
-def finished(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[Path, subprocess.CompletedProcess[str]]:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     out = tmp_path_factory.mktemp("smoke") / "out.png"
-    return out, run(out)
+    run = start(out)
+    process = psutil.Process(run.pid)
+    own: set[str] = set()
+    engines: dict[int, set[str]] = {}
+    deadline = time.monotonic() + smoke.TIME_LIMIT_S + 60
+    while run.poll() is None and time.monotonic() < deadline:
+        own |= libraries(process)
+        with contextlib.suppress(psutil.Error):
+            for child in filter(is_engine, process.children()):
+                engines.setdefault(child.pid, set()).update(libraries(child))
+        time.sleep(0.05)
+    stdout, stderr = run.communicate(timeout=5)
+    return Finished(out, run.returncode, stdout, stderr, own, engines)
 
 
 def test_it_ends_well_and_its_last_line_tells_the_figures(
-    finished: tuple[Path, subprocess.CompletedProcess[str]],
+    finished: Finished,
 ) -> None:
-    _, process = finished
-    assert process.returncode == 0, process.stderr
-    assert process.stderr == ""
-    result = json.loads(process.stdout.splitlines()[-1])
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr == ""
+    result = json.loads(finished.stdout.splitlines()[-1])
     assert set(result) == {"n_drafted", "n_accepted", "text", "tokens_per_s"}
     assert 0 < result["n_accepted"] <= result["n_drafted"]
     assert result["tokens_per_s"] > 0
@@ -58,10 +98,9 @@ def test_it_ends_well_and_its_last_line_tells_the_figures(
 
 
 def test_the_picture_shows_the_window_with_a_filled_plot(
-    finished: tuple[Path, subprocess.CompletedProcess[str]],
+    finished: Finished,
 ) -> None:
-    out, _ = finished
-    picture = QImage(str(out))
+    picture = QImage(str(finished.out))
     assert (picture.width(), picture.height()) == smoke.SIZE
     # The draft model's bars stand at the right, below the headline and above the time bar.
     accent = QColor(LIGHT.accent).rgb()
@@ -69,6 +108,18 @@ def test_the_picture_shows_the_window_with_a_filled_plot(
         (x, y) for x in range(1110, 1420) for y in range(295, 390) if picture.pixel(x, y) == accent
     ]
     assert len(inside) > 100
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_window_and_engine_are_apart(finished: Finished) -> None:
+    """llama.cpp is in the engine's process alone, Qt in the window's, and both end."""
+    ((pid, libraries_of_engine),) = finished.engines.items()
+    assert any(name.startswith("libllama") for name in libraries_of_engine)
+    assert any("Qt6Core" in name for name in finished.own)
+    native = [name for name in finished.own if name.startswith(("libllama", "libggml"))]
+    assert native == []
+    assert [name for name in libraries_of_engine if "Qt" in name or "PySide" in name] == []
+    assert not psutil.pid_exists(pid)
 
 
 DRIVE = """
@@ -112,8 +163,9 @@ def test_leaving_in_mid_reply_is_clean(paceline_home: Path, how: str, code: int)
 
 
 def test_a_failure_is_one_clear_line(tmp_path: Path) -> None:
-    process = run(tmp_path / "missing folder" / "out.png")
+    process = start(tmp_path / "missing folder" / "out.png")
+    stdout, stderr = process.communicate(timeout=smoke.TIME_LIMIT_S + 60)
     assert process.returncode == 1
-    (line,) = process.stderr.splitlines()
+    (line,) = stderr.splitlines()
     assert "cannot be written" in line
-    assert process.stdout == ""
+    assert stdout == ""

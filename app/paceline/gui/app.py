@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from paceline import __version__, logs
 from paceline.engine.drafters import registry
 from paceline.errors import UserError
-from paceline.gui.engine_thread import EngineThread
+from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.interrupts import Interrupts
 from paceline.gui.program import Program
 from paceline.paths import Paths, resources
@@ -88,14 +88,17 @@ def make_program(paths: Paths) -> Program:
     """Make the window around a real engine; `QApplication` must exist."""
     infos, problem = _drafters()
     settings_file = paths.config_dir / SETTINGS_FILE
+    loaded = load_settings(settings_file)
+    engine = EngineThread(service_factory(loaded.settings.engine_host))
     program = Program(
-        client=EngineThread(),
+        client=engine,
         infos=infos,
         resources=resources(),
         settings_file=settings_file,
         cache_dir=paths.cache_dir,
         data_dir=paths.data_dir,
-        loaded=load_settings(settings_file),
+        loaded=loaded,
+        change_host=engine.change_host,
     )
     if problem is not None:
         program.notifications.user_error(problem)

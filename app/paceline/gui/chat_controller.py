@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from paceline.gui.viewmodels import figures
+from paceline.hosting.deaths import DIED
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
@@ -288,8 +289,12 @@ class ChatController(QObject):
         view.set_stats(figures.stats_line(reply), figures.stats_details(reply))
         if reply.reason == "cancelled" and not reply.text:
             view.set_status(self.tr("Stopped."))
-        if reply.error is not None:
-            view.set_error(reply.error.message, reply.error.hint)
+        error = reply.error
+        if error is not None:
+            hint = error.hint
+            if error.code == DIED:  # the notice says what to do, and it is soon out of date
+                hint = self.tr("What was written before is kept.") if reply.text else ""
+            view.set_error(error.message, hint)
 
     def _append(self, view: ReplyView, step: StepCommitted) -> None:
         n_drafted = sum(count.n_drafted for count in step.drafted)

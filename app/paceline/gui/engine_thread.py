@@ -1,54 +1,70 @@
-"""The engine in a thread of the window's process: a `QThread` that owns its own loop.
+"""The engine behind a thread of the window's process: a `QThread` that owns its own loop.
 
 Whoever makes an `EngineThread` owns it; all its methods are called on that thread, and events are
 delivered there. Within `run` there is no event loop: commands come from an `Inbox`, cancelling is
 a flag beside it, and events leave by one signal that is queued to a bound slot. The thread is
-never terminated; `close` asks it to end and waits. After an engine died of an unexpected error
-the next command starts a new one.
+never terminated; `close` asks it to end and waits.
+
+What carries the commands out is a service: the engine itself, in this thread, or one that hands
+them to an engine in a process of its own. Such a process may die without harm to this thread, and
+its service starts another one; only an exception that leaves a service ends the thread, and then
+the next command starts it anew.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+import os
+import time
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import psutil
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from paceline.hosting.inbox import Inbox
+from paceline.hosting.service import Watcher, make_engine_service, make_process_service
 from paceline.messages import EngineDied, Shutdown
 
 if TYPE_CHECKING:
     from paceline.hosting.client import Listener
+    from paceline.hosting.service import Service, ServiceFactory
     from paceline.messages import Command, Event
+    from paceline.settings import EngineHost
 
+LOOK_EVERY_S = 0.5
+"""How often a service that watches something may look when there is nothing to do."""
 CLOSE_TIMEOUT_MS = 5000
+KILL_AFTER_MS = 3000
+"""A process that hangs while the window closes is ended after this time."""
 
 _logger = logging.getLogger(__name__)
 
 
-class Service(Protocol):
-    """What carries out commands; `EngineService` is one."""
+@runtime_checkable
+class _HasProcess(Protocol):
+    """A service whose engine is in a process of its own."""
 
-    def handle(self, command: Command) -> None:
-        """Carry the command out and return when it is done."""
-
-
-ServiceFactory = Callable[[Callable[["Event"], None], Inbox], Service]
-"""Makes a service from where its events go to and where its commands come from."""
+    @property
+    def pid(self) -> int:
+        """The process's id; 0 when there is none."""
 
 
-def make_engine_service(emit: Callable[[Event], None], inbox: Inbox) -> Service:
-    """The real engine; called within the engine's thread, since it loads the native library."""
-    from paceline.engine.service import EngineService
-
-    return EngineService(emit, take_tune=inbox.take_tune, cancel=inbox.flag)
+def service_factory(host: EngineHost) -> ServiceFactory:
+    """Return what makes the engine where the settings want it."""
+    return make_process_service if host == "process" else make_engine_service
 
 
 class EngineThread(QThread):
-    """An `EngineClient` whose engine runs in this thread."""
+    """An `EngineClient` whose engine is driven by this thread.
+
+    Args:
+        make_service: Makes what carries out commands; called in this thread.
+        parent: Owns this object.
+    """
 
     _emitted = Signal(object)
+    _crashed = Signal(object)
 
     def __init__(
         self,
@@ -58,18 +74,20 @@ class EngineThread(QThread):
         super().__init__(parent)
         self.setObjectName("engine")
         self._make_service = make_service
+        self._service: Service | None = None
         self._inbox = Inbox()
         self._listener: Listener | None = None
         self._is_started = False
         self._is_closed = False
         self._is_dead = False
-        # The slot lives where this object was made, so events are queued from `run` to there.
+        # The slots live where this object was made, so events are queued from `run` to there.
         self._emitted.connect(self._deliver)
+        self._crashed.connect(self._on_crashed)
 
     def submit(self, command: Command) -> None:
-        """Queue a command; starts the thread at first, and again after the engine died.
+        """Queue a command; starts the thread at first, and again after it ended by an error.
 
-        What comes between the engine's death and the event that tells of it is lost with the rest.
+        What comes between this end and the event that tells of it is lost with the rest.
         """
         if self._is_closed:
             return
@@ -90,16 +108,32 @@ class EngineThread(QThread):
         """Deliver every event to `listener`, on the thread that owns this object."""
         self._listener = listener
 
+    def change_host(self, host: EngineHost) -> None:
+        """Let another service carry out what is submitted from now on. Never waits.
+
+        It follows the old one when that is done with what was submitted before; models must be
+        loaded again.
+        """
+        self._make_service = service_factory(host)
+        if self._is_started and not self._is_dead and not self._is_closed:
+            self._inbox.put(Shutdown())
+
     def close(self) -> bool:
         """Cancel what runs, shut the engine down, wait at most five seconds; False: it hangs.
 
-        No event is delivered any more, not even one that is queued already.
+        No event is delivered any more, not even one that is queued already. A process with the
+        engine is gone behind this, also one that hangs.
         """
         self._is_closed = True
         self._listener = None
         self._inbox.cancel_current()
+        self._inbox.flag.set()  # what has no id, such as the start of a process, heeds it too
         self._inbox.put(Shutdown())
-        ended = self.wait(CLOSE_TIMEOUT_MS)
+        deadline = time.monotonic() + CLOSE_TIMEOUT_MS / 1000
+        ended = self.wait(min(KILL_AFTER_MS, CLOSE_TIMEOUT_MS))
+        while not ended and time.monotonic() < deadline:
+            _kill_process(self._service)
+            ended = self.wait(100)
         if not ended:
             _logger.error("the engine's thread did not end within %d ms", CLOSE_TIMEOUT_MS)
         return ended
@@ -110,31 +144,61 @@ class EngineThread(QThread):
         return not self._is_closed and not self._is_dead
 
     def run(self) -> None:
-        """Carry out commands until `Shutdown`; Qt calls this in the new thread."""
+        """Carry out commands until `close`; Qt calls this in the new thread."""
         inbox = self._inbox
         try:
-            service = self._make_service(self._emitted.emit, inbox)
-            while True:
-                command = inbox.get()
-                if command is None:
-                    continue
-                service.handle(command)
-                if isinstance(command, Shutdown):
-                    return
+            self._serve(inbox)
+            while not self._is_closed:  # another host was wished for
+                self._serve(inbox)
         except Exception as error:
             _logger.exception("the engine ended unexpectedly")
-            self._emitted.emit(_death(error))
+            service = self._service
+            if service is not None and isinstance(service, Watcher):
+                with contextlib.suppress(Exception):  # what it watches does not end with it
+                    service.handle(Shutdown())
+            self._crashed.emit(_death(error))
+        finally:
+            self._service = None
+
+    def _serve(self, inbox: Inbox) -> None:
+        """Make a service and let it carry out commands up to the next `Shutdown`."""
+        service = self._service = self._make_service(self._emitted.emit, inbox)
+        watcher = service if isinstance(service, Watcher) else None
+        while True:
+            command = inbox.get(None if watcher is None else LOOK_EVERY_S)
+            if isinstance(command, Shutdown):
+                service.handle(command)
+                return
+            if command is not None and not self._is_closed:
+                service.handle(command)
+            elif watcher is not None:
+                watcher.look()
 
     @Slot(object)
     def _deliver(self, event: Event) -> None:
-        if isinstance(event, EngineDied):
-            self._is_dead = True
         if self._listener is not None:
             self._listener(event)
 
+    @Slot(object)
+    def _on_crashed(self, death: EngineDied) -> None:
+        self._is_dead = True
+        self._deliver(death)
+
+
+def _kill_process(service: object) -> None:
+    """End a service's process from outside, for the case that the service waits for it."""
+    # It may be gone at any moment: then there is no id, or the id is of nobody or of no child.
+    with contextlib.suppress(psutil.Error, ValueError):
+        if isinstance(service, _HasProcess) and service.pid:
+            process = psutil.Process(service.pid)
+            if process.ppid() == os.getpid():
+                _logger.warning("the engine's process does not end by itself and is killed")
+                process.kill()
+
 
 def _death(error: Exception) -> EngineDied:
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    text = " ".join(str(error).split())
+    what = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return EngineDied(
         f"The engine ended unexpectedly ({what:.200}).",
         "It starts again with the next message; the log tells more.",

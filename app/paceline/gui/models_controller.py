@@ -12,6 +12,8 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from paceline.chat.pair import Pair, PairState
+from paceline.engine.model_params import DEFAULT_CTX
+from paceline.engine.proposals import smaller_context
 from paceline.errors import ModelError, UserError
 from paceline.gui.viewmodels.choices import choice_of
 from paceline.gui.viewmodels.pair import file_name
@@ -28,12 +30,13 @@ if TYPE_CHECKING:
     from paceline.gui.widgets.load_settings import LoadSettings
     from paceline.messages import LoadFailed
 
-RELOAD, ALONE = "reload", "target-alone"
+RELOAD, ALONE, SMALLER = "reload", "target-alone", "smaller-context"
 """Names of the actions that a notice can offer."""
 
 MODELS = "models"
 """Topic of notices about files and loads; the next load that is wished for settles it."""
 
+_TOO_LITTLE_MEMORY = {"does-not-fit", "out-of-memory"}
 _GGUF_MAGIC = b"GGUF"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
 """How the parts of a split model are named: number and count."""
@@ -64,6 +67,7 @@ class ModelsController(QObject):
         self._actions: Actions | None = None
         self._set_aside: str | None = None
         self._alone: Pair | None = None
+        self._smaller: Pair | None = None
         pair.changed.connect(self._on_pair_changed)
         pair.failed.connect(self._on_load_failed)
 
@@ -169,8 +173,9 @@ class ModelsController(QObject):
         if self._actions is not None:
             self._actions.stop_loading.setEnabled(state.status == "loading")
             self._actions.no_draft.setEnabled(state.pair is not None and bool(state.pair.draft))
-        if state.status == "ready":
+        if state.status in ("loading", "ready"):
             self._notifications.settled.emit(RELOAD)
+        if state.status == "ready":
             if state.notes:
                 self._notifications.warn(" ".join(state.notes), topic=MODELS)
             self._fit_strategy(has_draft=state.draft is not None)
@@ -193,12 +198,18 @@ class ModelsController(QObject):
     @Slot(object, bool)
     def _on_load_failed(self, failure: LoadFailed, falls_back: bool) -> None:  # noqa: FBT001
         failed, hint = self._pair.state.pair, failure.hint
-        if not falls_back:
+        self._smaller = _with_less_context(failure, self._pair.state)
+        if falls_back:
+            hint = f"{hint} {self.tr('The models from before are loaded again.')}".strip()
+        if self._smaller is not None:
+            text = self.tr("Load with {} tokens").format(self._smaller.target.n_ctx)
+            self._notifications.error(
+                failure.message, hint, topic=MODELS, action=SMALLER, text=text
+            )
+        elif not falls_back:
             text = self.tr("Load again")
             self._notifications.error(failure.message, hint, topic=MODELS, action=RELOAD, text=text)
-            return
-        hint = f"{hint} {self.tr('The models from before are loaded again.')}".strip()
-        if failure.code == "vocabulary-mismatch" and failed is not None:
+        elif failure.code == "vocabulary-mismatch" and failed is not None:
             self._alone = replace(failed, draft=None)
             text = self.tr("Load the target alone")
             self._notifications.error(failure.message, hint, topic=MODELS, action=ALONE, text=text)
@@ -212,6 +223,8 @@ class ModelsController(QObject):
             self.reload()
         elif name == ALONE and self._alone is not None:
             self._load(self._alone)
+        elif name == SMALLER and self._smaller is not None:
+            self._load(self._smaller)
 
     def _ask_for_file(self, title: str) -> str:
         pair = self._loader.state.pair
@@ -220,6 +233,21 @@ class ModelsController(QObject):
             self._window, title, folder, self.tr("GGUF models (*.gguf);;All files (*)")
         )
         return path
+
+
+def _with_less_context(failure: LoadFailed, state: PairState) -> Pair | None:
+    """The pair that found no room, with a shorter context; None where that would not help."""
+    if failure.code not in _TOO_LITTLE_MEMORY or state.pair is None:
+        return None
+    if state.stage == "target" and state.fraction < 1:
+        return None  # the target's weights alone are too large
+    target, draft = state.pair.target, state.pair.draft
+    n_ctx = failure.smaller_ctx or smaller_context(target.n_ctx or DEFAULT_CTX)
+    if n_ctx is None:
+        return None
+    if draft is not None and (draft.n_ctx or DEFAULT_CTX) > n_ctx:
+        draft = replace(draft, n_ctx=n_ctx)
+    return replace(state.pair, target=replace(target, n_ctx=n_ctx), draft=draft)
 
 
 class _Look:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.chat.reply import TurnOptions
 from paceline.errors import UserError
+from paceline.gui.models_controller import RELOAD
 from paceline.gui.widgets.sampling_settings import REFUSALS
 from paceline.messages import TuneRejected
 
@@ -29,6 +30,8 @@ LOOKUP_CACHE = "lookup-cache"
 """Topic of notices about the file of lookups; loading the models again settles it."""
 LOOKUP_CACHE_CODES = ("bad-lookup-cache", "cannot-read", "other-vocabulary")
 """What the engine answers to a lookup cache that it cannot use; the reply has not begun then."""
+RESTART = "restart"
+"""Topic of notices about an engine that starts again by itself; settled when it has."""
 TUNE_AFTER_MS = 120
 """A dragged slider sends a change when it rests, not one per pixel."""
 
@@ -166,8 +169,12 @@ class PanelController(QObject):
 
     @Slot(object)
     def _on_died(self, death: EngineDied) -> None:
+        if self._pair.state.status == "loading":  # a reply waits, so it starts again at once
+            hint = self.tr("It is being started again, and your message is answered then.")
+            self._notifications.warn(death.reason, hint, topic=RESTART)
+            return
         self._notifications.error(
-            death.reason, death.hint, action="reload", text=self.tr("Start it again")
+            death.reason, death.hint, action=RELOAD, text=self.tr("Start it again")
         )
 
     @Slot(object)
@@ -178,13 +185,15 @@ class PanelController(QObject):
         if state.status == "loading":
             self._notifications.settled.emit(LOOKUP_CACHE)
         if state.status == "ready":
+            self._notifications.settled.emit(RESTART)
             self._check_models()
+        is_writing = self._session is not None and self._session.active is not None
         words = {
             "empty": (self.tr("No model"), "muted"),
             "loading": (self.tr("Loading the models"), "lookup")
             if not self._pair.waits_for_reply
             else (self.tr("The new models wait for the reply"), "lookup"),
-            "ready": (self.tr("Ready"), "accent"),
+            "ready": (self.tr("Writing") if is_writing else self.tr("Ready"), "accent"),
             "failed": (self.tr("No model is loaded"), "danger"),
             "dead": (self.tr("The engine ended"), "danger"),
         }

@@ -38,7 +38,7 @@ from paceline.messages import ModelParams
 from paceline.settings import LoadedSettings, Settings, save_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from PySide6.QtGui import QAction
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from paceline.conversation import Conversation
     from paceline.engine.drafters.base import DrafterInfo
     from paceline.hosting.client import EngineClient
+    from paceline.settings import EngineHost
 
 SAVE_AFTER_MS = 1500
 
@@ -68,11 +69,14 @@ class Program(QObject):
         cache_dir: Path,
         data_dir: Path,
         loaded: LoadedSettings,
+        change_host: Callable[[EngineHost], None] | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         settings = loaded.settings
         self._client = client
+        self._host = settings.engine_host
+        self._change_host = change_host
         self._settings_file = settings_file
         self._put_aside = loaded.put_aside
         install_fonts(resources / "fonts")
@@ -183,6 +187,7 @@ class Program(QObject):
             system_prompt=reply.system_prompt,
             strategies=self.speculation.saved(),
             remember_drafts=self.learning.remembers,
+            engine_host=self._host,
             window=self.window.state(),
         )
 
@@ -201,6 +206,7 @@ class Program(QObject):
         self.save()
         self.session.set_listener(None)
         self.loader.set_listener(None)
+        self.window.hide()  # the engine may take seconds to end, and nothing would move meanwhile
         engine_ended = self._client.close()
         self.background.close()
         self.ended.emit(engine_ended)
@@ -215,6 +221,7 @@ class Program(QObject):
             )
         )
         self.window.panel.learning.show_remembers(settings.remember_drafts)
+        self.window.panel.loading.show_host(settings.engine_host)
         self.panel.show_settings()
         self.window.chat_pane.composer.set_obstacle(self.window.panel.sampling.obstacle)
         actions = self.window.actions_
@@ -237,6 +244,7 @@ class Program(QObject):
         actions.flip_theme.triggered.connect(self._on_flip_theme)
         actions.themes.triggered.connect(self._on_theme_chosen)
         actions.about.triggered.connect(self._on_about)
+        self.window.panel.loading.host_requested.connect(self._on_host_requested)
         self.models.connect_to(actions, self.window.panel.loading, self.window.drop_zones)
         self.notifications.posted.connect(self.window.chat_pane.errors.show_notice)
         self.notifications.settled.connect(self.window.chat_pane.errors.settle)
@@ -261,6 +269,14 @@ class Program(QObject):
 
     @Slot()
     def _on_remembered(self) -> None:
+        self._save_soon.start()
+
+    @Slot(str)
+    def _on_host_requested(self, host: EngineHost) -> None:
+        """Move the engine; the panel has the models loaded again behind this."""
+        self._host = host
+        if self._change_host is not None:
+            self._change_host(host)
         self._save_soon.start()
 
     @Slot()

@@ -1,7 +1,8 @@
 """``paceline --smoke-test OUT.png``: the real window chats once with the demo pair by itself.
 
-Everything is real: window, engine thread, native library, models. Only the settings are not the
-user's: they are the defaults, nothing is read from the user's folders and nothing is left there.
+Everything is real: window, engine and its process, native library, models. Only the settings are
+not the user's: they are the defaults, nothing is read from the user's folders and nothing is left
+there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from paceline.engine.drafters import registry
 from paceline.errors import UserError
 from paceline.gui.app import Ending, make_application
-from paceline.gui.engine_thread import EngineThread
+from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.program import Program
 from paceline.paths import resources
 from paceline.settings import LoadedSettings, Settings
@@ -119,17 +120,16 @@ def run_smoke_test(out: Path) -> int:
         UserError: It failed; the one line for stderr says how.
     """
     app = make_application(["paceline"])
+    settings = Settings(theme="light", seed=SEED, max_tokens=MAX_TOKENS, strategies=(STRATEGY,))
     with tempfile.TemporaryDirectory(prefix="paceline-smoke-") as folder:
         program = Program(
-            client=EngineThread(),
+            client=EngineThread(service_factory(settings.engine_host)),
             infos=registry.available(),
             resources=resources(),
             settings_file=Path(folder) / "settings.json",
             cache_dir=Path(folder) / "cache",
             data_dir=Path(folder) / "data",
-            loaded=LoadedSettings(
-                Settings(theme="light", seed=SEED, max_tokens=MAX_TOKENS, strategies=(STRATEGY,))
-            ),
+            loaded=LoadedSettings(settings),
         )
         test = SmokeTest(program, out)
         ending = Ending(app, program)

@@ -1,4 +1,4 @@
-"""Where the parts of a model lie: experts on the processor, and how several GPUs share a model."""
+"""Where a model's parts lie: experts, repacked weights, and how several GPUs share a model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from paceline.gui.widgets.card import FoldSection
 from paceline.gui.widgets.fields import Choice, WholeNumber, two_columns
@@ -56,6 +56,16 @@ class _Column:
                 "for mixture-of-experts models that do not fit onto the GPU. One below 0 is all."
             )
         )
+        self.extra_bufts = QCheckBox()
+        self.extra_bufts.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # as the numbers stand
+        self.extra_bufts.setChecked(True)
+        self.extra_bufts.setToolTip(
+            tr(
+                "Copies the weights into an order that suits special instructions of the "
+                "processor, such as AMX: faster, and takes memory for the copy. Take the tick away "
+                "if the engine crashes while a model is loaded, or if memory is short."
+            )
+        )
         self.split_mode = Choice()
         for mode, name in (
             ("", tr("auto")), ("none", tr("one GPU")), ("layer", tr("layers")), ("row", tr("rows")),
@@ -69,17 +79,23 @@ class _Column:
         self.main_gpu = WholeNumber(0, _MAX_GPU)
         self.main_gpu.setToolTip(tr("Number of the GPU that holds everything when one GPU does"))
         self.n_cpu_moe.valueChanged.connect(owner.on_changed)
+        self.extra_bufts.toggled.connect(owner.on_changed)
         self.split_mode.currentIndexChanged.connect(owner.on_changed)
         self.tensor_split.textChanged.connect(owner.on_changed)
         self.main_gpu.valueChanged.connect(owner.on_changed)
 
     @property
     def fields(self) -> tuple[QWidget, ...]:
-        return (self.n_cpu_moe, self.split_mode, self.tensor_split, self.main_gpu)
+        return (self.extra_bufts, self.n_cpu_moe, *self.split)
+
+    @property
+    def split(self) -> tuple[QWidget, ...]:
+        return (self.split_mode, self.tensor_split, self.main_gpu)
 
     def show_params(self, params: ModelParams) -> None:
         blockers = [QSignalBlocker(widget) for widget in self.fields]
         self.n_cpu_moe.setValue(params.n_cpu_moe)
+        self.extra_bufts.setChecked(params.extra_bufts)
         self.split_mode.setCurrentIndex(max(self.split_mode.findData(params.split_mode), 0))
         if self._shares() != params.tensor_split:
             self.tensor_split.setText(", ".join(f"{share:g}" for share in params.tensor_split))
@@ -93,6 +109,7 @@ class _Column:
             split_mode=str(self.split_mode.currentData() or ""),
             tensor_split=self._shares(),
             main_gpu=self.main_gpu.value(),
+            extra_bufts=self.extra_bufts.isChecked(),
         )
 
     def problem(self) -> str:
@@ -121,15 +138,20 @@ class AdvancedLoading(FoldSection):
         self._has_gpu = False
         self.target, self.draft = _Column(self), _Column(self)
         names = (
-            self.tr("Experts on CPU"), self.tr("Split"), self.tr("Shares"), self.tr("Main GPU"),
-        )  # fmt: skip
+            self.tr("Repack weights"),
+            self.tr("Experts on CPU"),
+            self.tr("Split"),
+            self.tr("Shares"),
+            self.tr("Main GPU"),
+        )
         grid = two_columns(names)
         owners = ((self.tr("Target"), self.target), (self.tr("Draft"), self.draft))
         for at, (title, column) in enumerate(owners, start=1):
             for row, (name, widget) in enumerate(zip(names, column.fields, strict=True)):
                 widget.setMinimumWidth(_FIELD_PX)
                 widget.setAccessibleName(f"{title}: {name}")
-                widget.setProperty("kind", "value")
+                if not isinstance(widget, QCheckBox):
+                    widget.setProperty("kind", "value")
                 grid.addWidget(widget, row, at)
         self.reason = QLabel()
         self.reason.setProperty("role", "small")
@@ -160,7 +182,8 @@ class AdvancedLoading(FoldSection):
         """Switch the fields on that mean something here."""
         for column, is_there in ((self.target, has_target), (self.draft, has_draft)):
             column.n_cpu_moe.setEnabled(is_there and self._has_gpu)
-            for field in column.fields[1:]:
+            column.extra_bufts.setEnabled(is_there)
+            for field in column.split:
                 field.setEnabled(is_there and self._n_gpus > 1)
 
     def _show_words(self) -> None:

@@ -31,7 +31,6 @@ class ErrorBar(QFrame):
         self.text = BreakingLabel()
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.action = QPushButton()
-        self.action.setProperty("kind", "quiet")
         self.close_button = QToolButton()
         self.close_button.setProperty("kind", "quiet")
         self.close_button.setText("✕")

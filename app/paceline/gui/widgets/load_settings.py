@@ -22,6 +22,7 @@ from paceline.gui.widgets.file_field import FileField
 
 if TYPE_CHECKING:
     from paceline.messages import EngineDescribed, ModelParams
+    from paceline.settings import EngineHost
 
 AUTO = -1
 _FIELD_PX = 64
@@ -54,12 +55,15 @@ class LoadSettings(FoldCard):
 
     reload_requested = Signal(object)
     """Pair"""
+    host_requested = Signal(str)
+    """The engine is to run in a "process" of its own or in a "thread"; a reload follows"""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.set_title(self.tr("Loading and memory"))
         self._pair: Pair | None = None
         self._has_gpu = False
+        self._host: EngineHost = "process"
         self.target = self._make_column(self.tr("Target"))
         self.draft = self._make_column(self.tr("Draft"))
         names = (
@@ -100,6 +104,8 @@ class LoadSettings(FoldCard):
         self.lookup_cache.changed.connect(self._enable)
         self.advanced = AdvancedLoading()
         self.advanced.changed.connect(self._enable)
+        self.own_process = self._make_own_process()
+        self.advanced.body.addWidget(self.own_process)
         self.body.addLayout(grid)
         self.body.addWidget(self.reason)
         self.body.addWidget(self.exact)
@@ -135,6 +141,13 @@ class LoadSettings(FoldCard):
         self.advanced.show_engine(description)
         self._enable()
 
+    def show_host(self, host: EngineHost) -> None:
+        """Show where the engine runs."""
+        self._host = host
+        with QSignalBlocker(self.own_process):
+            self.own_process.setChecked(host == "process")
+        self._enable()
+
     def show_pair(self, pair: Pair | None) -> None:
         """Show how a pair is loaded."""
         if pair == self._pair:
@@ -162,6 +175,25 @@ class LoadSettings(FoldCard):
             lookup_cache=self.lookup_cache.path,
             exact=self.exact.isChecked(),
         )
+
+    @property
+    def wanted_host(self) -> EngineHost:
+        """Where the engine is to run, as the box says."""
+        return "process" if self.own_process.isChecked() else "thread"
+
+    def _make_own_process(self) -> QCheckBox:
+        box = QCheckBox(self.tr("Run the engine in its own process"))
+        box.setChecked(True)
+        box.setToolTip(
+            self.tr(
+                "If llama.cpp crashes or memory runs out, only the reply that is being written "
+                "ends; the window, your chats and the text so far stay. Off: the window ends with "
+                "it."
+            )
+        )
+        box.setAccessibleDescription(box.toolTip())
+        box.toggled.connect(self._enable)
+        return box
 
     def _make_column(self, title: str) -> _Column:
         label = QLabel(title)
@@ -228,9 +260,10 @@ class LoadSettings(FoldCard):
             has_target=pair is not None, has_draft=pair is not None and pair.draft is not None
         )
         self.exact.setEnabled(pair is not None)
+        self.own_process.setEnabled(pair is not None)
         self.lookup_cache.setEnabled(pair is not None)
         self.reload_button.setEnabled(pair is not None)
-        is_changed = pair is not None and self.wanted() != pair
+        is_changed = pair is not None and (self.wanted() != pair or self.wanted_host != self._host)
         self.reload_button.setText(
             self.tr("Reload to apply") if is_changed else self.tr("Reload models")
         )
@@ -238,5 +271,9 @@ class LoadSettings(FoldCard):
     @Slot()
     def _on_reload(self) -> None:
         wanted = self.wanted()
-        if wanted is not None:
-            self.reload_requested.emit(wanted)
+        if wanted is None:
+            return
+        if self.wanted_host != self._host:
+            self.show_host(self.wanted_host)
+            self.host_requested.emit(self._host)
+        self.reload_requested.emit(wanted)

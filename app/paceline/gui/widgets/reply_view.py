@@ -179,7 +179,7 @@ class ReplyView(QWidget):
             return
         self._is_dirty = False
         self._was_flushed = True
-        if self._text:
+        if self._text and self._body.isHidden():
             self.set_status("")
         self._body.setVisible(bool(self._text))
         self._body.set_caret(self._is_growing)

@@ -1,0 +1,453 @@
+"""The window with its engine in a process of its own: the real window, the real process.
+
+What the process suffers here is real too: SIGKILL and SIGSTOP from outside at random tokens, while
+its main thread computes in llama.cpp, and a fault of its own in a load.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import signal
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+
+from gui.conftest import deliver_deletes
+from hosting.halted import halt_in_decode
+from hosting.observed import engine_processes, is_gone
+from hosting.sabotage import dies_in_load
+from paceline.chat import desk, session, turns
+from paceline.gui import app, engine_thread
+from paceline.gui.engine_thread import EngineThread
+from paceline.gui.widgets.reply_view import ReplyView
+from paceline.gui.widgets.soft_breaks import without_soft_breaks
+from paceline.hosting import watchdog
+from paceline.hosting.process import ProcessService
+from paceline.paths import Paths
+from paceline.settings import Settings, save_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.chat.reply import Reply
+    from paceline.conversation import Message
+    from paceline.gui.program import Program
+    from paceline.hosting.inbox import Inbox
+    from paceline.messages import Event, StartTurn, StepCommitted
+    from paceline.settings import EngineHost
+
+MAX_TOKENS = 1200
+QUESTION = "Tell me everything about files, please, at length."
+CLOSE_LIMIT_S = 3.0
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs POSIX signals")
+
+
+@pytest.fixture(autouse=True)
+def _deaths_are_logged(allow_warnings: Callable[[str], None]) -> None:
+    allow_warnings(r"^paceline\.hosting\.")
+
+
+@pytest.fixture
+def window(make_real: Callable[..., Program], qtbot: QtBot) -> Program:
+    """The window with its models loaded."""
+    program = make_real("process")
+    program.start()
+    wait_until_ready(program, qtbot)
+    return program
+
+
+@pytest.fixture
+def _endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a reply end by its limit of tokens and in no other way."""
+
+    def start_turn(reply: Reply, path: tuple[Message, ...]) -> StartTurn:
+        return replace(turns.start_turn(reply, path), ignore_eog=True)
+
+    for module in (session, desk):
+        if hasattr(module, "start_turn"):
+            monkeypatch.setattr(module, "start_turn", start_turn)
+
+
+endless = pytest.mark.usefixtures("_endless")
+
+
+class Watch:
+    """Collects a window's steps, and does something when the n-th arrives."""
+
+    def __init__(self, program: Program) -> None:
+        self.steps: list[StepCommitted] = []
+        self.at = -1
+        self.act: Callable[[], None] = lambda: None
+        program.signals.grew.connect(self.on_grew)
+
+    def on_grew(self, reply: Reply, step: StepCommitted) -> None:
+        del reply
+        self.steps.append(step)
+        if step.step == self.at:
+            self.at = -1
+            self.act()
+
+    @property
+    def text(self) -> str:
+        return "".join(step.text for step in self.steps)
+
+
+def wait_until_ready(program: Program, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=60_000)
+
+
+def engine_process() -> psutil.Process:
+    """The one that runs; between fork and exec it would be a copy of this process still."""
+    (process,) = (p for p in engine_processes() if "spawn_main" in " ".join(p.cmdline()))
+    return process
+
+
+def has_engine_process() -> bool:
+    try:
+        return bool(engine_process())
+    except (ValueError, psutil.Error):
+        return False
+
+
+def send(program: Program, text: str = QUESTION, max_tokens: int = MAX_TOKENS) -> Reply:
+    program.window.panel.sampling.max_tokens.setValue(max_tokens)
+    assert program.session.send(text)
+    return active(program)
+
+
+def active(program: Program) -> Reply:
+    reply = program.session.active
+    assert reply is not None
+    return reply
+
+
+def wait_for_end(reply: Reply, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: reply.has_ended, timeout=60_000)
+
+
+def notice(program: Program) -> str:
+    """The text of the notice; empty: there is none."""
+    errors = program.window.chat_pane.errors
+    return "" if errors.isHidden() else without_soft_breaks(errors.text.text())
+
+
+def last_view(program: Program) -> ReplyView:
+    return program.window.chat_pane.chat.findChildren(ReplyView)[-1]
+
+
+def marks(view: ReplyView) -> list[str]:
+    """What stands in frames below the text."""
+    labels = view.findChildren(QLabel)
+    return [without_soft_breaks(x.text()) for x in labels if "<b>" in x.text() and x.isVisible()]
+
+
+def assert_answers(program: Program, reply: Reply, qtbot: QtBot) -> None:
+    wait_for_end(reply, qtbot)
+    assert reply.error is None
+    assert reply.text
+    assert program.pair.state.status == "ready"
+    assert notice(program) == ""
+    assert program.window.status.state == "Ready"
+
+
+# ---------------------------------------------------------------------------------- the same reply
+
+
+def test_a_reply_through_the_process_is_that_of_the_thread(
+    make_real: Callable[..., Program], qtbot: QtBot
+) -> None:
+    replies: dict[str, list[tuple[object, ...]]] = {}
+    for host in ("thread", "process"):
+        program = make_real(host)
+        program.start()
+        wait_until_ready(program, qtbot)
+        for question in ("How do I open a file?", "And how do I close it?"):
+            reply = send(program, question, 60)
+            wait_for_end(reply, qtbot)
+            tokens = [trace.token for trace in reply.traces]
+            assert len(tokens) > 5
+            replies.setdefault(host, []).append((tokens, reply.text, reply.reason))
+        program.window.close()
+    assert replies["process"] == replies["thread"]
+
+
+def test_the_host_changes_with_the_next_load_and_is_remembered(
+    window: Program, qtbot: QtBot
+) -> None:
+    loading = window.window.panel.loading
+    before = engine_process()
+    assert loading.own_process.isChecked()
+    loading.own_process.setChecked(False)
+    assert loading.reload_button.text() == "Reload to apply"
+    assert window.settings().engine_host == "process"
+    loading.reload_button.click()
+    assert loading.reload_button.text() == "Reload models"
+    assert window.settings().engine_host == "thread"
+    wait_until_ready(window, qtbot)
+    assert is_gone(before.pid, 2)
+    assert engine_processes() == []
+    assert_answers(window, send(window, max_tokens=5), qtbot)
+    loading.own_process.setChecked(True)
+    loading.reload_button.click()
+    wait_until_ready(window, qtbot)
+    assert engine_process().pid != before.pid
+    assert window.settings().engine_host == "process"
+    assert_answers(window, send(window, max_tokens=5), qtbot)
+
+
+@pytest.mark.parametrize("host", ["process", "thread"])
+def test_the_program_starts_with_the_host_of_the_settings(
+    paceline_home: Path, qtbot: QtBot, host: EngineHost
+) -> None:
+    places = Paths.from_environment()
+    save_settings(places.config_dir / app.SETTINGS_FILE, Settings(engine_host=host))
+    program = app.make_program(places)
+    program.start()
+    wait_until_ready(program, qtbot)
+    loading = program.window.panel.loading
+    assert loading.own_process.isChecked() == has_engine_process() == (host == "process")
+    assert program.settings().engine_host == host
+    program.window.close()
+    program.window.deleteLater()
+    program.deleteLater()
+    deliver_deletes()
+
+
+# ------------------------------------------------------------------------------- death in a reply
+
+
+@endless
+@pytest.mark.parametrize("again", ["send", "regenerate", "start it again"])
+def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
+    window: Program, qtbot: QtBot, again: str
+) -> None:
+    window.window.show()
+    process = engine_process()
+    watch = Watch(window)
+    at = watch.at = random.Random(again).randrange(1, 60)
+    was_in_decode: list[bool] = []
+
+    def kill() -> None:
+        was_in_decode.append(halt_in_decode(process.pid))
+        process.kill()
+
+    watch.act = kill
+    reply = send(window)
+    wait_for_end(reply, qtbot)
+    print(f"killed at step {at}; {len(watch.steps)} steps arrived")
+    assert was_in_decode == [True]
+    assert is_gone(process.pid, 1)
+    # Everything that had been committed, and nothing else.
+    assert [step.step for step in watch.steps] == list(range(len(watch.steps)))
+    assert len(watch.steps) > at
+    assert len(reply.traces) < MAX_TOKENS
+    text = watch.text
+    assert reply.text == text != ""
+    assert window.session.current.path()[-1].content == text
+    # Marked, and said.
+    assert reply.error is not None
+    assert (reply.error.code, reply.reason, reply.stats) == ("engine-died", None, None)
+    view = last_view(window)
+    assert view.text == text
+    qtbot.waitUntil(lambda: len(marks(view)) == 1)
+    mark = marks(view)[0]
+    assert "SIGKILL" in mark
+    assert "What was written before is kept." in mark
+    assert "SIGKILL" in notice(window)
+    assert window.window.status.state == "The engine ended"
+    # And on.
+    if again == "start it again":
+        errors = window.window.chat_pane.errors
+        assert errors.action.text() == "Start it again"
+        qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
+        wait_until_ready(window, qtbot)
+        assert window.window.status.state == "Ready"
+    if again == "regenerate":
+        assert window.session.regenerate()
+        next_reply = active(window)
+    else:
+        next_reply = send(window, "And now?", 20)
+    window.window.panel.sampling.max_tokens.setValue(20)
+    assert_answers(window, next_reply, qtbot)
+    assert engine_process().pid != process.pid
+    assert reply.text == text
+
+
+def test_a_mark_is_shown_again_with_the_conversation(window: Program, qtbot: QtBot) -> None:
+    window.window.show()
+    watch = Watch(window)
+    watch.at, watch.act = 1, engine_process().kill
+    reply = send(window)
+    wait_for_end(reply, qtbot)
+    conversation = window.session.current.conversation_id
+    window.session.new()
+    window.session.show(conversation)
+    view = last_view(window)
+    qtbot.waitUntil(lambda: view.plain_text != "")
+    assert view.text == reply.text
+    qtbot.waitUntil(lambda: len(marks(view)) == 1)
+
+
+@endless
+def test_a_stopped_process_is_noticed_and_replaced(
+    window: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watchdog, "SILENT_S", 2.0)
+    process = engine_process()
+    watch = Watch(window)
+    watch.at, watch.act = 10, functools.partial(os.kill, process.pid, signal.SIGSTOP)
+    reply = send(window)
+    qtbot.waitUntil(lambda: len(watch.steps) > 10, timeout=60_000)
+    began = time.perf_counter()
+    wait_for_end(reply, qtbot)
+    seconds = time.perf_counter() - began
+    print(f"noticed within {seconds:.1f} s")
+    assert seconds < 10
+    assert is_gone(process.pid, 1)
+    assert reply.text == watch.text
+    assert reply.error is not None
+    assert "not answered" in reply.error.message
+    assert "not answered" in notice(window)
+    assert_answers(window, send(window, max_tokens=10), qtbot)
+
+
+# ------------------------------------------------------------------------- death between replies
+
+
+def test_a_kill_while_idle_is_told_within_a_second_and_touches_no_reply(
+    window: Program, qtbot: QtBot
+) -> None:
+    reply = send(window, max_tokens=10)
+    assert_answers(window, reply, qtbot)
+    text = reply.text
+    engine_process().kill()
+    began = time.perf_counter()
+    qtbot.waitUntil(lambda: notice(window) != "", timeout=5000)
+    seconds = time.perf_counter() - began
+    print(f"told within {seconds * 1000:.0f} ms")
+    assert seconds < 1
+    assert "SIGKILL" in notice(window)
+    assert window.window.status.state == "The engine ended"
+    assert (reply.error, reply.text) == (None, text)
+    assert engine_processes() == []
+    assert_answers(window, send(window, max_tokens=10), qtbot)
+
+
+def test_a_message_right_behind_a_death_that_nobody_has_noticed_is_answered(
+    window: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_thread, "LOOK_EVERY_S", 30.0)
+    assert_answers(window, send(window, max_tokens=5), qtbot)  # from here on it looks no more
+    engine_process().kill()
+    assert_answers(window, send(window, "Are you still there?", 10), qtbot)
+
+
+# -------------------------------------------------------------------------------- death in a load
+
+
+@pytest.mark.parametrize("how", ["exit", "kill"])
+def test_a_death_in_a_load_fails_the_reply_that_waits_and_keeps_the_question(
+    make_real: Callable[..., Program], tmp_path: Path, qtbot: QtBot, how: str
+) -> None:
+    starts = tmp_path / "starts"
+    main = functools.partial(dies_in_load, "target at half", f"{how} first", str(starts))
+
+    def make_service(emit: Callable[[Event], None], inbox: Inbox) -> ProcessService:
+        return ProcessService(emit, inbox, main=main)
+
+    program = make_real("process", EngineThread(make_service))
+    program.start()
+    program.window.show()
+    reply = send(program, "What is a list?", 10)
+    wait_for_end(reply, qtbot)
+    assert starts.read_bytes() == b"x"
+    assert reply.error is not None
+    assert "while it loaded “paceline-demo-target-q8_0.gguf”" in reply.error.message
+    assert reply.error.message in notice(program)
+    assert [m.content for m in program.session.current.path()] == ["What is a list?", ""]
+    assert program.window.status.state == "No model is loaded"
+    assert program.session.regenerate()
+    assert_answers(program, active(program), qtbot)
+    assert starts.read_bytes() == b"xx"
+
+
+# --------------------------------------------------------------------------------------- closing
+
+
+def close(program: Program, qtbot: QtBot) -> float:
+    began = time.perf_counter()
+    with qtbot.waitSignal(program.ended) as ended:
+        program.window.close()
+    seconds = time.perf_counter() - began
+    assert ended.args == [True]
+    return seconds
+
+
+@endless
+@pytest.mark.parametrize("moment", ["start", "load", "reply", "idle"])
+def test_closing_leaves_no_process(
+    make_real: Callable[..., Program], qtbot: QtBot, moment: str
+) -> None:
+    program = make_real("process")
+    begun: list[bool] = []
+    program.pair.changed.connect(lambda state: begun.append(state.has_begun))
+    program.start()
+    if moment == "start":
+        qtbot.waitUntil(has_engine_process)
+    elif moment == "load":
+        qtbot.waitUntil(lambda: any(begun), timeout=60_000)
+    else:
+        wait_until_ready(program, qtbot)
+        watch = Watch(program)
+        reply = send(program, max_tokens=MAX_TOKENS if moment == "reply" else 5)
+        if moment == "reply":
+            qtbot.waitUntil(lambda: len(watch.steps) > 5, timeout=60_000)
+        else:
+            wait_for_end(reply, qtbot)
+    process = engine_process()
+    seconds = close(program, qtbot)
+    print(f"closed in {moment} within {seconds * 1000:.0f} ms")
+    assert seconds < CLOSE_LIMIT_S
+    assert not psutil.pid_exists(process.pid)
+
+
+@endless
+@pytest.mark.parametrize("moment", ["start", "reply", "idle"])
+def test_closing_with_a_process_that_hangs_ends_it(
+    make_real: Callable[..., Program],
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    allow_warnings: Callable[[str], None],
+    moment: str,
+) -> None:
+    allow_warnings("does not end by itself and is killed")
+    monkeypatch.setattr(engine_thread, "KILL_AFTER_MS", 500)
+    program = make_real("process")
+    program.start()
+    if moment == "start":
+        qtbot.waitUntil(has_engine_process)
+    else:
+        wait_until_ready(program, qtbot)
+    process = engine_process()
+    if moment == "reply":
+        watch = Watch(program)
+        watch.at, watch.act = 5, process.suspend
+        send(program)
+        qtbot.waitUntil(lambda: len(watch.steps) > 5, timeout=60_000)
+    else:
+        process.suspend()
+    seconds = close(program, qtbot)
+    print(f"closed over a process that hangs ({moment}) within {seconds * 1000:.0f} ms")
+    assert seconds < CLOSE_LIMIT_S
+    assert not psutil.pid_exists(process.pid)
