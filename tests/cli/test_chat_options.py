@@ -69,6 +69,22 @@ def test_experts_are_placed_per_model(arguments: list[str], of_target: int, of_d
     assert (target.n_cpu_moe, draft.n_cpu_moe) == (of_target, of_draft)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "of_target", "of_draft"),
+    [
+        ([], True, True),
+        (["--no-extra-bufts"], False, True),
+        (["--no-extra-bufts-draft"], True, False),
+        (["--no-extra-bufts", "--no-extra-bufts-draft"], False, False),
+    ],
+)
+def test_weights_are_repacked_per_model(
+    arguments: list[str], of_target: bool, of_draft: bool
+) -> None:
+    target, draft = models(*arguments)
+    assert (target.extra_bufts, draft.extra_bufts) == (of_target, of_draft)
+
+
 def test_how_gpus_share_holds_for_both_models() -> None:
     for params in models("--split-mode", "row", "--tensor-split", "3,0,1.5", "--main-gpu", "1"):
         assert params.split_mode == "row"
@@ -110,7 +126,9 @@ def test_a_placement_that_makes_no_sense(arguments: list[str], words: str) -> No
     assert_one_clear_line(result)
 
 
-@pytest.mark.parametrize("option", ["--cpu-moe-draft", "--n-cpu-moe-draft=2"])
+@pytest.mark.parametrize(
+    "option", ["--cpu-moe-draft", "--n-cpu-moe-draft=2", "--no-extra-bufts-draft"]
+)
 def test_experts_of_a_draft_model_that_is_not_there(option: str, target_path: Path) -> None:
     notes = request("--target", target_path, option).notes
     assert notes == (f"{option.partition('=')[0]} has no effect without a draft model.",)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
+import signal
+import sys
+import time
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from cli.program import assert_one_clear_line, paceline
 from paceline import __version__
-from paceline.cli import doctor
+from paceline.cli import doctor, engine_probe
 
-if TYPE_CHECKING:
-    import pytest
+posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 
 
 def test_the_report_as_json(paceline_home: Path, demo_pair: tuple[Path, Path]) -> None:
@@ -28,6 +32,11 @@ def test_the_report_as_json(paceline_home: Path, demo_pair: tuple[Path, Path]) -
     assert report["versions"]["PySide6-Essentials"]
     assert report["library"]["system_info"]
     assert any(device["kind"] == "cpu" for device in report["devices"])
+    process = report["engine_process"]
+    assert set(process) == {"starts", "seconds", "error"}
+    assert process["starts"] is True
+    assert process["error"] == ""
+    assert 0 < process["seconds"] < 30
     assert report["cores"]["default_threads"] == max((report["cores"]["physical"] or 2) - 1, 1)
     assert report["memory"]["total_bytes"] > report["memory"]["available_bytes"] > 0
     for folder in report["folders"].values():
@@ -46,6 +55,7 @@ def test_the_report_as_text() -> None:
         "paceline",
         __version__,
         "llama-cpp-python",
+        "engine process: answers after ",
         "device CPU",
         "cores:",
         "demo target",
@@ -72,7 +82,11 @@ def test_a_library_that_does_not_load_is_told(
     def broken() -> None:
         raise OSError("libgomp.so.1: cannot open shared object file")
 
+    def broken_too(_main: object) -> None:
+        broken()
+
     monkeypatch.setattr("paceline.hosting.inline.InlineClient", broken)
+    monkeypatch.setattr("paceline.hosting.child_process.ChildProcess", broken_too)
     assert doctor.run(Namespace(json=True, last=False)) == 0
     report = json.loads(capsys.readouterr().out)
     assert "libgomp" in report["library"]["error"]
@@ -81,6 +95,60 @@ def test_a_library_that_does_not_load_is_told(
     text = capsys.readouterr().out
     assert "problem: The native library cannot be loaded" in text
     assert "remedy: " in text
+
+
+def test_a_process_that_does_not_start_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_more(_main: object) -> None:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("paceline.hosting.child_process.ChildProcess", no_more)
+    report = doctor.collect()
+    assert report["engine_process"]["starts"] is False
+    assert "temporarily unavailable" in report["engine_process"]["error"]
+    assert report["library"]["version"], "it is asked within the program then"
+    assert [p["code"] for p in report["problems"]].count("engine-process") == 1
+    assert doctor.run(Namespace(json=False, last=False)) == 0
+    text = capsys.readouterr().out
+    assert "engine process: does not answer (it cannot be started (Resource tempo" in text
+    assert "remedy: Look whether a security program" in text
+
+
+@posix
+@pytest.mark.parametrize(("name", "is_native"), [("SIGKILL", False), ("SIGILL", True)])
+def test_a_library_that_crashes_does_not_take_the_doctor_along(
+    monkeypatch: pytest.MonkeyPatch, name: str, is_native: bool
+) -> None:
+    main = {"SIGKILL": be_killed, "SIGILL": crash}[name]
+    monkeypatch.setattr("paceline.hosting.child.run_child", main)
+    asked = engine_probe.ask_engine()
+    assert name in asked.process_error
+    assert (asked.answer is None) == is_native
+    assert (name in asked.library_error) == is_native
+
+
+@posix
+def test_a_process_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paceline.hosting.child.run_child", hang)
+    monkeypatch.setattr(engine_probe, "ANSWER_S", 1.0)
+    began = time.monotonic()
+    asked = engine_probe.ask_engine()
+    assert "has not answered" in asked.process_error
+    assert asked.answer is not None
+    assert time.monotonic() - began < 20
+
+
+def be_killed(*_arguments: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def crash(*_arguments: object) -> None:
+    os.kill(os.getpid(), signal.SIGILL)
+
+
+def hang(*_arguments: object) -> None:
+    time.sleep(60)
 
 
 def test_missing_resources_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -51,6 +51,11 @@ def test_healthy_machines(facts: Facts) -> None:
         (with_pyside(None), "no-pyside"),
         (replace(HEALTHY, required_library="0.3.40"), "library-version"),
         (replace(HEALTHY, library_error="libgomp is missing"), "library-not-loaded"),
+        (replace(HEALTHY, process_error="it was ended"), "engine-process"),
+        (
+            replace(HEALTHY, library_error="libgomp is missing", process_error="so it ended"),
+            "library-not-loaded",
+        ),
         (replace(HEALTHY, system_info="CPU : AVX2 = 1 | AMX_INT8 = 1 |"), "amx"),
         (replace(HEALTHY, system_info="CPU : SSE3 = 1 |"), "no-avx2"),
         (replace(HEALTHY, has_nvidia=True), "gpu-unused"),

@@ -8,7 +8,6 @@ from cli.program import assert_one_clear_line, paceline
 
 OPTIONS = [
     ["--spec-replace", "a", "b"],
-    ["--host", "process"],
     ["--target", "hf:owner/repo:model.gguf"],
     ["--draft", "hf:owner/repo:model.gguf"],
     ["--strategy", "auto"],

@@ -10,6 +10,7 @@ from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.output import Results, remark
 from paceline.cli.printer import JsonPrinter, Printer, TextPrinter
 from paceline.errors import UserError
+from paceline.hosting.deaths import AGAIN, DIED
 from paceline.messages import (
     EngineDescribed,
     EngineDied,
@@ -68,9 +69,11 @@ def run(args: argparse.Namespace) -> int:
     """
     with Interrupts() as interrupts:
         request = read_request(args, Paths.from_environment())
-        from paceline.hosting.inline import InlineClient  # brings the native library with it
+        from paceline.hosting.inline import InlineClient
+        from paceline.hosting.service import make_engine_service, make_process_service
 
-        return ChatRun(InlineClient(), request, interrupts, as_json=args.json).run()
+        make_service = make_process_service if args.host == "process" else make_engine_service
+        return ChatRun(InlineClient(make_service), request, interrupts, as_json=args.json).run()
 
 
 class ChatRun:
@@ -144,7 +147,9 @@ class ChatRun:
             case LoadFailed() | TurnFailed():
                 self._error = TurnError(event.code, event.message, event.hint)
             case EngineDied():
-                self._error = TurnError("engine-died", event.reason, event.hint)
+                # There is no next message here, which a window would start the engine with.
+                hint = event.hint.replace(AGAIN, "Run the command again.")
+                self._error = TurnError(DIED, event.reason, hint)
             case TuneRejected():
                 remark(f"{event.message} {event.hint}")  # a drafter failed on the way
             case EngineDescribed() | Unloaded() | TuneApplied():

@@ -63,7 +63,9 @@ def add_options(parser: Parser) -> None:
         "--host",
         choices=("inline", "process"),
         default="inline",
-        help="where the engine runs (default and so far the only choice: inline)",
+        help="where the engine runs: inline, within this program, or process, in a process of its "
+        "own, so that a crash of the engine is told instead of ending the program "
+        "(default: %(default)s)",
     )
     _add_later(parser)
 
@@ -161,12 +163,6 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
         ValueOutOfRangeError: A strategy or a sampling value that does not exist.
         UserError: A file that cannot be read.
     """
-    if args.host == "process":
-        raise UsageError(
-            "not-built-yet",
-            "--host process is not built yet.",
-            "Use --host inline, which is the default.",
-        )
     _check_prompt(args)
     pair = model_options.read_pair(args)
     strategy, pair = _settle_strategy(args, pair)

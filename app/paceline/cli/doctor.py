@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from paceline import __version__, paths
-from paceline.cli import known_problems, last_report
+from paceline.cli import engine_probe, known_problems, last_report
 from paceline.cli.output import Results
 from paceline.engine.threads import default_threads
 from paceline.errors import UserError
-from paceline.messages import DescribeEngine, EngineDescribed, Event
 
 if TYPE_CHECKING:
     import argparse
     from pathlib import Path
+
+    from paceline.messages import EngineDescribed
 
 _DISTRIBUTIONS = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 _GIB = 2**30
@@ -52,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
 def collect() -> dict[str, Any]:
     """Return the report as plain data; touches no folder and loads no Qt."""
     versions = {name: _version(name) for name in _DISTRIBUTIONS}
-    engine, error = _describe_engine()
+    asked = engine_probe.ask_engine()
+    engine, error = asked.answer, asked.library_error
     folders = _folders(paths.Paths.from_environment())
     models = _demo_pair()
     memory = psutil.virtual_memory()
@@ -61,6 +63,7 @@ def collect() -> dict[str, Any]:
         installed=versions,
         required_library=_required("llama-cpp-python"),
         library_error=error,
+        process_error=asked.process_error,
         system_info=engine.system_info if engine else "",
         machine=platform.machine(),
         supports_gpu=bool(engine and engine.supports_gpu),
@@ -72,6 +75,11 @@ def collect() -> dict[str, Any]:
         "versions": {"paceline": __version__, "python": platform.python_version(), **versions},
         "system": platform.platform(),
         "library": _library(engine, error),
+        "engine_process": {
+            "starts": not asked.process_error,
+            "seconds": round(asked.seconds, 3),
+            "error": asked.process_error,
+        },
         "devices": [dataclasses.asdict(device) for device in engine.devices] if engine else [],
         "cores": {
             "physical": psutil.cpu_count(logical=False),
@@ -103,24 +111,6 @@ def _required(distribution: str) -> str:
         if name.strip() == distribution:
             return version.split(";")[0].strip()
     return ""
-
-
-def _describe_engine() -> tuple[EngineDescribed | None, str]:
-    """Return what the native library says of itself, or why it says nothing."""
-    answers: list[Event] = []
-    try:
-        from paceline.hosting.inline import InlineClient
-
-        client = InlineClient()
-        client.set_listener(answers.append)
-        client.submit(DescribeEngine())
-        client.close()
-    except (ImportError, OSError, RuntimeError, UserError) as error:
-        return None, str(error)
-    for event in answers:
-        if isinstance(event, EngineDescribed):
-            return event, ""
-    return None, "; ".join(str(event) for event in answers) or "it does not answer"
 
 
 def _library(engine: EngineDescribed | None, error: str) -> dict[str, Any]:
@@ -167,6 +157,7 @@ def as_text(report: dict[str, Any]) -> str:
     lines = [f"{name:<20} {version or 'missing'}" for name, version in report["versions"].items()]
     lines += [f"{'system':<20} {report['system']}", ""]
     lines += [f"library: {key} {value}" for key, value in report["library"].items()]
+    lines += [_process_line(report["engine_process"])]
     lines += [_device_line(device) for device in report["devices"]]
     lines += [
         "",
@@ -185,6 +176,12 @@ def as_text(report: dict[str, Any]) -> str:
     for problem in report["problems"]:
         lines += [f"problem: {problem['text']}", f"  remedy: {problem['remedy']}"]
     return "\n".join([*lines, *([] if report["problems"] else ["No known problems."])])
+
+
+def _process_line(process: dict[str, Any]) -> str:
+    if process["starts"]:
+        return f"engine process: answers after {process['seconds']:.2f} s"
+    return f"engine process: does not answer ({process['error']})"
 
 
 def _device_line(device: dict[str, Any]) -> str:

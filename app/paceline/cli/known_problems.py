@@ -24,6 +24,7 @@ class Facts:
         required_library: The version of llama-cpp-python that this program is made for; empty when
             the program was not installed as a package.
         library_error: Why the native library cannot be loaded; empty when it can.
+        process_error: Why the engine's own process does not answer; empty when it does.
         system_info: The library's build flags in words.
         machine: The processor's architecture, e.g. "x86_64".
         supports_gpu: Whether the library can use a GPU.
@@ -36,6 +37,7 @@ class Facts:
     installed: dict[str, str | None]
     required_library: str = ""
     library_error: str = ""
+    process_error: str = ""
     system_info: str = ""
     machine: str = ""
     supports_gpu: bool = False
@@ -68,6 +70,16 @@ def _library(facts: Facts) -> list[Problem]:
                 f"The native library cannot be loaded: {facts.library_error}",
                 f"Install it again: pip install --force-reinstall {_LIBRARY}"
                 f"{'==' + facts.required_library if facts.required_library else ''}",
+            )
+        )
+    elif facts.process_error:
+        problems.append(
+            Problem(
+                "engine-process",
+                f"The engine does not answer from a process of its own: {facts.process_error}",
+                "Look whether a security program or a limit on processes keeps Paceline from "
+                "starting one, and whether the folder for temporary files has room; meanwhile "
+                "`paceline chat --host inline` works without it.",
             )
         )
     if installed and facts.required_library and installed != facts.required_library:

@@ -23,6 +23,7 @@ _FIELDS = {
     "n_gpu_layers": "gpu_layers{}",
     "device": "device{}",
     "n_cpu_moe": "n_cpu_moe{}",
+    "extra_bufts": "extra_bufts{}",
     "kv_type_k": "kv_type{}_k",
     "kv_type_v": "kv_type{}_v",
 }
@@ -158,10 +159,11 @@ def _params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams:
 def _notes_without_draft(args: argparse.Namespace) -> list[str]:
     options = [option.format("_draft") for option in _FIELDS.values()]
     given = {option: getattr(args, option) for option in options}
+    written = {"extra_bufts_draft": "no_extra_bufts_draft"}
     if given["n_cpu_moe_draft"] == ALL_LAYERS:
-        given = {"cpu_moe_draft" if o == "n_cpu_moe_draft" else o: v for o, v in given.items()}
+        written["n_cpu_moe_draft"] = "cpu_moe_draft"
     return [
-        f"--{option.replace('_', '-')} has no effect without a draft model."
+        f"--{written.get(option, option).replace('_', '-')} has no effect without a draft model."
         for option, value in given.items()
         if value is not None
     ]

@@ -1,7 +1,7 @@
 """The options for models that are spread: experts kept on the CPU, and several GPUs.
 
-Experts are placed per model. How GPUs share the work is said once and holds for both models, as in
-llama.cpp, whose draft model takes over the target's split.
+Experts are placed, and weights repacked, per model. How GPUs share the work is said once and holds
+for both models, as in llama.cpp, whose draft model takes over the target's split.
 """
 
 from __future__ import annotations
@@ -34,6 +34,14 @@ def add_placement(group: argparse._ArgumentGroup) -> None:
             metavar="N",
             type=whole_number(0),
             help="keep those of the first N layers there",
+        )
+        group.add_argument(
+            f"--no-extra-bufts{suffix}",
+            dest=f"extra_bufts{suffix.replace('-', '_')}",
+            action="store_const",
+            const=False,
+            help=f"do not repack the {whose}'s weights for special instructions of the CPU: "
+            "slower, for processors on which these crash, or to save memory",
         )
     group.add_argument(
         "--split-mode",

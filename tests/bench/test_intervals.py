@@ -1,0 +1,41 @@
+"""Medians, their intervals and percentiles, against what is known of them."""
+
+from __future__ import annotations
+
+import random
+import statistics
+
+import pytest
+
+from paceline.bench.intervals import median_interval, percentile
+
+
+@pytest.mark.parametrize(
+    ("share", "wanted"), [(0.0, 1), (0.05, 1), (0.5, 5), (0.51, 6), (0.95, 10), (1.0, 10)]
+)
+def test_percentiles_of_ten(share: float, wanted: float) -> None:
+    values = list(range(1, 11))
+    random.Random(2).shuffle(values)
+    assert percentile(values, share) == wanted
+
+
+def test_a_percentile_of_one_value_is_that_value() -> None:
+    assert {percentile([7.0], share) for share in (0.0, 0.5, 0.95, 1.0)} == {7.0}
+
+
+def test_an_interval_holds_its_median_and_shrinks_with_more_values() -> None:
+    noise = random.Random(3)
+    few, many = ([noise.gauss(1.0, 0.1) for _ in range(n)] for n in (15, 400))
+    narrow, wide = median_interval(many), median_interval(few)
+    for interval, values in ((narrow, many), (wide, few)):
+        assert interval.median == statistics.median(values)
+        assert interval.low <= interval.median <= interval.high
+    assert narrow.high - narrow.low < (wide.high - wide.low) / 2
+
+
+def test_most_intervals_hold_the_true_median() -> None:
+    noise = random.Random(4)
+    intervals = [median_interval([noise.gauss(1.0, 0.1) for _ in range(15)]) for _ in range(40)]
+    held = sum(interval.low <= 1.0 <= interval.high for interval in intervals)
+    assert held >= 33
+    assert median_interval([2.0] * 15) == median_interval([2.0] * 3)

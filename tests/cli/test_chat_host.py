@@ -1,0 +1,274 @@
+"""`paceline chat --host process`: the same as inline, and nothing is left of it in any case."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+from cli.program import COMMAND, TIMEOUT_S, Result, assert_one_clear_line, paceline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ENDLESS = ("--prompt", "Hi", "--ignore-eog", "--max-tokens", "1900", "--seed", "1")
+SOON_S = 10.0
+"""Ten times what a person is promised for Ctrl+C: the machine may be busy."""
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals work differently there")
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where temporary files go: empty again behind every test."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.setenv(name, str(folder))
+    yield folder
+    assert [path.name for path in folder.iterdir()] == []
+
+
+def chat(host: str, *arguments: str | Path) -> Result:
+    return paceline("chat", "--host", host, "--threads", "1", *arguments)
+
+
+class Running:
+    """`paceline chat --host process` under way, in a process group of its own."""
+
+    def __init__(self, *arguments: str, sees_progress: bool = False) -> None:
+        self._terminal, stderr = os.openpty() if sees_progress else (-1, subprocess.PIPE)
+        self.process = subprocess.Popen(
+            [*COMMAND, "chat", "--host", "process", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+        if sees_progress:
+            os.close(stderr)
+        self.family: list[psutil.Process] = []
+
+    def read(self, n: int) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.read(n)
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
+
+    def wait_for_progress(self, text: str) -> None:
+        seen = ""
+        while text not in seen:
+            seen += os.read(self._terminal, 1 << 12).decode(errors="replace")
+
+    def engine(self) -> psutil.Process:
+        """The engine's process; notes everything that must be gone at the end."""
+        self.family = psutil.Process(self.process.pid).children(recursive=True)
+        (engine,) = (p for p in self.family if "spawn_main" in " ".join(p.cmdline()))
+        return engine
+
+    def press_ctrl_c(self) -> float:
+        """As a terminal does it: the whole group gets the signal."""
+        with suppress(psutil.Error, ValueError):  # there may be no engine yet
+            self.engine()
+        os.killpg(self.process.pid, signal.SIGINT)
+        return time.monotonic()
+
+    def finish(self) -> Result:
+        out, err = self.process.communicate(timeout=TIMEOUT_S)
+        return Result(self.process.returncode, out, err or "")
+
+    def assert_nothing_is_left(self) -> None:
+        _, alive = psutil.wait_procs(self.family, timeout=SOON_S)
+        assert alive == []
+
+    def close(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+        if self._terminal >= 0:
+            os.close(self._terminal)
+
+
+@contextmanager
+def running(*arguments: str, sees_progress: bool = False) -> Iterator[Running]:
+    run = Running(*arguments, sees_progress=sees_progress)
+    try:
+        yield run
+    finally:
+        run.close()
+
+
+def without_times(line: dict[str, Any]) -> dict[str, Any]:
+    """A JSON line without what differs between two runs on one machine."""
+    if line["event"] == "step":
+        return {key: value for key, value in line.items() if not key.endswith("_s")}
+    kept = ("n_prompt", "n_generated", "n_steps", "n_drafted", "n_accepted", "n_discarded")
+    stats = {key: line["stats"][key] for key in kept}
+    return {**line, "stats": stats}
+
+
+@pytest.mark.parametrize("strategy", ["off", "draft:n_max=4:p_min=0"])
+def test_every_token_and_its_source_are_those_of_inline(strategy: str) -> None:
+    arguments = ("--json", "--prompt", "What is a list?", "--seed", "5", "--max-tokens", "60")
+    inline, process = (
+        chat(host, *arguments, "--strategy", strategy) for host in ("inline", "process")
+    )
+    assert process.code == 0
+    assert process.err == ""
+    assert list(map(without_times, process.objects)) == list(map(without_times, inline.objects))
+    assert len(process.finished["tokens"]) > 10
+
+
+def test_the_text_is_that_of_inline() -> None:
+    arguments = ("--prompt", "What is a list?", "--seed", "5", "--max-tokens", "30")
+    inline, process = (chat(host, *arguments) for host in ("inline", "process"))
+    assert process.code == 0
+    assert process.out == inline.out
+    assert process.err.split("; ")[-3:] == inline.err.split("; ")[-3:]
+    assert_lines(process.err, 1)
+
+
+def assert_lines(text: str, n: int) -> None:
+    assert len(text.splitlines()) == n, text
+
+
+def test_a_broken_file_is_told_as_inline_does(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + bytes(range(200)))
+    arguments = ("--prompt", "Hi", "--target", broken)
+    inline, process = (chat(host, *arguments) for host in ("inline", "process"))
+    assert process.code == inline.code == 1
+    assert process.out == ""
+    assert process.err == inline.err
+    assert_one_clear_line(process)
+
+
+# ------------------------------------------------------------------------------------- Ctrl+C
+
+
+@posix
+@pytest.mark.parametrize("stage", ["Loading the target", "Reading the prompt"])
+def test_ctrl_c_before_the_reply(stage: str, tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens.json"
+    tokens.write_text(json.dumps([1 + i % 4000 for i in range(1900)]))
+    arguments = ("--prompt-tokens", str(tokens), "--threads", "1", "--max-tokens", "2")
+    with running(*arguments, sees_progress=True) as run:
+        run.wait_for_progress(stage)
+        pressed = run.press_ctrl_c()
+        result = run.finish()
+        assert time.monotonic() - pressed < SOON_S
+        run.assert_nothing_is_left()
+    assert result.code == 130
+    assert result.out.strip() == "", "the reply had not begun"
+
+
+@posix
+def test_ctrl_c_while_the_engine_starts() -> None:
+    with running(*ENDLESS) as run:
+        deadline = time.monotonic() + SOON_S
+        while time.monotonic() < deadline:
+            with suppress(psutil.Error, ValueError):  # there is none yet
+                run.engine()
+                break
+        run.press_ctrl_c()
+        result = run.finish()
+        run.assert_nothing_is_left()
+    assert result.code == 130
+    assert result.out == ""
+    assert result.err == "paceline: Stopped.\n", "the engine's process tells nothing itself"
+
+
+@posix
+def test_ctrl_c_in_the_reply_keeps_it() -> None:
+    with running(*ENDLESS) as run:
+        start = run.read(20)
+        pressed = run.press_ctrl_c()
+        result = run.finish()
+        assert time.monotonic() - pressed < SOON_S
+        run.assert_nothing_is_left()
+    assert result.code == 130
+    inline = chat("inline", *ENDLESS[:-4], "--max-tokens", "30", "--seed", "1")
+    assert (start + result.out).startswith(inline.out[:20])
+    assert result.out.endswith("\n")
+    assert_lines(result.err, 1)
+    assert result.err.rstrip().endswith("ended by cancelled")
+
+
+@posix
+def test_a_second_ctrl_c_leaves_nothing_either() -> None:
+    with running(*ENDLESS) as run:
+        run.read(1)
+        for _ in range(5):
+            run.press_ctrl_c()
+        result = run.finish()
+        run.assert_nothing_is_left()
+    assert result.code == 130
+
+
+@posix
+@pytest.mark.parametrize("mode", [[], ["--json"]])
+def test_a_reader_that_has_seen_enough(mode: list[str]) -> None:
+    with running(*ENDLESS, *mode) as run:
+        run.read(1)
+        run.engine()
+        assert run.process.stdout is not None
+        assert run.process.stderr is not None
+        run.process.stdout.close()
+        assert run.process.stderr.read() == ""
+        assert run.process.wait(SOON_S) == 0
+        run.assert_nothing_is_left()
+
+
+# -------------------------------------------------------------------------------------- deaths
+
+
+@posix
+def test_a_killed_engine_costs_the_rest_of_the_reply() -> None:
+    with running(*ENDLESS) as run:
+        start = run.read(40)
+        run.engine().kill()
+        result = run.finish()
+        run.assert_nothing_is_left()
+    assert result.code == 1
+    inline = chat("inline", *ENDLESS[:-4], "--max-tokens", "60", "--seed", "1")
+    assert (start + result.out).startswith(inline.out[:40])
+    assert_one_clear_line(result)
+    assert "SIGKILL" in result.err
+    assert "Run the command again." in result.err
+
+
+@posix
+def test_a_killed_engine_as_json() -> None:
+    with running(*ENDLESS, "--json") as run:
+        lines = [run.line() for _ in range(5)]
+        run.engine().kill()
+        result = run.finish()
+        run.assert_nothing_is_left()
+    assert result.code == 1
+    *steps, last = [json.loads(line) for line in [*lines, *result.out.splitlines()]]
+    assert {step["event"] for step in steps} == {"step"}
+    assert [step["step"] for step in steps] == list(range(len(steps)))
+    assert set(last) == {"event", "code", "message", "hint"}
+    assert (last["event"], last["code"]) == ("failed", "engine-died")
+    assert_one_clear_line(result)
+
+
+@posix
+def test_a_killed_program_takes_its_engine_along() -> None:
+    with running(*ENDLESS) as run:
+        run.read(20)
+        run.engine()
+        run.process.kill()
+        run.process.wait(SOON_S)
+        run.assert_nothing_is_left()
