@@ -8,8 +8,17 @@ one sequence per context.
 from __future__ import annotations
 
 from paceline.engine.llama.backend import LlamaBackend
+from paceline.engine.llama.gguf import parse_header, read_header
 from paceline.engine.llama.library import on_abort
 from paceline.engine.llama.model import N_BATCH, LlamaModel
 from paceline.engine.llama.vocabulary import LlamaVocabulary
 
-__all__ = ["N_BATCH", "LlamaBackend", "LlamaModel", "LlamaVocabulary", "on_abort"]
+__all__ = [
+    "N_BATCH",
+    "LlamaBackend",
+    "LlamaModel",
+    "LlamaVocabulary",
+    "on_abort",
+    "parse_header",
+    "read_header",
+]
