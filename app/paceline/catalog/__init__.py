@@ -1,0 +1,1 @@
+"""Models: where they lie, what they are, which fit together, and where to get more."""

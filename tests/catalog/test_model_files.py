@@ -1,0 +1,133 @@
+"""Models found in folders as people and programs leave them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from paceline.catalog.model_files import ModelFile, find_models
+
+needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+
+
+def put(folder: Path, *names: str, n_bytes: int = 10) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(n_bytes))
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(model.name for model in find_models(folder))
+
+
+def only(folder: Path) -> ModelFile:
+    (model,) = find_models(folder)
+    return model
+
+
+def test_files_in_folders_below(tmp_path: Path) -> None:
+    put(tmp_path, "a.gguf", "deep/er/b.GGUF", "deep/readme.md", "c.gguf.part", "gguf")
+    assert names(tmp_path) == ["a", "b"]
+    assert {model.source for model in find_models(tmp_path)} == {"folder"}
+
+
+def test_a_split_model_is_one(tmp_path: Path) -> None:
+    parts = [f"big-Q4_K_M-0000{n}-of-00003.gguf" for n in (3, 1, 2)]
+    put(tmp_path, *parts, "other-00001-of-00002.gguf", "big-Q4_K_M.gguf")
+    os.utime(tmp_path / parts[2], ns=(5, 2**62))
+    by_size = {(m.name, m.n_parts): m for m in find_models(tmp_path)}
+    big = by_size["big-Q4_K_M", 3]
+    assert big.path.name == "big-Q4_K_M-00001-of-00003.gguf"
+    assert [part.name for part in big.parts] == sorted(parts)
+    assert (big.n_bytes, big.mtime_ns, big.is_complete) == (30, 2**62, True)
+    assert by_size["big-Q4_K_M", 1].is_complete
+    assert not by_size["other", 2].is_complete
+
+
+def test_parts_of_different_counts_are_different_models(tmp_path: Path) -> None:
+    put(tmp_path, "m-00001-of-00002.gguf", "m-00002-of-00002.gguf", "m-00001-of-00003.gguf")
+    assert sorted((m.n_parts, m.is_complete) for m in find_models(tmp_path)) == [
+        (2, True),
+        (3, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mmproj-model-f16.gguf", "gemma.mmproj.gguf", "x-mmproj-Q8_0.gguf", "imatrix.gguf",
+     "model-imatrix.gguf", "MMPROJ-BF16.gguf"],
+)  # fmt: skip
+def test_by_products_are_left_out(tmp_path: Path, name: str) -> None:
+    put(tmp_path, name, "model.gguf")
+    assert names(tmp_path) == ["model"]
+
+
+@pytest.mark.parametrize("name", ["imatrixed-model.gguf", "my-mmprojector.gguf"])
+def test_models_that_only_sound_like_by_products_stay(tmp_path: Path, name: str) -> None:
+    put(tmp_path, name)
+    assert names(tmp_path) == [name.removesuffix(".gguf")]
+
+
+@needs_links
+def test_the_cache_of_hugging_face_links_every_revision_to_one_file(tmp_path: Path) -> None:
+    repo = tmp_path / "models--owner--name"
+    put(repo, "blobs/abc", n_bytes=77)
+    for revision in ("1111", "2222"):
+        link = repo / "snapshots" / revision / "model-Q4_0.gguf"
+        link.parent.mkdir(parents=True)
+        link.symlink_to("../../blobs/abc")
+    model = only(tmp_path)
+    assert (model.name, model.n_bytes) == ("model-Q4_0", 77)
+
+
+@needs_links
+def test_links_that_lead_nowhere_or_in_circles(tmp_path: Path) -> None:
+    (tmp_path / "gone.gguf").symlink_to("missing")
+    (tmp_path / "again").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "self.gguf").symlink_to("self.gguf")
+    put(tmp_path, "real.gguf")
+    assert names(tmp_path) == ["real"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_pipes_and_folders_named_like_models(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.gguf")
+    put(tmp_path, "folder.gguf/inner.gguf")
+    assert names(tmp_path) == ["inner"]
+
+
+def test_a_folder_that_is_missing_or_a_file(tmp_path: Path) -> None:
+    put(tmp_path, "file")
+    assert names(tmp_path / "missing") == names(tmp_path / "file") == []
+
+
+def test_a_folder_that_cannot_be_read_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "closed/a.gguf", "open/b.gguf")
+    scan = os.scandir
+
+    def guarded(path: Path) -> object:
+        if Path(path).name == "closed":
+            raise PermissionError(path)
+        return scan(path)
+
+    monkeypatch.setattr("os.scandir", guarded)
+    assert names(tmp_path) == ["b"]
+
+
+def test_a_search_can_be_stopped(tmp_path: Path) -> None:
+    put(tmp_path, *(f"{n}/model.gguf" for n in range(10)))
+    found: list[ModelFile] = []
+    for model in find_models(tmp_path, is_stopped=lambda: len(found) >= 3):
+        found.append(model)
+    assert len(found) == 3
+
+
+def test_very_deep_folders_end_somewhere(tmp_path: Path) -> None:
+    put(tmp_path, "/".join("x" * 40) + "/deep.gguf", "/".join("x" * 5) + "/near.gguf")
+    assert names(tmp_path) == ["near"]
