@@ -97,7 +97,7 @@ def test_the_last_words_are_the_reason() -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/home/runner/work/vendor/llama.cpp/ggml/src/ggml-cpu/ops.cpp:1234",
+        "/build/vendor/llama.cpp/ggml/src/ggml-cpu/ops.cpp:1234",
         "D:\\a\\llama-cpp-python\\ggml\\src\\ops.cpp:1234",
         "../../vendor/llama.cpp/ggml/src/ops.cpp:1234",
         "C:/Users/Some/ops.cpp:1234",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
+PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
 """How the parts of a split model are named (llama.cpp, tools/gguf-split): number and count."""
 _BY_PRODUCT = re.compile(r"(^|[-_.])(mmproj|imatrix)([-_.]|$)", re.IGNORECASE)
 """Projectors of images, and matrices that quantisation was guided by: not models to chat with."""
@@ -92,7 +92,7 @@ def _grouped(files: Iterable[Path]) -> Iterator[tuple[list[Path], int]]:
     """Yield the files of each model and how many there should be."""
     splits: dict[tuple[str, str], list[Path]] = {}
     for path in files:
-        part = _PART.search(path.name)
+        part = PART.search(path.name)
         if part is None:
             yield [path], 1
         else:
@@ -115,7 +115,7 @@ def _model(
         return None
     seen.add(identity)
     first = parts[0]
-    part = _PART.search(first.name)
+    part = PART.search(first.name)
     return ModelFile(
         path=first,
         parts=tuple(parts),

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
+from paceline.engine.answers import no_model, not_running
 from paceline.engine.backend import Backend, LanguageModel
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.exact import make_exact
@@ -25,7 +26,7 @@ from paceline.engine.self_test import self_test
 from paceline.engine.stats import Activity, activity_of
 from paceline.engine.turn import Turn
 from paceline.engine.vocab import vocabulary_mismatch
-from paceline.errors import CancelledError, ModelError, UserError
+from paceline.errors import CancelledError, ModelError
 from paceline.messages import (
     CancelTurn,
     Command,
@@ -39,7 +40,6 @@ from paceline.messages import (
     Shutdown,
     StartTurn,
     Tune,
-    TuneRejected,
     TurnFailed,
     Unload,
     Unloaded,
@@ -88,13 +88,7 @@ class EngineService:
             case StartTurn():
                 self._start_turn(command)
             case Tune():
-                self._emit(
-                    TuneRejected(
-                        command.turn_id, command.strategy, "not-running",
-                        "This reply is not running any more.",
-                        "The setting counts from the next reply on.",
-                    )
-                )  # fmt: skip
+                self._emit(not_running(command))
             case DescribeEngine():
                 self._emit(self._get_backend().describe())
             case Unload():
@@ -210,11 +204,10 @@ class EngineService:
     # ---------------------------------------------------------------------------------- turn
 
     def _start_turn(self, command: StartTurn) -> None:
+        if self._pair is None:
+            self._emit(no_model(command.turn_id))
+            return
         try:
-            if self._pair is None:
-                raise UserError(
-                    "no-model", "No model is loaded.", "Choose one first, or load the demo pair."
-                )
             seed = secrets.randbits(32) if command.seed is None else command.seed
             Turn(
                 self._pair,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from paceline.catalog.model_files import PART
 from paceline.chat.pair import Pair, PairState
 from paceline.engine.model_params import DEFAULT_CTX
 from paceline.engine.proposals import smaller_context
@@ -38,8 +38,6 @@ MODELS = "models"
 
 _TOO_LITTLE_MEMORY = {"does-not-fit", "out-of-memory"}
 _GGUF_MAGIC = b"GGUF"
-_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
-"""How the parts of a split model are named: number and count."""
 
 
 class ModelsController(QObject):
@@ -294,13 +292,13 @@ def check_is_gguf(path: str) -> None:
 
 def first_parts(paths: list[str]) -> list[str]:
     """The paths without the later parts of split models, which are loaded through the first."""
-    parts = [(path, _PART.search(path)) for path in paths]
+    parts = [(path, PART.search(path)) for path in paths]
     return [path for path, part in parts if part is None or int(part[1]) == 1] or paths[:1]
 
 
 def _size(path: str) -> int:
     """Bytes of a model, all its parts together; 0 when it cannot be read."""
-    split = _PART.search(path)
+    split = PART.search(path)
     file = Path(path)
     pattern = f"{glob.escape(file.name[: -len(split[0])])}-*-of-{split[2]}.gguf" if split else ""
     try:

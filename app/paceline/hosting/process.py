@@ -18,6 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import assert_never
 
+from paceline.engine.answers import no_model, not_running
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain, ChildProcess
 from paceline.hosting.deaths import Death, RestartPolicy
@@ -38,7 +39,6 @@ from paceline.messages import (
     Shutdown,
     StartTurn,
     Tune,
-    TuneRejected,
     TurnFailed,
     TurnFinished,
     Unload,
@@ -151,12 +151,7 @@ class ProcessService:
     def _turn(self, command: StartTurn) -> None:
         self.look()
         if self._keeper.child is None:
-            self._emit(
-                TurnFailed(
-                    command.turn_id, "no-model", "No model is loaded.",
-                    "Choose one first, or load the demo pair.",
-                )
-            )  # fmt: skip
+            self._emit(no_model(command.turn_id))
             return
         self._is_unsound = False
         try:
@@ -179,7 +174,7 @@ class ProcessService:
     def _tune(self, command: Tune) -> None:
         self.look()
         if self._keeper.child is None:  # no process is started for that
-            self._emit(_too_late(command))
+            self._emit(not_running(command))
         else:
             self._pass_on(self._carry_out(command))
 
@@ -313,11 +308,3 @@ class _Stop:
 
 def _load_failed(command: LoadPair, code: str, message: str, hint: str = "") -> LoadFailed:
     return LoadFailed(command.request_id, code, message, hint)
-
-
-def _too_late(tune: Tune) -> TuneRejected:
-    return TuneRejected(
-        tune.turn_id, tune.strategy, "not-running",
-        "This reply is not running any more.",
-        "The setting counts from the next reply on.",
-    )  # fmt: skip

@@ -1,0 +1,21 @@
+"""What an engine answers to commands that it has nothing for, wherever it is hosted."""
+
+from __future__ import annotations
+
+from paceline.messages import Tune, TuneRejected, TurnFailed
+
+
+def no_model(turn_id: str) -> TurnFailed:
+    """Answer a turn that finds no model loaded."""
+    return TurnFailed(
+        turn_id, "no-model", "No model is loaded.", "Choose one first, or load the demo pair."
+    )
+
+
+def not_running(tune: Tune) -> TuneRejected:
+    """Answer a `Tune` that comes behind the end of its reply."""
+    return TuneRejected(
+        tune.turn_id, tune.strategy, "not-running",
+        "This reply is not running any more.",
+        "The setting counts from the next reply on.",
+    )  # fmt: skip
