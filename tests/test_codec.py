@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from message_samples import MESSAGES, any_message, sample
 from paceline import messages
-from paceline.codec import CodecError, decode, encode
+from paceline.codec import CodecError, decode, decode_part, encode, encode_part
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -136,3 +136,29 @@ def test_the_error_names_the_place() -> None:
 def test_every_union_in_the_messages_is_known_to_the_codec() -> None:
     names = {cls.__name__ for cls in (*get_args(messages.Command), *get_args(messages.Event))}
     assert len(names) == len(MESSAGES)
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """What is no message, but made of the same parts."""
+
+    pair: tuple[str, int]
+    pairs: tuple[tuple[int, float], ...] = ()
+
+
+def test_tuples_of_a_fixed_length() -> None:
+    record = Record(("a", 1), ((2, 0.5), (3, 1.0)))
+    assert decode_part(Record, json.loads(json.dumps(encode_part(record)))) == record
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"pair": ["a"]}, {"pair": ["a", 1, 2]}, {"pair": [1, "a"]}, {"pair": "a1"}, {"pair": None},
+        {"pair": ["a", 1], "pairs": [[1]]}, {"pair": ["a", 1], "pairs": [1, 2]},
+        {"pair": ["a", True]},
+    ],
+)  # fmt: skip
+def test_tuples_that_do_not_fit(data: Any) -> None:
+    with pytest.raises(CodecError, match="does not fit"):
+        decode_part(Record, data)

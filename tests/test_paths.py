@@ -50,6 +50,12 @@ def test_a_tilde_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert Paths.from_environment({"PACELINE_HOME": "~/p"}).data_dir == tmp_path / "p" / "data"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows asks nobody for a user's home")
+def test_the_home_of_a_user_who_does_not_exist() -> None:
+    with pytest.raises(UserError, match="no such user"):
+        Paths.from_environment({"PACELINE_HOME": "~nobody-of-this-name/p"})
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_new_folders_are_private_and_old_ones_left_alone(tmp_path: Path) -> None:
     old = tmp_path / "old"

@@ -16,7 +16,6 @@ import typing
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from paceline import messages
 from paceline.messages import Command, Event
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def _decode_dataclass(cls: type, data: dict[str, Any]) -> object:
 
 @functools.cache
 def _dataclass_reader(cls: type) -> _Reader:
-    readers = {name: _reader(hint) for name, hint in get_type_hints(cls, vars(messages)).items()}
+    readers = {name: _reader(hint) for name, hint in get_type_hints(cls).items()}
     known = readers.keys()
 
     def read(data: Any) -> Any:
@@ -156,7 +155,10 @@ def _reader(hint: Any) -> _Reader:
     if origin is Literal:
         return _literal_reader(get_args(hint))
     if origin is tuple:
-        return _tuple_reader(_reader(get_args(hint)[0]))
+        items = get_args(hint)
+        if items[-1] is Ellipsis:
+            return _tuple_reader(_reader(items[0]))
+        return _record_reader([_reader(item) for item in items])
     if dataclasses.is_dataclass(hint):
         return _dataclass_reader(typing.cast(type, hint))
     if hint is float:
@@ -195,6 +197,17 @@ def _tuple_reader(item: _Reader) -> _Reader:
             error.place.append(f"[{len(items)}]")
             raise
         return tuple(items)
+
+    return read
+
+
+def _record_reader(items: list[_Reader]) -> _Reader:
+    """Read a tuple of a fixed length."""
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, list) or len(value) != len(items):
+            raise _misfit(value)
+        return tuple(item(element) for item, element in zip(items, value, strict=True))
 
     return read
 

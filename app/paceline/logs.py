@@ -60,8 +60,8 @@ class _Console(logging.StreamHandler[TextIO]):
 
 
 def _is_for_console(record: logging.LogRecord) -> bool:
-    """Leave out what became of the engine's process: an event tells that, with a remedy."""
-    return not record.name.startswith("paceline.hosting.")
+    """Leave out what became of a helper process: who asked it is told that, with a remedy."""
+    return not record.name.startswith(("paceline.hosting.", "paceline.catalog.inspector_thread"))
 
 
 class _OneLine(logging.Formatter):

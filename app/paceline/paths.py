@@ -55,8 +55,19 @@ class Paths:
 
     @classmethod
     def below(cls, home: Path) -> Paths:
-        """Keep everything under one folder."""
-        home = home.expanduser().absolute()
+        """Keep everything under one folder.
+
+        Raises:
+            UserError: It begins with the home of a user who does not exist.
+        """
+        try:
+            home = home.expanduser().absolute()
+        except RuntimeError:
+            raise UserError(
+                "no-such-home",
+                f"The folder {home} cannot be used: there is no such user.",
+                "Set PACELINE_HOME to a folder that you can write to.",
+            ) from None
         return cls(home / "config", home / "data", home / "cache", home / "log")
 
 
@@ -107,7 +118,7 @@ def resources() -> Path:
     )
 
 
-def demo_pair() -> tuple[Path, Path]:
-    """Return target and draft model of the built-in demo pair."""
-    models = resources() / "models"
+def demo_pair(shipped: Path | None = None) -> tuple[Path, Path]:
+    """Return target and draft model of the built-in demo pair, below `resources` by default."""
+    models = (shipped or resources()) / "models"
     return models / "paceline-demo-target-q8_0.gguf", models / "paceline-demo-draft-q8_0.gguf"

@@ -82,7 +82,7 @@ def test_a_library_that_does_not_load_is_told(
     def broken() -> None:
         raise OSError("libgomp.so.1: cannot open shared object file")
 
-    def broken_too(_main: object) -> None:
+    def broken_too(*_: object) -> None:
         broken()
 
     monkeypatch.setattr("paceline.hosting.inline.InlineClient", broken)
@@ -100,7 +100,7 @@ def test_a_library_that_does_not_load_is_told(
 def test_a_process_that_does_not_start_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def no_more(_main: object) -> None:
+    def no_more(*_: object) -> None:
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
     monkeypatch.setattr("paceline.hosting.child_process.ChildProcess", no_more)

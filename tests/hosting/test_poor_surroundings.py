@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from hosting.children import obedient, scripted
-from paceline.hosting.child_process import ChildProcess
+from paceline.hosting.child_process import ChildProcess, engine_language
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX's descriptors and folders")
 
@@ -90,14 +90,15 @@ def refuse(*_: object, **__: object) -> None:
 def test_a_start_that_fails_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: object, name: str
 ) -> None:
-    ChildProcess(scripted(obedient)).end()  # `multiprocessing` keeps a helper from now on
+    # `multiprocessing` keeps a helper from now on.
+    ChildProcess(scripted(obedient), engine_language()).end()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     me = psutil.Process()
     before = me.num_fds(), len(me.children())
     with monkeypatch.context() as patch:
         patch.setattr(where, name, refuse)
         with pytest.raises(OSError, match="Too many open files"):
-            ChildProcess(scripted(obedient))
+            ChildProcess(scripted(obedient), engine_language())
     gc.collect()
     assert (me.num_fds(), len(me.children())) == before
     assert list(tmp_path.glob("*.txt")) == []

@@ -325,7 +325,7 @@ def test_a_start_that_is_refused_says_nothing_of_the_file(
 def test_a_child_that_cannot_be_started_is_told_as_that(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(main: object) -> None:
+    def refuse(*_: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr("paceline.hosting.keeper.ChildProcess", refuse)

@@ -75,6 +75,41 @@ def test_values_of_every_type() -> None:
     assert header.text("a.text") == "Zoë"
     assert header.texts["a.list"] == (b"x", b"", "ÿ".encode())
     assert header.arrays == {"a.list": 3, "some.numbers": 5}
+    assert header.numbers == {"some.numbers": (0, 1, 2, 3, 4)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [
+        (gguf_file.U8, "<u1"), (gguf_file.I8, "<i1"), (gguf_file.U16, "<u2"),
+        (gguf_file.I16, "<i2"), (gguf_file.U32, "<u4"), (gguf_file.I32, "<i4"),
+        (gguf_file.F32, "<f4"), (gguf_file.BOOL, "?"), (gguf_file.U64, "<u8"),
+        (gguf_file.I64, "<i8"), (gguf_file.F64, "<f8"),
+    ],
+)  # fmt: skip
+def test_arrays_of_numbers_of_every_type(kind: int, dtype: str) -> None:
+    numbers = np.array([1, 0, 1, 1, 0, 0, 1], dtype)
+    header = parsed(with_array(kind, numbers))
+    assert header.numbers == {"the.array": tuple(numbers.tolist())}
+    assert {type(number) for number in header.numbers["the.array"]} == {type(numbers[0].item())}
+    assert header.arrays["the.array"] == 7
+
+
+def test_long_arrays_of_numbers_are_left_out() -> None:
+    assert (
+        len(parsed(with_array(gguf_file.I32, np.zeros(1024, "<i4"))).numbers["the.array"]) == 1024
+    )
+    assert parsed(with_array(gguf_file.I32, np.zeros(1025, "<i4"))).numbers == {}
+    assert parsed(with_array(gguf_file.I32, np.zeros(0, "<i4"))).numbers == {"the.array": ()}
+
+
+def with_array(kind: int, numbers: np.ndarray) -> bytes:
+    model = Gguf()
+    head = struct.pack("<IIQ", gguf_file.ARRAY, kind, len(numbers))
+    model.metadata["the.array"] = head + numbers.tobytes()
+    out = io.BytesIO()
+    model.write(out)
+    return out.getvalue()
 
 
 def test_a_value_of_another_type_is_none(target_path: Path) -> None:

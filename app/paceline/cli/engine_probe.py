@@ -47,11 +47,11 @@ def ask_engine() -> Asked:
 def _ask_process() -> tuple[EngineDescribed | None, str, bool]:
     """Return the answer, or why there is none and whether native code crashed."""
     from paceline.hosting.child import run_child
-    from paceline.hosting.child_process import ChildProcess
+    from paceline.hosting.child_process import ChildProcess, engine_language
     from paceline.hosting.wire import WireError
 
     try:
-        child = ChildProcess(run_child)
+        child = ChildProcess(run_child, engine_language())
     except OSError as error:
         return None, f"it cannot be started ({error.strerror or error})", False
     deadline = time.monotonic() + ANSWER_S

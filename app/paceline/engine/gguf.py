@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 Scalar = bool | int | float | str
+Number = bool | int | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class GgufHeader:
         version: Of the file format.
         values: Single values by key.
         arrays: Elements of every array by key.
+        numbers: The arrays of numbers, unless they are long: one number per block, as a rule.
         texts: The arrays of texts that were asked for, as bytes: token texts need not be UTF-8.
         tensors: In file order.
         data_offset: Where the weights begin, in bytes.
@@ -47,6 +49,7 @@ class GgufHeader:
     version: int
     values: Mapping[str, Scalar]
     arrays: Mapping[str, int]
+    numbers: Mapping[str, tuple[Number, ...]]
     texts: Mapping[str, tuple[bytes, ...]]
     tensors: tuple[GgufTensor, ...]
     data_offset: int

@@ -1,4 +1,4 @@
-"""One process with an engine in it, seen from outside: start it, talk to it, end it.
+"""A process that native code may crash, seen from outside: start it, talk to it, end it.
 
 All of it belongs to one thread, which must live as long as the process (on Linux a child is told
 to die with the *thread* that started it). Nothing here waits for more than it is told to: reading
@@ -16,9 +16,11 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from paceline.hosting.deaths import Death, describe_death
 from paceline.hosting.frames import FrameError, FrameReader, frame
@@ -26,6 +28,8 @@ from paceline.hosting.job import end_with_this_process
 from paceline.hosting.wire import Dying, Upward, WireError, decode_upward, encode_command
 from paceline.messages import Command, Shutdown
 
+Down = TypeVar("Down")
+Up = TypeVar("Up")
 ChildMain = Callable[..., None]
 """Runs in the child with (pipe, parent's pid, file for its output); see `child.run_child`."""
 
@@ -36,23 +40,47 @@ _N_READ = 1 << 18
 _TAIL = 4000
 
 
-class ChildProcess:
+@dataclass(frozen=True, slots=True)
+class Language(Generic[Down, Up]):
+    """What is spoken with a child.
+
+    Attributes:
+        name: Of the child, for lists of processes.
+        encode: Gives the bytes of what goes down.
+        decode: Checks what came up; raises `WireError` where that is no message.
+        goodbye: Asks the child to end.
+    """
+
+    name: str
+    encode: Callable[[Down], bytes]
+    decode: Callable[[bytes], Up | Dying]
+    goodbye: Down
+
+
+def engine_language() -> Language[Command, Upward]:
+    """Return what is spoken with an engine."""
+    return Language("paceline-engine", encode_command, decode_upward, Shutdown())
+
+
+class ChildProcess(Generic[Down, Up]):
     """A running child; made means started.
 
     Args:
         main: What runs in it; a function at the top of a module.
+        language: What is spoken with it.
 
     Raises:
         OSError: The system does not start another process.
     """
 
-    def __init__(self, main: ChildMain) -> None:
+    def __init__(self, main: ChildMain, language: Language[Down, Up]) -> None:
         _fill_standard_streams()
+        self._language = language
         self._reader = FrameReader()
         self._last_words = ""
         self._has_ended = False
         with contextlib.ExitStack() as undo:
-            self._output = _Output()
+            self._output = _Output(language.name)
             undo.callback(self._output.close)
             self._pipe, other = socket.socketpair()
             undo.callback(self._pipe.close)
@@ -69,7 +97,7 @@ class ChildProcess:
         process = multiprocessing.get_context("spawn").Process(
             target=main,
             args=(pipe, os.getpid(), self._output.name),
-            name="paceline-engine",
+            name=self._language.name,
             daemon=True,
         )
         with _no_interrupts():
@@ -88,13 +116,13 @@ class ChildProcess:
 
     # ------------------------------------------------------------------------------ talking
 
-    def send(self, command: Command) -> bool:
+    def send(self, command: Down) -> bool:
         """Send a command; False when for five seconds the process takes nothing of it.
 
         Raises:
             FrameError: It is too large; nothing has been sent.
         """
-        data = memoryview(frame(encode_command(command)))
+        data = memoryview(frame(self._language.encode(command)))
         deadline = time.monotonic() + WRITE_S
         while data:
             try:
@@ -107,7 +135,7 @@ class ChildProcess:
                 return False
         return True
 
-    def receive(self, timeout: float) -> Iterator[Upward]:
+    def receive(self, timeout: float) -> Iterator[Up]:
         """Wait for something to come, at most `timeout` seconds, and yield what is complete.
 
         Raises:
@@ -129,7 +157,7 @@ class ChildProcess:
             return
         try:
             for payload in self._reader.feed(data):
-                message = decode_upward(payload)
+                message = self._language.decode(payload)
                 if isinstance(message, Dying):
                     self._last_words = message.text
                 else:
@@ -152,7 +180,7 @@ class ChildProcess:
 
     def end(self) -> None:
         """Ask the process to end, wait two seconds, then kill it."""
-        if not self._has_ended and self.send(Shutdown()):
+        if not self._has_ended and self.send(self._language.goodbye):
             with contextlib.suppress(WireError):
                 deadline = time.monotonic() + END_S
                 while not self._has_ended and time.monotonic() < deadline:
@@ -198,11 +226,11 @@ class _Output:
         name: Where it is; empty when there is no room even for that.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str) -> None:
         self.name = ""
         self._number = -1
         with contextlib.suppress(OSError):
-            self._number, self.name = tempfile.mkstemp(prefix="paceline-engine-", suffix=".txt")
+            self._number, self.name = tempfile.mkstemp(prefix=f"{prefix}-", suffix=".txt")
 
     def tail(self) -> str:
         """Return the end of what was printed."""

@@ -7,16 +7,18 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from paceline.hosting.child_process import ChildMain, ChildProcess
+from paceline.hosting.child_process import ChildMain, ChildProcess, engine_language
 from paceline.hosting.deaths import AGAIN, DIED, LATER, NOT_STARTED, Death, RestartPolicy
 from paceline.hosting.wire import Beat, Done, Dying, LogLine, Ready, Upward, WireError
-from paceline.messages import Event
+from paceline.messages import Command, Event
 
 START_S = 60.0
 POLL_S = 0.02
 """How soon the host's wishes are seen while it waits; messages of the child are taken at once."""
 MOST_LOGGED = 20_000
 """Characters of one record of the child."""
+
+EngineProcess = ChildProcess[Command, Upward]
 
 _logger = logging.getLogger(__name__)
 
@@ -39,7 +41,7 @@ class Keeper:
         self._main = main
         self._restarts = restarts
         self._sleep = sleep
-        self.child: ChildProcess | None = None
+        self.child: EngineProcess | None = None
 
     def start(self, is_stopped: Callable[[], bool]) -> Death | None:
         """Start a child that is ready for commands.
@@ -59,7 +61,7 @@ class Keeper:
             )
         self._sleep(self._restarts.delay_s)
         try:
-            self.child = ChildProcess(self._main)
+            self.child = ChildProcess(self._main, engine_language())
         except FileNotFoundError:  # `multiprocessing` asks for it
             return Death(
                 NOT_STARTED,
@@ -77,7 +79,7 @@ class Keeper:
         return replace(death, code=NOT_STARTED) if death else None
 
     def _wait_until_ready(
-        self, child: ChildProcess, is_stopped: Callable[[], bool]
+        self, child: EngineProcess, is_stopped: Callable[[], bool]
     ) -> Death | None:
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:

@@ -20,11 +20,11 @@ from typing import assert_never
 
 from paceline.engine.answers import no_model, not_running
 from paceline.hosting.child import run_child
-from paceline.hosting.child_process import ChildMain, ChildProcess
+from paceline.hosting.child_process import ChildMain
 from paceline.hosting.deaths import Death, RestartPolicy
 from paceline.hosting.frames import FrameError
 from paceline.hosting.inbox import Inbox, request_id_of
-from paceline.hosting.keeper import POLL_S, Keeper, nonsense, take_report
+from paceline.hosting.keeper import POLL_S, EngineProcess, Keeper, nonsense, take_report
 from paceline.hosting.load_watch import LoadWatch, without_extra_bufts
 from paceline.hosting.watchdog import Watchdog
 from paceline.hosting.wire import Beat, Done, Upward, WireError
@@ -230,7 +230,7 @@ class ProcessService:
             raise
 
     def _wait(
-        self, child: ChildProcess, command: Command, hear: Callable[[Event], Event]
+        self, child: EngineProcess, command: Command, hear: Callable[[Event], Event]
     ) -> Death | None:
         self._n_open = 1
         self._is_over = False
@@ -269,13 +269,13 @@ class ProcessService:
                 raise WireError("done with what it was not asked for")
         return take_report(message)
 
-    def _pass_tune(self, child: ChildProcess, command: Command) -> None:
+    def _pass_tune(self, child: EngineProcess, command: Command) -> None:
         if isinstance(command, StartTurn):
             tune = self._inbox.take_tune(command.turn_id)
             if tune is not None and child.send(tune):
                 self._n_open += 1
 
-    def _lost(self, child: ChildProcess) -> Death:
+    def _lost(self, child: EngineProcess) -> Death:
         """Say what became of a child that does not take a command."""
         with contextlib.suppress(WireError):
             for _ in range(3):  # what it said before it died
@@ -296,7 +296,7 @@ class _Stop:
         self._limit_s = LOAD_CANCEL_S if isinstance(command, LoadPair) else TURN_CANCEL_S
         self._began: float | None = None
 
-    def is_overdue(self, child: ChildProcess) -> bool:
+    def is_overdue(self, child: EngineProcess) -> bool:
         """Whether the child was told long ago; tells it if the user has just cancelled."""
         if self._began is not None:
             return self._watchdog.awake_s - self._began > self._limit_s

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -100,9 +101,8 @@ def decode_command(payload: bytes) -> Command:
 
 def encode_upward(message: Upward) -> bytes:
     """Return the bytes for an event or a report."""
-    name = type(message).__name__
-    if name in _REPORTS:
-        return _dump({"type": name, **encode_part(_as_dataclass(message))})
+    if type(message).__name__ in _REPORTS:
+        return encode_named(_as_dataclass(message))
     return _dump(encode(message))  # type: ignore[arg-type]
 
 
@@ -113,19 +113,48 @@ def decode_upward(payload: bytes) -> Upward:
         WireError: They are something else.
     """
     data = _load(payload)
-    name = data.get("type")
-    cls = _REPORTS.get(name) if isinstance(name, str) else None
-    if cls is not None:
-        data.pop("type")
-        try:
-            report: Report = decode_part(cls, data)
-        except (CodecError, RecursionError) as error:
-            raise _refusal(error) from None
+    report: Report | None = _decode_named(data, _REPORTS)
+    if report is not None:
         return report
     message = _decode_message(data)
     if not isinstance(message, _EVENTS):
         raise WireError(f"{type(message).__name__} is no event")
     return message  # type: ignore[return-value]
+
+
+def encode_named(value: DataclassInstance) -> bytes:
+    """Return the bytes for a dataclass, with its name."""
+    return _dump({"type": type(value).__name__, **encode_part(value)})
+
+
+def decode_named(payload: bytes, classes: Mapping[str, type[T]]) -> T:
+    """Return the value that `encode_named` gave these bytes for.
+
+    Args:
+        payload: Anything.
+        classes: The dataclasses that may come, by name.
+
+    Raises:
+        WireError: They are something else.
+    """
+    data = _load(payload)
+    value = _decode_named(data, classes)
+    if value is None:
+        raise WireError(f"unknown type {data.get('type')!r:.60}")
+    return value
+
+
+def _decode_named(data: dict[str, Any], classes: Mapping[str, type[T]]) -> T | None:
+    """Return the value; None when it is of no such class."""
+    name = data.get("type")
+    cls = classes.get(name) if isinstance(name, str) else None
+    if cls is None:
+        return None
+    data.pop("type")
+    try:
+        return decode_part(cls, data)
+    except (CodecError, RecursionError) as error:
+        raise _refusal(error) from None
 
 
 def _as_dataclass(message: Any) -> DataclassInstance:

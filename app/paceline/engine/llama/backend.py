@@ -56,7 +56,7 @@ class LlamaBackend:
 
         callback = llama_cpp.llama_progress_callback(on_progress)
         native.value.progress_callback = callback
-        pointer = _load(path, native.value, params, cancel)
+        pointer = open_model(path, native.value, params, cancel)
         return LlamaModel(pointer, params, path, n_rows, cancel)
 
     def load_vocabulary(self, path: str) -> LlamaVocabularyFile:
@@ -67,11 +67,36 @@ class LlamaBackend:
         value = llama_cpp.llama_model_default_params()
         value.vocab_only = True
         value.devices = ctypes.cast(nothing, ctypes.c_void_p)
-        return LlamaVocabularyFile(_load(file, value, ModelParams(path)), file)
+        # The first part of a split model holds the vocabulary; the others need not be there.
+        overrides = _alone()
+        value.kv_overrides = overrides
+        return LlamaVocabularyFile(open_model(file, value, ModelParams(path)), file)
 
 
-def _load(path: Path, native: Any, params: ModelParams, cancel: CancelFlag | None = None) -> Any:
-    """Return llama.cpp's pointer to the model."""
+def _alone() -> Any:
+    """Return what makes llama.cpp take a file for the only part of its model."""
+    overrides = (llama_cpp.llama_model_kv_override * 2)()  # an empty key ends the list
+    overrides[0].tag = llama_cpp.LLAMA_KV_OVERRIDE_TYPE_INT
+    overrides[0].key = b"split.count"
+    overrides[0].value.val_i64 = 1
+    return overrides
+
+
+def open_model(
+    path: Path, native: Any, params: ModelParams, cancel: CancelFlag | None = None
+) -> Any:
+    """Return llama.cpp's pointer to the model; the caller frees it.
+
+    Args:
+        path: From `check_model_file`.
+        native: A `llama_model_params`.
+        params: Where it came from, for advice.
+        cancel: What the structure's progress callback polls, if it has one.
+
+    Raises:
+        ModelError: Says why it cannot be loaded.
+        CancelledError: The load was cancelled.
+    """
     log = start()
     log.lines.clear()
     model = llama_cpp.llama_model_load_from_file(os.fsencode(path), native)

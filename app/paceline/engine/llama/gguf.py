@@ -14,12 +14,13 @@ import ctypes
 import functools
 import os
 from collections.abc import Collection
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 from llama_cpp._ggml import libggml
 
-from paceline.engine.gguf import GgufHeader, GgufTensor, Scalar
+from paceline.engine.gguf import GgufHeader, GgufTensor, Number, Scalar
 from paceline.engine.llama.library import start
 from paceline.errors import ModelError
 
@@ -32,6 +33,8 @@ _SCALARS: dict[int, tuple[str, Any]] = {
     10: ("u64", ctypes.c_uint64), 11: ("i64", ctypes.c_int64), 12: ("f64", ctypes.c_double),
 }  # fmt: skip
 _MAX_DIMS = 4
+_MOST_NUMBERS = 1024
+"""llama.cpp takes at most 512 blocks (LLAMA_MAX_LAYERS)."""
 
 
 class _InitParams(ctypes.Structure):
@@ -83,14 +86,20 @@ def _taken(context: int, texts: Collection[str]) -> GgufHeader:
     try:
         values: dict[str, Scalar] = {}
         arrays: dict[str, int] = {}
+        numbers: dict[str, tuple[Number, ...]] = {}
         found: dict[str, tuple[bytes, ...]] = {}
         for i in range(lib.gguf_get_n_kv(context)):
             key = lib.gguf_get_key(context, i).decode("utf-8", "replace")
             kind = lib.gguf_get_kv_type(context, i)
             if kind == _ARRAY:
                 n = arrays[key] = lib.gguf_get_arr_n(context, i)
-                if key in texts and lib.gguf_get_arr_type(context, i) == _STRING:
-                    found[key] = tuple(lib.gguf_get_arr_str(context, i, j) for j in range(n))
+                item = lib.gguf_get_arr_type(context, i)
+                if item == _STRING and key in texts:
+                    found[key] = tuple(
+                        map(lib.gguf_get_arr_str, repeat(context), repeat(i), range(n))
+                    )
+                elif item in _SCALARS and n <= _MOST_NUMBERS:
+                    numbers[key] = _numbers(context, i, item, n)
             elif kind == _STRING:
                 values[key] = lib.gguf_get_val_str(context, i).decode("utf-8", "replace")
             elif kind in _SCALARS:
@@ -99,6 +108,7 @@ def _taken(context: int, texts: Collection[str]) -> GgufHeader:
             version=lib.gguf_get_version(context),
             values=values,
             arrays=arrays,
+            numbers=numbers,
             texts=found,
             tensors=tuple(_tensor(context, i) for i in range(lib.gguf_get_n_tensors(context))),
             data_offset=lib.gguf_get_data_offset(context),
@@ -106,6 +116,13 @@ def _taken(context: int, texts: Collection[str]) -> GgufHeader:
         )
     finally:
         lib.gguf_free(context)
+
+
+def _numbers(context: int, i: int, kind: int, n: int) -> tuple[Number, ...]:
+    if n == 0:
+        return ()
+    array = (_SCALARS[kind][1] * n).from_address(_lib().gguf_get_arr_data(context, i))
+    return tuple(array)
 
 
 def _tensor(context: int, i: int) -> GgufTensor:
@@ -137,6 +154,7 @@ def _lib() -> Any:
         ("get_kv_type", ctypes.c_int, (pointer, whole)),
         ("get_arr_type", ctypes.c_int, (pointer, whole)),
         ("get_arr_n", size, (pointer, whole)),
+        ("get_arr_data", pointer, (pointer, whole)),
         ("get_arr_str", text, (pointer, whole, size)),
         ("get_val_str", text, (pointer, whole)),
         *((f"get_val_{name}", kind, (pointer, whole)) for name, kind in _SCALARS.values()),

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import llama_cpp
 from llama_cpp._ggml import libggml
 
-from paceline.engine.model_params import NO_REASON
+from paceline.engine.model_params import NO_REASON, free_memory
 from paceline.messages import DeviceInfo
 
 _LOG_ERROR = 4  # enum ggml_log_level
@@ -20,10 +20,16 @@ _DEVICE_KINDS: dict[int, Literal["cpu", "gpu", "igpu", "accel"]] = {0: "cpu", 1:
 
 
 class NativeLog:
-    """Keeps llama.cpp's last complaints, so that a failed load can say why."""
+    """Keeps llama.cpp's last complaints, so that a failed load can say why.
+
+    Attributes:
+        lines: Complaints.
+        listener: Hears every line, complaint or not, on the thread that says it; None: nobody.
+    """
 
     def __init__(self) -> None:
         self.lines: deque[str] = deque(maxlen=20)
+        self.listener: Callable[[str], None] | None = None
         self.abort_callback: object = None
         self._callback = llama_cpp.llama_log_callback(self._on_line)
         llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
@@ -31,6 +37,8 @@ class NativeLog:
     def _on_line(self, level: int, text: bytes, _data: object) -> None:
         if level == _LOG_ERROR:
             self.lines.append(text.decode("utf-8", "replace").strip())
+        if self.listener is not None:
+            self.listener(text.decode("utf-8", "replace"))
 
     def why(self) -> str:
         """Return the first complaint since the last call, without function names."""
@@ -89,18 +97,22 @@ def ggml() -> Any:
 
 
 def devices() -> list[tuple[int, DeviceInfo]]:
-    """Return every device with ggml's pointer to it."""
+    """Return every device with ggml's pointer to it.
+
+    Of the main memory ggml says that all is free, except on Windows; so the system is asked.
+    """
     lib, found = ggml(), []
     for i in range(lib.ggml_backend_dev_count()):
         device = lib.ggml_backend_dev_get(i)
         free, total = ctypes.c_size_t(), ctypes.c_size_t()
         lib.ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
+        kind = _DEVICE_KINDS.get(lib.ggml_backend_dev_type(device), "accel")
         info = DeviceInfo(
             lib.ggml_backend_dev_name(device).decode(),
             lib.ggml_backend_dev_description(device).decode("utf-8", "replace").strip(),
-            _DEVICE_KINDS.get(lib.ggml_backend_dev_type(device), "accel"),
+            kind,
             total.value,
-            free.value,
+            free_memory() if kind == "cpu" else free.value,
         )
         found.append((device, info))
     return found

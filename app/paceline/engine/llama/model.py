@@ -22,11 +22,10 @@ import numpy as np
 from paceline.engine.backend import Rows, Vocabulary
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama.library import meta, read_text, start
+from paceline.engine.llama.native_params import native_context_params
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
 from paceline.engine.model_file import file_id
 from paceline.engine.model_params import (
-    FLASH_ATTN,
-    KV_TYPES,
     check_kv_memory,
     choose_ctx,
     gpu_layers,
@@ -118,15 +117,8 @@ class LlamaModel:
         )  # fmt: skip
 
     def _new_context(self, params: ModelParams, n_threads: int, n_threads_batch: int) -> Any:
-        p = llama_cpp.llama_context_default_params()
-        p.n_ctx = self.n_ctx
-        p.n_batch = p.n_ubatch = self.n_batch
-        p.n_seq_max = 1
-        p.n_outputs_max = self.max_rows
+        p = native_context_params(params, self.n_ctx, self.n_batch, self.max_rows)
         p.n_threads, p.n_threads_batch = n_threads, n_threads_batch
-        p.flash_attn_type = FLASH_ATTN[params.flash_attn]
-        p.type_k, p.type_v = KV_TYPES[params.kv_type_k][0], KV_TYPES[params.kv_type_v][0]
-        p.no_perf = True
         # `strlen` on the flag's buffer: no GIL is taken at llama.cpp's many polls.
         libc = ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)
         self._abort = ctypes.cast(libc.strlen, llama_cpp.ggml_abort_callback)

@@ -1,4 +1,7 @@
-"""`ModelParams` as llama.cpp's `llama_model_params`, with all that the structure points to.
+"""`ModelParams` as llama.cpp's structures, with all that these point to.
+
+A context that is made for real and one that is only measured get their parameters here, so that
+the measurement is of the same thing.
 
 Experts on the CPU work as in llama.cpp's ``--n-cpu-moe`` (common/common.h): the tensors of the
 experts are named by patterns and assigned to the CPU's buffers. Nothing here asks for hardware, so
@@ -14,7 +17,7 @@ from typing import Any
 import llama_cpp
 
 from paceline.engine.llama.library import cpu_buffer_type
-from paceline.engine.model_params import SPLIT_MODES, gpu_layers
+from paceline.engine.model_params import FLASH_ATTN, KV_TYPES, SPLIT_MODES, gpu_layers
 from paceline.errors import ValueOutOfRangeError
 from paceline.messages import DeviceInfo, ModelParams
 
@@ -76,6 +79,26 @@ def native_model_params(
         split = (ctypes.c_float * llama_cpp.llama_max_devices())(*params.tensor_split)
         value.tensor_split = ctypes.cast(split, ctypes.POINTER(ctypes.c_float))
     return NativeModelParams(value, listed, overrides, split)
+
+
+def native_context_params(params: ModelParams, n_ctx: int, n_batch: int, max_rows: int) -> Any:
+    """Return the structure for `llama_init_from_model`; threads and callbacks are the caller's.
+
+    Args:
+        params: Checked by `check_params`; types of the cache and flash attention are taken.
+        n_ctx: Tokens.
+        n_batch: Tokens that one decode takes at most.
+        max_rows: Rows of logits that one decode gives at most.
+    """
+    p = llama_cpp.llama_context_default_params()
+    p.n_ctx = n_ctx
+    p.n_batch = p.n_ubatch = n_batch
+    p.n_seq_max = 1
+    p.n_outputs_max = max_rows
+    p.flash_attn_type = FLASH_ATTN[params.flash_attn]
+    p.type_k, p.type_v = KV_TYPES[params.kv_type_k][0], KV_TYPES[params.kv_type_v][0]
+    p.no_perf = True
+    return p
 
 
 def _overrides(n_layers: int) -> Any:

@@ -117,12 +117,25 @@ class LlamaVocabulary:
 
 
 class LlamaVocabularyFile(LlamaVocabulary):
-    """Implements `backend.VocabularyFile`: a vocabulary that owns its model, without weights."""
+    """Implements `backend.VocabularyFile`: a vocabulary that owns its model, without weights.
+
+    Attributes:
+        is_recurrent: Whether the model has a state in place of a cache.
+        is_hybrid: Whether it has both.
+        is_diffusion: Whether it fills in tokens everywhere instead of going on from left to right.
+        has_encoder: Whether something has to be encoded before it can write.
+        has_decoder: Whether it can write.
+    """
 
     def __init__(self, model: Any, path: Path) -> None:
         self._model: Any = model
         try:
             super().__init__(vocabulary_pointer(model, path))
+            self.is_recurrent: bool = llama_cpp.llama_model_is_recurrent(model)
+            self.is_hybrid: bool = llama_cpp.llama_model_is_hybrid(model)
+            self.is_diffusion: bool = llama_cpp.llama_model_is_diffusion(model)
+            self.has_encoder: bool = llama_cpp.llama_model_has_encoder(model)
+            self.has_decoder: bool = llama_cpp.llama_model_has_decoder(model)
         except BaseException:
             self.close()
             raise
@@ -141,7 +154,8 @@ def vocabulary_pointer(model: Any, path: Path) -> Any:
         ModelError: It has none.
     """
     pointer = llama_cpp.llama_model_get_vocab(model)
-    if llama_cpp.llama_vocab_type(pointer) == _NO_VOCABULARY:
+    is_none = llama_cpp.llama_vocab_type(pointer) == _NO_VOCABULARY
+    if is_none or not llama_cpp.llama_vocab_n_tokens(pointer):
         raise ModelError(
             "no-tokenizer",
             f"“{path.name}” holds no tokenizer, so it cannot read text.",

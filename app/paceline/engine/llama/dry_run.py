@@ -1,0 +1,177 @@
+"""Measures what a model and its context would take, by a load that allocates nothing.
+
+With `no_alloc` llama.cpp reads the header alone, builds the graphs of a real context and works out
+every buffer, and says in its log how large they would be; a plain number is nowhere to be had from
+C. A first look costs about as much as reading the header, another context some 20 ms. It works on
+a file that holds a header and a hole, too.
+
+The log names buffers in MiB with two digits, per device and, at its most talkative level, the
+device of every layer's cache (src/llama-context.cpp, llama-kv-cache.cpp and
+llama-memory-recurrent.cpp).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+
+from paceline.engine.dry_run import DryRun
+from paceline.engine.gguf import GgufTensor
+from paceline.engine.llama.backend import open_model
+from paceline.engine.llama.gguf import read_header
+from paceline.engine.llama.library import devices, start
+from paceline.engine.llama.model import N_BATCH
+from paceline.engine.llama.native_params import native_context_params, native_model_params
+from paceline.engine.llama.repacking import repacked_bytes
+from paceline.engine.model_file import check_model_file
+from paceline.engine.model_params import check_params, choose_ctx, no_context
+from paceline.messages import DeviceInfo, ModelParams
+
+_N_OPEN = 2
+_LOAD_MODE_NONE = 0  # enum llama_load_mode
+_MIB = 2**20
+_LAYER = re.compile(r"\blayer +(\d+): dev = (.+?)\s*$")
+_CACHE = re.compile(r"^llama_(?:kv_cache|memory).*(?<!buffer )size = +([\d.]+) MiB")
+_COMPUTE = re.compile(r"^\w+: +(.+?) +compute buffer size = +([\d.]+) MiB")
+_ROW_BYTES = 4  # logits are f32
+_FIRST_PART = re.compile(r"-00001-of-(\d{5})\.gguf$", re.IGNORECASE)
+
+
+class DryRuns:
+    """Keeps the models that were asked about last open, so that other contexts cost little.
+
+    One thread at a time: llama.cpp's log is the process's.
+    """
+
+    def __init__(self) -> None:
+        self._models: OrderedDict[tuple[object, ...], _Model] = OrderedDict()
+
+    def measure(self, params: ModelParams, n_rows: int = 63) -> DryRun:
+        """Return what a load with these parameters would take.
+
+        Args:
+            params: How the model would be loaded.
+            n_rows: Rows of logits that one decode gives at most.
+
+        Raises:
+            ModelError: It cannot be loaded, or no such context be made.
+            ValueOutOfRangeError: A parameter makes no sense.
+        """
+        start()
+        supports_gpu = bool(llama_cpp.llama_supports_gpu_offload())
+        check_params(params, supports_gpu=supports_gpu, max_devices=llama_cpp.llama_max_devices())
+        path = check_model_file(params.path)
+        stat = path.stat()
+        key = (
+            str(path), stat.st_size, stat.st_mtime_ns, params.n_gpu_layers, params.device,
+            params.n_cpu_moe, params.split_mode, params.tensor_split, params.main_gpu,
+            params.extra_bufts,
+        )  # fmt: skip
+        model = self._models.pop(key, None)
+        if model is None:
+            while len(self._models) >= _N_OPEN:
+                self._models.popitem(last=False)[1].close()
+            model = _Model(path, params, supports_gpu=supports_gpu)
+        self._models[key] = model
+        return model.measure(params, n_rows)
+
+    def close(self) -> None:
+        """Free every model that is open."""
+        while self._models:
+            self._models.popitem()[1].close()
+
+
+class _Model:
+    """A model without weights."""
+
+    def __init__(self, path: Path, params: ModelParams, *, supports_gpu: bool) -> None:
+        known = devices()
+        native = native_model_params(params, known, supports_gpu=supports_gpu)
+        native.value.no_alloc = True
+        native.value.load_mode = _LOAD_MODE_NONE
+        self._pointer: Any = open_model(path, native.value, params)
+        self._names = {info.name for _, info in known}
+        is_plain = not params.extra_bufts or _uses_gpu(params, (info for _, info in known))
+        self._repacked = 0 if is_plain else repacked_bytes(_tensors(path))
+
+    def measure(self, params: ModelParams, n_rows: int) -> DryRun:
+        n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(self._pointer))
+        n_rows = min(n_rows, N_BATCH)
+        native = native_context_params(params, n_ctx, N_BATCH, n_rows)
+        lines: list[str] = []
+        log = start()
+        log.lines.clear()
+        log.listener = lines.append
+        try:
+            context = llama_cpp.llama_init_from_model(self._pointer, native)
+        finally:
+            log.listener = None
+        if not context:
+            raise no_context(params, n_ctx, None, log.why())
+        llama_cpp.llama_free(context)
+        n_vocab = llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(self._pointer))
+        found = read_log(lines, self._names, llama_cpp.llama_model_n_layer(self._pointer))
+        kv, compute, kv_layers = found
+        # The rows' own buffer grows with the widest decode; it lies where the CPU can read it.
+        compute["CPU"] = compute.get("CPU", 0) + n_rows * n_vocab * _ROW_BYTES
+        return DryRun(tuple(kv.items()), tuple(compute.items()), kv_layers, self._repacked)
+
+    def close(self) -> None:
+        if self._pointer:
+            llama_cpp.llama_model_free(self._pointer)
+            self._pointer = None
+
+
+def read_log(
+    lines: Iterable[str], names: set[str], n_layers: int
+) -> tuple[dict[str, int], dict[str, int], tuple[int, ...]]:
+    """Return caches and buffers per device, and caches per layer.
+
+    Args:
+        lines: What llama.cpp said while it made a context.
+        names: Of the devices.
+        n_layers: Of the model.
+    """
+    kv: dict[str, int] = {}
+    compute: dict[str, int] = {}
+    layers = [0] * n_layers
+    waiting: list[tuple[int, str]] = []
+    for line in lines:
+        if found := _LAYER.search(line):
+            waiting.append((int(found[1]), found[2]))
+        elif found := _CACHE.search(line):  # that of all layers since the last such line
+            size = float(found[1]) * _MIB / max(len(waiting), 1)
+            for layer, device in waiting or ((0, "CPU"),):
+                kv[device] = kv.get(device, 0) + round(size)
+                if layer < n_layers:
+                    layers[layer] += round(size)
+            waiting = []
+        elif found := _COMPUTE.search(line):
+            # A buffer that is no device's own is memory of the CPU that a GPU can read.
+            device = found[1] if found[1] in names else "CPU"
+            compute[device] = compute.get(device, 0) + round(float(found[2]) * _MIB)
+    return kv, compute, tuple(layers)
+
+
+def _uses_gpu(params: ModelParams, known: Iterable[DeviceInfo]) -> bool:
+    """Whether llama.cpp has a GPU for this model; its memory then comes before other layouts."""
+    return any(
+        info.kind in {"gpu", "igpu"} and params.device.lower() in {"", info.name.lower()}
+        for info in known
+    )
+
+
+def _tensors(path: Path) -> Iterable[GgufTensor]:
+    """Yield the tensors of all parts."""
+    first = _FIRST_PART.search(path.name)
+    count = int(first[1]) if first else 1
+    for i in range(count):
+        part = (
+            path.name[: first.start()] + f"-{i + 1:05}-of-{count:05}.gguf" if first else path.name
+        )
+        yield from read_header(path.with_name(part)).tensors

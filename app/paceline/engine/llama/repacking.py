@@ -1,0 +1,134 @@
+"""Which weights ggml copies into another layout, because the CPU has faster kernels for it.
+
+The copy is memory of its own, beside the pages of the file. Whether a tensor is copied depends on
+its type, its shape, the processor and the build (ggml/src/ggml-cpu), so ggml is asked, with the
+question that llama.cpp's loader asks (src/llama-model-loader.cpp, `weight_buft_supported`): can the
+CPU multiply by this tensor if it lay in a buffer of that kind? Nothing is allocated for that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from llama_cpp._ggml import libggml
+
+from paceline.engine.gguf import GgufTensor
+
+_POINTER = ctypes.c_void_p
+_CPU = 0  # enum ggml_backend_dev_type
+_F32, _I32 = 0, 26  # enum ggml_type
+_MEMORY = 1 << 14  # for the descriptions of four tensors
+_BUFFER_OFFSET = 8  # of `ggml_tensor.buffer`, behind the type
+_N_TOKENS = 512
+_LOOKED_UP = re.compile(r"^(token_embd|per_layer_token_embd|position_embd|token_types)\.")
+"""Embeddings are looked up and not multiplied by; no other layout helps."""
+_EMBEDDING, _OUTPUT = "token_embd.weight", "output.weight"
+
+
+class _InitParams(ctypes.Structure):
+    _fields_ = (
+        ("mem_size", ctypes.c_size_t),
+        ("mem_buffer", _POINTER),
+        ("no_alloc", ctypes.c_bool),
+    )
+
+
+def repacked_bytes(tensors: Iterable[GgufTensor]) -> int:
+    """Return the size of the copies, for a model that is on the CPU alone.
+
+    Args:
+        tensors: All of the model.
+    """
+    kinds = _extra_buffer_types()
+    if not kinds:
+        return 0
+    by_name = {tensor.name: tensor for tensor in tensors}
+    multiplied = [t for name, t in by_name.items() if not _LOOKED_UP.match(name)]
+    if _OUTPUT not in by_name and _EMBEDDING in by_name:  # it serves as the output, too
+        multiplied.append(by_name[_EMBEDDING])
+    answers: dict[tuple[int, tuple[int, ...]], bool] = {}
+    total = 0
+    for tensor in multiplied:
+        key = tensor.kind, tensor.shape
+        if key not in answers:
+            answers[key] = len(tensor.shape) in {2, 3} and _is_repacked(*key, kinds)
+        total += tensor.n_bytes if answers[key] else 0
+    return total
+
+
+def _is_repacked(kind: int, shape: tuple[int, ...], buffer_types: list[int]) -> bool:
+    lib = _lib()
+    cpu = lib.ggml_backend_dev_by_type(_CPU)
+    with _context() as context:
+        weight = lib.ggml_new_tensor(context, kind, len(shape), (ctypes.c_int64 * 4)(*shape))
+        if len(shape) == 2:
+            size = (ctypes.c_int64 * 4)(shape[0], _N_TOKENS)
+            product = lib.ggml_mul_mat(context, weight, lib.ggml_new_tensor(context, _F32, 2, size))
+        else:  # experts, one of which is chosen for each token
+            size = (ctypes.c_int64 * 4)(shape[0], 1, _N_TOKENS)
+            rows = lib.ggml_new_tensor(context, _F32, 3, size)
+            chosen = lib.ggml_new_tensor(context, _I32, 2, (ctypes.c_int64 * 4)(1, _N_TOKENS))
+            product = lib.ggml_mul_mat_id(context, weight, rows, chosen)
+        place = _POINTER.from_address(weight + _BUFFER_OFFSET)
+        for buffer_type in buffer_types:
+            place.value = buffer = lib.ggml_backend_buft_alloc_buffer(buffer_type, 0)
+            can = lib.ggml_backend_dev_supports_op(cpu, product)
+            place.value = None
+            lib.ggml_backend_buffer_free(buffer)
+            if can:
+                return True
+    return False
+
+
+@contextmanager
+def _context() -> Iterator[int]:
+    lib = _lib()
+    context = lib.ggml_init(_InitParams(_MEMORY, None, no_alloc=True))
+    try:
+        yield context
+    finally:
+        lib.ggml_free(context)
+
+
+def _extra_buffer_types() -> list[int]:
+    """Return the kinds of buffers that the CPU has for weights in other layouts."""
+    lib = _lib()
+    cpu = lib.ggml_backend_dev_by_type(_CPU)
+    name = b"ggml_backend_dev_get_extra_bufts"
+    address = lib.ggml_backend_reg_get_proc_address(lib.ggml_backend_dev_backend_reg(cpu), name)
+    if not address:
+        return []
+    ask = ctypes.CFUNCTYPE(ctypes.POINTER(_POINTER), _POINTER)(address)
+    found, types = ask(cpu), []
+    for i in range(16):
+        if not found or not found[i]:
+            break
+        types.append(found[i])
+    return types
+
+
+@functools.cache
+def _lib() -> Any:
+    """Declare the functions, which llama-cpp-python does not bind."""
+    sizes = ctypes.POINTER(ctypes.c_int64)
+    for name, result, arguments in (
+        ("init", _POINTER, (_InitParams,)),
+        ("free", None, (_POINTER,)),
+        ("new_tensor", _POINTER, (_POINTER, ctypes.c_int, ctypes.c_int, sizes)),
+        ("mul_mat", _POINTER, (_POINTER,) * 3),
+        ("mul_mat_id", _POINTER, (_POINTER,) * 4),
+        ("backend_buft_alloc_buffer", _POINTER, (_POINTER, ctypes.c_size_t)),
+        ("backend_buffer_free", None, (_POINTER,)),
+        ("backend_dev_by_type", _POINTER, (ctypes.c_int,)),
+        ("backend_dev_backend_reg", _POINTER, (_POINTER,)),
+        ("backend_dev_supports_op", ctypes.c_bool, (_POINTER, _POINTER)),
+        ("backend_reg_get_proc_address", _POINTER, (_POINTER, ctypes.c_char_p)),
+    ):
+        function = getattr(libggml, f"ggml_{name}")
+        function.restype, function.argtypes = result, arguments
+    return libggml

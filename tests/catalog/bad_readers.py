@@ -1,0 +1,199 @@
+"""Inspectors' processes that go wrong on purpose, by the names of the files they are asked about.
+
+`main` is a `main` for `Inspector`. A file whose name begins with the name of a fault brings it
+about; any other file is answered as ever.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from paceline.catalog.inspector_child import Reader, run_inspector
+from paceline.catalog.inspector_wire import (
+    Answer,
+    LookAt,
+    Measure,
+    Question,
+    Seen,
+    Texts,
+    TextsOf,
+    encode_answer,
+)
+from paceline.hosting.frames import MAX_FRAME, frame
+from paceline.hosting.wire import Ready
+
+Fault = Callable[[socket.socket, Iterator[Answer]], Iterator[Answer]]
+
+
+def main(pipe: socket.socket, parent_pid: int, output: str) -> None:
+    """Answer, or strike."""
+    run_inspector(pipe, parent_pid, output, partial(_prepare, pipe))
+
+
+def silent(pipe: socket.socket, parent_pid: int, output: str) -> None:
+    """Never get ready."""
+    os._exit(3)
+
+
+def chatty(pipe: socket.socket, parent_pid: int, output: str) -> None:
+    """Say more than that it is ready."""
+    pipe.sendall(2 * frame(encode_answer(Ready(1))))
+    time.sleep(60)
+
+
+def _prepare(pipe: socket.socket, reader: Reader) -> None:
+    answer = reader.answer
+
+    def strike(question: Question) -> Iterator[Answer]:
+        file = {LookAt: lambda q: q.files[0], TextsOf: lambda q: q.file}.get(type(question))
+        name = Path(file(question) if file else "").name
+        if isinstance(question, Measure):
+            name = Path(question.params.path).name
+        for fault, action in FAULTS.items():
+            if name.startswith(fault):
+                return action(pipe, answer(question))
+        return answer(question)
+
+    reader.answer = strike  # type: ignore[method-assign]
+
+
+def _segfault(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    ctypes.string_at(0)
+    return answers
+
+
+def _abort(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    os.abort()
+
+
+def _exit(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    os._exit(0)
+
+
+def _kill(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return answers
+
+
+def _raise(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    raise RuntimeError("a bug")
+
+
+def _hang(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    time.sleep(60)
+    return answers
+
+
+def _spin(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    """Keep the interpreter's lock in native code, which a regular expression does."""
+    import re
+
+    re.match(r"(a+)+$", "a" * 60 + "b")
+    return answers
+
+
+def _eat(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    """Take more memory than the process may have."""
+    eaten = bytearray(1 << 50 if sys.maxsize > 1 << 50 else 1 << 30)
+    return iter([answers, eaten] and answers)
+
+
+def _send(data: bytes, pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    pipe.sendall(data)
+    time.sleep(60)
+    return answers
+
+
+def _half(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    pipe.sendall(frame(encode_answer(next(answers)))[:-1])
+    os._exit(0)
+
+
+def _twice(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    (answer,) = answers
+    pipe.sendall(2 * frame(encode_answer(answer)))
+    time.sleep(60)
+    return answers
+
+
+def _late(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    """Answer, and then die when nobody asks."""
+    (answer,) = answers
+    pipe.sendall(frame(encode_answer(answer)))
+    os._exit(0)
+
+
+def _poison(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    """Answer, but from now on every file kills."""
+    for fault in FAULTS:
+        FAULTS[fault] = _segfault
+    FAULTS["sound"] = _segfault
+    return answers
+
+
+def _changed(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    """Send cards that contradict themselves."""
+    (answer,) = answers
+    assert isinstance(answer, Seen)
+    yield replace(answer, card=replace(answer.card, n_layers=answer.card.n_layers + 1))
+
+
+def _path(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    """Send a hash that leads out of the cache."""
+    (answer,) = answers
+    assert isinstance(answer, Seen)
+    yield replace(answer, card=replace(answer.card, vocabulary="../../../../evil"))
+
+
+def _texts(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    """Send texts that are others than those of the hash."""
+    for answer in answers:
+        if isinstance(answer, Texts):
+            end = "=" * answer.joined.count("=")
+            yield replace(answer, joined="A" * (len(answer.joined) - len(end)) + end)
+        else:
+            yield answer
+
+
+def _wrong_kind(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+    yield Texts("", "", is_last=True)
+
+
+FAULTS: dict[str, Fault] = {
+    "segfault": _segfault,
+    "abort": _abort,
+    "exit": _exit,
+    "kill": _kill,
+    "raise": _raise,
+    "hang": _hang,
+    "spin": _spin,
+    "eat": _eat,
+    "zeros": partial(_send, bytes(1000)),
+    "huge": partial(_send, (MAX_FRAME + 1).to_bytes(4, "big")),
+    "json": partial(_send, frame(b'{"type":"Seen"}')),
+    "list": partial(_send, frame(b"[]")),
+    "latin": partial(_send, frame(b"\xff\xfe")),
+    "deep": partial(_send, frame(b"[" * 100_000)),
+    "event": partial(_send, frame(b'{"type":"EngineDied","reason":"","hint":""}')),
+    "half": _half,
+    "twice": _twice,
+    "late": _late,
+    "poison": _poison,
+    "changed": _changed,
+    "path": _path,
+    "texts": _texts,
+    "wrong-kind": _wrong_kind,
+}
+CRASHES = ("segfault", "abort", "exit", "kill", "raise", "eat", "half")
+NONSENSE = (
+    "zeros", "huge", "json", "list", "latin", "deep", "event", "twice", "changed", "path",
+)  # fmt: skip
