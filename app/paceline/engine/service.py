@@ -25,7 +25,7 @@ from paceline.engine.pair import LoadedPair
 from paceline.engine.self_test import self_test
 from paceline.engine.stats import Activity, activity_of
 from paceline.engine.turn import Turn
-from paceline.engine.vocab import vocabulary_mismatch
+from paceline.engine.vocabulary_fit import vocabulary_mismatch
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import (
     CancelTurn,
@@ -153,7 +153,8 @@ class EngineService:
                 if mismatch:
                     raise ModelError(
                         "vocabulary-mismatch",
-                        f"“{draft.info.name}” cannot draft for “{target.info.name}”: {mismatch}.",
+                        f"“{draft.info.name}” cannot draft for “{target.info.name}”: "
+                        f"{mismatch.text}.",
                         "Take a smaller model of the target's own family, or prompt-lookup, which "
                         "needs none.",
                     )

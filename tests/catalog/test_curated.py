@@ -1,0 +1,146 @@
+"""The list of pairs that is shipped: what it holds, and how a wrong one is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.made_models import TARGET, changed
+from paceline.catalog.curated import CuratedPair, curated_pairs_path, load_curated
+from paceline.errors import UserError
+
+ENTRY: dict[str, Any] = {
+    "title": "Wolf",
+    "type": "draft",
+    "target": {
+        "repo": "pack/Wolf", "file": "q8/wolf.gguf", "words": ["wolf", "3.1"],
+        "architecture": None, "params": [1, 9],
+    },
+    "draft": {"repo": "pack/Cub", "file": "cub.gguf", "n_bytes": 5},
+    "gain": "Twice as fast",
+    "evidence": {"url": "https://example.com", "date": "2025-02-28"},
+    "vocabulary_checked": None,
+}  # fmt: skip
+
+
+def loaded(tmp_path: Path, entry: Any) -> tuple[CuratedPair, ...]:
+    file = tmp_path / "pairs.json"
+    file.write_text(json.dumps({"pairs": [entry]}))
+    return load_curated(file)
+
+
+def with_value(place: str, value: object) -> dict[str, Any]:
+    entry = copy.deepcopy(ENTRY)
+    *way, last = place.split(".")
+    inner = entry
+    for step in way:
+        inner = inner[step]
+    inner[last] = value
+    return entry
+
+
+def test_the_shipped_list() -> None:
+    pairs = load_curated(curated_pairs_path())
+    assert len(pairs) >= 12
+    assert len({(p.target_repo, p.target_file, p.draft_repo) for p in pairs}) == len(pairs)
+    for pair in pairs:
+        assert pair.kind == "draft"
+        assert pair.evidence is not None, "an entry without a source is a guess"
+        assert pair.target_repo != pair.draft_repo
+
+
+def test_an_entry_as_it_should_be(tmp_path: Path) -> None:
+    (pair,) = loaded(tmp_path, ENTRY)
+    assert pair.target_reference == "hf:pack/Wolf:q8/wolf.gguf"
+    assert pair.draft_reference == "hf:pack/Cub:cub.gguf"
+    assert pair.target_params == (1, 9)
+    assert pair.evidence is not None
+    assert pair.evidence.date == "2025-02-28"
+
+
+def test_what_is_not_known_is_null(tmp_path: Path) -> None:
+    entry = with_value("draft", {"repo": "pack/Cub", "file": None, "n_bytes": None})
+    entry |= {"gain": None, "evidence": None}
+    entry["target"] |= {"file": None, "params": None}
+    (pair,) = loaded(tmp_path, entry)
+    assert pair.draft_reference == ""
+    assert pair.target_reference == ""
+    assert pair.evidence is None
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        ("type", "mtp", "pair.type"),
+        ("title", 3, "pair.title"),
+        ("more", 1, "no field 'more'"),
+        ("target.repo", "wolf", "target.repo 'wolf' is no OWNER/NAME"),
+        ("draft.repo", "../../etc", "draft.repo"),
+        ("draft.file", "../up.gguf", "draft.file"),
+        ("draft.file", "cub.safetensors", "draft.file"),
+        ("draft.n_bytes", 0, "draft.n_bytes"),
+        ("draft.n_bytes", "5", "draft.n_bytes: '5'"),
+        ("target.words", [], "target.words"),
+        ("target.words", ["Two words"], "target.words"),
+        ("target.params", [9, 1], "target.params"),
+        ("target.params", [9], "target.params"),
+        ("evidence", None, "a gain needs evidence"),
+        ("evidence.url", "http://example.com", "evidence.url"),
+        ("evidence.date", "2025-02-30", "evidence.date"),
+        ("evidence.date", "spring", "evidence.date"),
+        ("vocabulary_checked", "yes", "pair.vocabulary_checked"),
+    ],
+)
+def test_a_wrong_value_is_named(tmp_path: Path, place: str, value: object, words: str) -> None:
+    with pytest.raises(UserError) as caught:
+        loaded(tmp_path, with_value(place, value))
+    assert caught.value.code == "bad-curated-pairs"
+    assert "pairs[0]: " in caught.value.message
+    assert words in caught.value.message
+
+
+@pytest.mark.parametrize("name", sorted(ENTRY))
+def test_every_field_must_be_there(tmp_path: Path, name: str) -> None:
+    entry = {key: value for key, value in ENTRY.items() if key != name}
+    with pytest.raises(UserError, match=name):
+        loaded(tmp_path, entry)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b'{"pairs": 1}', b'{"pairs": [], "x": 1}', b"\xff", b"[" * 99_999]
+)
+def test_a_file_that_is_no_list(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "pairs.json"
+    file.write_bytes(content)
+    with pytest.raises(UserError) as caught:
+        load_curated(file)
+    assert "pairs.json" in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be read"):
+        load_curated(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture", "billions", "title"),
+    [
+        ("Qwen2.5 Coder 32B Instruct", "qwen2", 32.8, "Qwen2.5 Coder 32B Instruct"),
+        ("Qwen2.5 7B Instruct", "qwen2", 7.6, "Qwen2.5 7B Instruct"),
+        ("Llama 3.3 70B Instruct", "llama", 70.6, "Llama 3.3 70B Instruct"),
+        ("DeepSeek R1 Distill Qwen 32B", "qwen2", 32.8, "DeepSeek R1 Distill Qwen 32B"),
+        ("Gemma 3 12b It", "gemma3", 11.8, "Gemma 3 12B"),
+    ],
+)
+def test_targets_are_known_by_what_their_headers_say(
+    name: str, architecture: str, billions: float, title: str
+) -> None:
+    card = changed(
+        TARGET, name=name, family="", architecture=architecture, n_params=int(billions * 1e9)
+    ).card
+    assert title in [p.title for p in load_curated(curated_pairs_path()) if p.is_for(card)]

@@ -1,0 +1,165 @@
+"""Which draft model is proposed instead, and in which order the sources come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from catalog.made_models import CARD, DRAFT, TARGET, changed, with_text
+from paceline.catalog.curated import CuratedPair, Evidence
+from paceline.catalog.draft_proposals import (
+    may_draft,
+    propose_draft,
+    search_for_drafts,
+)
+from paceline.catalog.draft_search import best_for_drafting
+from paceline.catalog.hub.values import HubChoice, HubFile, HubModel
+
+PAIR = CuratedPair(
+    title="Wolf 3 8B",
+    target_repo="pack/Wolf-8B-GGUF",
+    target_file=None,
+    target_words=("wolf",),
+    target_architecture="llama",
+    target_params=(7_000_000_000, 9_000_000_000),
+    draft_repo="pack/Wolf-0.5B-GGUF",
+    draft_file="wolf-0.5b-q8_0.gguf",
+    draft_bytes=None,
+    gain=None,
+    evidence=Evidence("https://example.com/wolf", None),
+    vocabulary_checked=None,
+)
+
+
+def hub_model(repo: str, n_params: int, gate: str = "open") -> HubModel:
+    return HubModel(repo, 10, 1, "", gate, "mit", n_params, "llama", 4096, "")  # type: ignore[arg-type]
+
+
+FOUND = [
+    hub_model("a/gated", 500_000_000, "manual"),
+    hub_model("a/too-large", 4_000_000_000),
+    hub_model("a/unknown-size", 0),
+    hub_model("a/right", 600_000_000),
+]
+
+
+def test_the_library_comes_first_and_what_does_not_fit_is_passed_over() -> None:
+    library = [
+        ("/m/other-words.gguf", with_text(DRAFT, 100, b"?")),
+        ("/m/huge.gguf", TARGET),
+        ("/m/fits.gguf", DRAFT),
+    ]
+    remedy = propose_draft(TARGET, library, [PAIR], FOUND)
+    assert remedy is not None
+    assert remedy.draft == "/m/fits.gguf"
+    assert "“Wolf 0.5B Instruct” (530 MB), which is here already" in remedy.text
+    assert "11 % of the bytes" in remedy.text
+
+
+def test_the_nearest_to_a_tenth_wins_and_then_the_smaller() -> None:
+    def sized(each: int) -> tuple[str, object]:
+        return f"/m/{each}.gguf", changed(DRAFT, layer_bytes=(each,) * 20, output_bytes=99_999_999)
+
+    library = [sized(70_000_000), sized(18_000_000), sized(2_000_000)]
+    remedy = propose_draft(TARGET, library)  # type: ignore[arg-type]
+    assert remedy is not None
+    assert remedy.draft == "/m/18000000.gguf"
+    twins = [("/m/z.gguf", DRAFT), ("/m/a.gguf", changed(DRAFT, n_bytes=400_000_000))]
+    twin = propose_draft(TARGET, twins)
+    assert twin is not None
+    assert twin.draft == "/m/a.gguf"
+
+
+def test_the_list_comes_next_and_says_what_is_not_checked() -> None:
+    remedy = propose_draft(TARGET, [], [PAIR], FOUND)
+    assert remedy is not None
+    assert remedy.draft == "hf:pack/Wolf-0.5B-GGUF:wolf-0.5b-q8_0.gguf"
+    assert "reported to draft for Wolf 3 8B" in remedy.text
+    assert "will be checked" in remedy.text
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        changed(TARGET, architecture="qwen2"),
+        changed(TARGET, n_params=70_000_000_000),
+        changed(TARGET, name="Fox 8B", family="Fox"),
+    ],
+    ids=["architecture", "size", "name"],
+)
+def test_a_pair_of_the_list_is_for_its_own_target(target: object) -> None:
+    remedy = propose_draft(target, [], [PAIR])  # type: ignore[arg-type]
+    assert remedy is not None
+    assert remedy.draft == ""
+    assert remedy.strategy == "prompt-lookup"
+
+
+def test_a_pair_that_was_found_not_to_fit_is_not_proposed() -> None:
+    remedy = propose_draft(TARGET, [], [replace(PAIR, vocabulary_checked=False)])
+    assert remedy is not None
+    assert remedy.strategy == "prompt-lookup"
+
+
+def test_the_hub_comes_last_with_what_is_open_and_small() -> None:
+    remedy = propose_draft(TARGET, [], [], FOUND)
+    assert remedy is not None
+    assert remedy.draft == "hf:a/right"
+    assert "600M weights" in remedy.text
+
+
+def test_nothing_at_all_leaves_lookups() -> None:
+    remedy = propose_draft(TARGET, [], [], FOUND[:3])
+    assert remedy is not None
+    assert remedy.strategy == "prompt-lookup"
+    assert remedy.draft == ""
+
+
+def test_no_draft_helps_a_target_that_cannot_speculate() -> None:
+    assert propose_draft(changed(TARGET, writes=False), [("/m/x.gguf", DRAFT)]) is None
+    recurrent = propose_draft(changed(TARGET, memory="recurrent"), [("/m/x.gguf", DRAFT)])
+    assert recurrent is not None
+    assert recurrent.draft == ""
+    assert recurrent.strategy == "off"
+
+
+def test_cards_tell_which_files_are_worth_a_closer_look() -> None:
+    assert may_draft(CARD, DRAFT.card)
+    for changes in (
+        {"tokenizer": "llama/default"},
+        {"n_vocab": CARD.n_vocab + 129},
+        {"vocabulary": ""},
+        {"layer_bytes": (100_000_000,) * 20},
+    ):
+        assert not may_draft(CARD, changed(DRAFT, **changes).card), changes
+    assert may_draft(CARD, changed(DRAFT, tokenizer="gpt2/other", vocabulary="77").card)
+
+
+def test_the_search_asks_for_small_ones_of_the_architecture() -> None:
+    query = search_for_drafts(changed(TARGET, family="Qwen2.5-Coder").card)
+    assert query.text == "qwen2.5"
+    assert query.architecture == "llama"
+    assert query.max_params == 2_000_000_000
+    assert search_for_drafts(changed(TARGET, family="", name="7B").card).text == ""
+
+
+@pytest.mark.parametrize(
+    ("offered", "best"),
+    [
+        (["Q2_K", "Q8_0", "F16"], "Q8_0"),
+        (["Q3_K_S", "q4_k_m"], "q4_k_m"),
+        (["F16", "IQ2_XXS"], "F16"),
+        (["IQ3_XXS", "IQ2_XXS"], "IQ2_XXS"),
+    ],
+)
+def test_a_draft_model_is_taken_with_many_bits(offered: list[str], best: str) -> None:
+    sizes = {"IQ2_XXS": 1, "IQ3_XXS": 2}
+    choices = [
+        HubChoice(name, (HubFile(f"{name}.gguf", sizes.get(name, 3), ""),)) for name in offered
+    ]
+    chosen = best_for_drafting(choices)
+    assert chosen is not None
+    assert chosen.quantisation == best
+    assert best_for_drafting([]) is None
+    torn = HubChoice("Q8_0", (HubFile("a-00001-of-00002.gguf", 3, ""),), is_complete=False)
+    assert best_for_drafting([torn]) is None

@@ -1,0 +1,214 @@
+"""Verdicts on files: real vocabularies as llama.cpp reads them, and what flips a verdict."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import make_pairs
+from catalog.headers import gguf_bytes
+from gguf_file import Gguf, read, strings
+from paceline.catalog.card import Examined
+from paceline.catalog.inspector import Inspector
+from paceline.catalog.pairing import judge, mismatch
+from paceline.engine.backend import Vocabulary
+from paceline.engine.llama import LlamaBackend
+
+
+@pytest.fixture(scope="module")
+def shared_inspector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspector]:
+    inspector = Inspector(tmp_path_factory.mktemp("inspector"), idle_s=600)
+    inspector.examine(make_pairs.DEMO_TARGET)  # its process is there before a test looks for some
+    yield inspector
+    inspector.close()
+
+
+# ----------------------------------------------------------------------------- real vocabularies
+
+
+def rule(target: Vocabulary, draft: Vocabulary) -> tuple[str, int] | None:
+    """common_speculative_are_compatible, step by step, on what llama_vocab_* says."""
+    if target.kind != draft.kind:
+        return "vocabulary-kind", -1
+    if target.add_bos != draft.add_bos or (target.add_bos and target.bos != draft.bos):
+        return "bos-differs", -1
+    if target.add_eos != draft.add_eos or (target.add_eos and target.eos != draft.eos):
+        return "eos-differs", -1
+    if abs(target.n_tokens - draft.n_tokens) > 128:
+        return "vocabulary-size", -1
+    for token, texts in enumerate(zip(texts_of(target), texts_of(draft), strict=False)):
+        if token >= 5 and texts[0] != texts[1]:
+            return "token-differs", token
+    return None
+
+
+@functools.cache  # a call into native code per token and pair would take half a minute
+def texts_of(vocabulary: Vocabulary) -> tuple[bytes, ...]:
+    return tuple(vocabulary.text(token) for token in range(vocabulary.n_tokens))
+
+
+def test_all_pairs_of_real_vocabularies(
+    vocabularies: dict[str, Path], inspector: Inspector
+) -> None:
+    backend = LlamaBackend()
+    loaded = {name: backend.load_vocabulary(str(path)) for name, path in vocabularies.items()}
+    try:
+        seen = {name: inspector.examine(path) for name, path in vocabularies.items()}
+        found: dict[str, int] = {}
+        for target, draft in itertools.product(vocabularies, repeat=2):
+            expected = rule(loaded[target], loaded[draft])
+            differs = mismatch(seen[target], seen[draft])
+            said = (differs.code, differs.token) if differs else None
+            assert said == expected, (target, draft)
+            kind = expected[0] if expected else "fits"
+            found[kind] = found.get(kind, 0) + 1
+            codes = [reason.code for reason in judge(seen[target], seen[draft]).reasons]
+            assert (kind in codes) == (expected is not None)
+    finally:
+        for vocabulary in loaded.values():
+            vocabulary.close()
+    assert found["fits"] >= len(vocabularies)
+    assert {"vocabulary-kind", "bos-differs", "vocabulary-size", "token-differs"} <= found.keys()
+
+
+# --------------------------------------------------------------------------------- changed files
+
+
+@pytest.fixture(scope="module")
+def examined(
+    shared_inspector: Inspector, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Examined]:
+    """Write the demo draft with a change, and look into the file."""
+    folder = tmp_path_factory.mktemp("changed")
+    count = itertools.count()
+
+    def look(change: Callable[[Gguf], object] = lambda _: None, name: str = "") -> Examined:
+        model = read(make_pairs.DEMO_DRAFT)
+        change(model)
+        path = folder / (name or f"changed-{next(count)}.gguf")
+        path.write_bytes(gguf_bytes(model))
+        return shared_inspector.examine(path)
+
+    return look
+
+
+@pytest.fixture(scope="module")
+def target(shared_inspector: Inspector) -> Examined:
+    return shared_inspector.examine(make_pairs.DEMO_TARGET)
+
+
+def with_token(token: int, text: str) -> Callable[[Gguf], None]:
+    def change(model: Gguf) -> None:
+        tokens = strings(model.metadata["tokenizer.ggml.tokens"])
+        tokens[token] = text
+        model.set(tokenizer__ggml__tokens=tokens)
+
+    return change
+
+
+def with_values(**values: Any) -> Callable[[Gguf], None]:
+    return lambda model: model.set(**values)
+
+
+def test_the_demo_pair_fits(target: Examined, examined: Callable[..., Examined]) -> None:
+    assert judge(target, examined()).ok
+
+
+@pytest.mark.parametrize("token", [5, 4000, 8191])
+def test_one_changed_token_flips_the_verdict(
+    target: Examined, examined: Callable[..., Examined], token: int
+) -> None:
+    verdict = judge(target, examined(with_token(token, f"Ġchanged{token}")))
+    assert not verdict.ok
+    assert verdict.reasons[0].code == "token-differs"
+    assert f"Token {token} is “" in verdict.reasons[0].text
+    assert f"“Ġchanged{token}” in the draft" in verdict.reasons[0].text
+
+
+def test_a_special_token_may_have_another_name(
+    target: Examined, examined: Callable[..., Examined]
+) -> None:
+    assert judge(target, examined(with_token(3, "<|renamed|>"))).ok
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ({"tokenizer__ggml__add_bos_token": True}, "bos-differs"),
+        ({"tokenizer__ggml__add_eos_token": True}, "eos-differs"),
+    ],
+)
+def test_a_changed_flag_flips_the_verdict(
+    target: Examined, examined: Callable[..., Examined], values: dict[str, object], code: str
+) -> None:
+    verdict = judge(target, examined(with_values(**values)))
+    assert not verdict.ok
+    assert verdict.reasons[0].code == code
+
+
+@pytest.mark.parametrize(("n_more", "fits"), [(128, True), (129, False)])
+def test_a_longer_tail_flips_the_verdict(
+    target: Examined, examined: Callable[..., Examined], n_more: int, fits: bool
+) -> None:
+    def grow(model: Gguf) -> None:
+        import numpy as np
+
+        tokens = strings(model.metadata["tokenizer.ggml.tokens"])
+        kinds = np.frombuffer(model.metadata["tokenizer.ggml.token_type"], np.int32, offset=16)
+        more = np.full(n_more, 5, np.int32)
+        model.set(tokenizer__ggml__tokens=tokens + [f"<|tail_{i}|>" for i in range(n_more)])
+        model.set(tokenizer__ggml__token_type=np.concatenate((kinds, more)))
+
+    verdict = judge(target, examined(grow))
+    assert verdict.ok is fits
+    assert ("vocabulary-size" in [r.code for r in verdict.reasons]) is not fits
+
+
+def test_verdicts_stay_under_random_names(shared_inspector: Inspector, tmp_path: Path) -> None:
+    rng = random.Random(5)
+    names = ["tiny-draft", "tiny-other-vocab", "tiny-bos", "tiny-mamba", "tiny-big-vocab-mismatch"]
+    for name in names:
+        verdicts = set()
+        for _ in range(3):
+            folder = tmp_path / f"{rng.randbytes(4).hex()} Ω"
+            folder.mkdir()
+            paths = []
+            for original in (make_pairs.DEMO_TARGET, make_pairs.path(name)):
+                letters = rng.choices("abcQ4_KM-. é", k=12)
+                paths.append(folder / f"{''.join(letters)}{rng.randbytes(3).hex()}.gguf")
+                shutil.copyfile(original, paths[-1])
+            verdicts.add(judge(*map(shared_inspector.examine, paths)))
+        assert len(verdicts) == 1, name
+        assert verdicts.pop().ok is (name == "tiny-draft")
+
+
+@pytest.mark.parametrize(
+    ("draft", "code"),
+    [
+        ("tiny-other-vocab", "token-differs"),
+        ("tiny-big-vocab-mismatch", "vocabulary-size"),
+        ("tiny-bos", "bos-differs"),
+        ("tiny-mamba", "draft-cannot-rollback"),
+    ],
+)
+def test_models_that_the_engine_refuses(
+    shared_inspector: Inspector, target: Examined, draft: str, code: str
+) -> None:
+    verdict = judge(target, shared_inspector.examine(make_pairs.path(draft)))
+    assert [reason.code for reason in verdict.reasons] == [code]
+
+
+def test_a_recurrent_target_is_refused_and_a_window_is_not(
+    shared_inspector: Inspector, target: Examined
+) -> None:
+    mamba = shared_inspector.examine(make_pairs.path("tiny-mamba"))
+    assert judge(mamba, target).reasons[0].code == "cannot-rollback"
+    window = shared_inspector.examine(make_pairs.path("tiny-swa"))
+    assert judge(target, window).ok

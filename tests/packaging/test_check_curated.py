@@ -1,0 +1,130 @@
+"""The check of the curated pairs, against a Hub on this machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging"))
+
+import check_curated
+import make_pairs
+from hub_server import Fault, HubServer, Repository
+from paceline.catalog.curated import load_curated
+
+DRAFT = make_pairs.DEMO_DRAFT
+N_BYTES = DRAFT.stat().st_size
+
+
+@pytest.fixture
+def hub() -> Iterator[HubServer]:
+    repositories = [
+        Repository("demo/target", {"target.gguf": make_pairs.DEMO_TARGET}),
+        Repository("demo/draft", {"draft-F16.gguf": DRAFT, "draft-Q8_0.gguf": DRAFT}),
+        Repository("demo/words", {"words.gguf": make_pairs.path("tiny-other-vocab")}),
+        Repository("demo/gated", {"x.gguf": DRAFT}, {"gated": "manual"}),
+        Repository("demo/empty", {"README.md": b"soon"}),
+    ]
+    with HubServer({each.id: each for each in repositories}) as server:
+        yield server
+
+
+def entry(draft: str = "demo/draft", file: str | None = None, **changes: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "title": "Demo",
+        "type": "draft",
+        "target": {
+            "repo": "demo/target", "file": "target.gguf", "words": ["paceline", "target"],
+            "architecture": "llama", "params": None,
+        },
+        "draft": {"repo": draft, "file": file, "n_bytes": None},
+        "gain": "Much",
+        "evidence": {"url": "https://example.com", "date": None},
+        "vocabulary_checked": None,
+    }  # fmt: skip
+    for name, value in changes.items():
+        part, _, key = name.partition("__")
+        if key:
+            made[part][key] = value
+        else:
+            made[part] = value
+    return made
+
+
+def run(hub: HubServer, folder: Path, *entries: dict[str, Any], write: bool = False) -> int:
+    path = folder / "pairs.json"
+    path.write_text(json.dumps({"pairs": entries}))
+    arguments = ["--endpoint", hub.endpoint, "--list", str(path)]
+    return check_curated.main([*arguments, *(["--write"] if write else [])])
+
+
+def test_a_right_entry(hub: HubServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = entry(file="draft-Q8_0.gguf", draft__n_bytes=N_BYTES, vocabulary_checked=True)
+    assert run(hub, tmp_path, right) == 0
+    titles, line = capsys.readouterr().out.splitlines()
+    assert titles.split() == ["pair", "draft", "file", "bytes", "vocabulary", "gate", "verdict"]
+    for word in ("Demo", "draft-Q8_0.gguf", str(N_BYTES), " fits", "open, open", "Expect"):
+        assert word in line
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        (entry("demo/none"), "has no repository “demo/none”"),
+        (entry(file="gone.gguf"), "demo/draft has no file “gone.gguf”"),
+        (entry(target__file="gone.gguf"), "demo/target has no file “gone.gguf”"),
+        (entry("demo/empty"), "demo/empty has no complete GGUF file"),
+        (entry("demo/words"), "Token 8191 is"),
+        (entry("demo/gated"), "demo/gated"),
+        (entry(file="draft-Q8_0.gguf", draft__n_bytes=5), f"{N_BYTES} bytes, not 5"),
+        (entry(vocabulary_checked=False), "the list says that the vocabulary does not fit"),
+        (entry(target__architecture="qwen2"), "which this entry is not for"),
+        (entry(target__words=["wolf"]), "which this entry is not for"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    hub: HubServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    wrong: dict[str, Any],
+    problem: str,
+) -> None:
+    assert run(hub, tmp_path, wrong) == 1
+    problems = [line for line in capsys.readouterr().out.splitlines() if "    ! " in line]
+    assert any(problem in line for line in problems), problems
+
+
+def test_what_was_found_is_written_and_nothing_else(hub: HubServer, tmp_path: Path) -> None:
+    entries = [entry(), entry("demo/words"), entry("demo/none"), entry("demo/gated")]
+    assert run(hub, tmp_path, *entries, write=True) == 1
+    path = tmp_path / "pairs.json"
+    found, misfit, gone, gated = json.loads(path.read_bytes())["pairs"]
+    assert found["draft"] == {"repo": "demo/draft", "file": "draft-Q8_0.gguf", "n_bytes": N_BYTES}
+    assert found["vocabulary_checked"] is True
+    assert misfit["vocabulary_checked"] is False
+    assert gone == entries[2]
+    assert gated["vocabulary_checked"] is None
+    for new, old in zip((found, misfit), entries, strict=False):
+        assert {**new, "draft": 0, "vocabulary_checked": 0} == {
+            **old, "draft": 0, "vocabulary_checked": 0,
+        }  # fmt: skip
+    assert len(load_curated(path)) == 4
+    assert run(hub, tmp_path, found) == 0, "what was written is right"
+
+
+def test_a_hub_that_cannot_be_asked_leaves_the_list_alone(hub: HubServer, tmp_path: Path) -> None:
+    hub.add(Fault(status=503))
+    assert run(hub, tmp_path, entry(), write=True) == 1
+    assert json.loads((tmp_path / "pairs.json").read_bytes())["pairs"] == [entry()]
+
+
+def test_a_list_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pairs.json"
+    path.write_text("{}")
+    assert check_curated.main(["--list", str(path)]) == 1
+    assert "pairs.json" in capsys.readouterr().err
