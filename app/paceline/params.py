@@ -59,7 +59,8 @@ class ModelParams:
         n_ctx: Context in tokens; 0 takes 4096 or what the model was trained for, if smaller.
         n_threads: Threads for decodes of one token; 0 takes physical cores - 1, at least 1.
         n_threads_batch: Threads for wider decodes (prefill, verify); 0 takes `n_threads`.
-        n_gpu_layers: Layers kept on the GPU; -1 as many as there are ("auto").
+        n_gpu_layers: Layers kept on the GPU; -1 as many as there are ("auto"); what fits
+            is decided beforehand, by `catalog.fitting`.
         device: Name of a device from `EngineInfo.devices`; empty takes llama.cpp's choice.
         flash_attn: "auto", "on" or "off".
         kv_type_k: Type of the K cache: "f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1",

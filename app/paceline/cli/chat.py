@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from paceline.chat.last_run import LastRun, save_last_run
+from paceline.cli.auto_layers import decide_layers, planner
 from paceline.cli.chat_options import LOAD_ID, TURN_ID, ChatRequest, read_request
+from paceline.cli.hub_models import with_local_files
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.output import Results, remark
 from paceline.cli.printer import JsonPrinter, Printer, TextPrinter
@@ -32,7 +35,9 @@ from paceline.paths import Paths
 if TYPE_CHECKING:
     import argparse
 
+    from paceline.cli.auto_layers import Planner
     from paceline.hosting.client import EngineClient
+    from paceline.messages import LoadPair
 
 USAGE_CODES = frozenset(
     {
@@ -68,20 +73,35 @@ def run(args: argparse.Namespace) -> int:
         UserError: It cannot be done; says why.
     """
     with Interrupts() as interrupts:
-        request = read_request(args, Paths.from_environment())
+        paths = Paths.from_environment()
+        request = read_request(args, paths)
+        load = with_local_files(request.load, paths, lambda: interrupts.hit)
+        request = replace(request, load=load)
         from paceline.hosting.inline import InlineClient
         from paceline.hosting.service import make_engine_service, make_process_service
 
         make_service = make_process_service if args.host == "process" else make_engine_service
-        return ChatRun(InlineClient(make_service), request, interrupts, as_json=args.json).run()
+        client = InlineClient(make_service)
+        run = ChatRun(client, request, interrupts, as_json=args.json, plan=planner(paths))
+        return run.run()
 
 
 class ChatRun:
-    """One load and one turn, seen by the listener of an inline client."""
+    """One load and one turn, seen by the listener of an inline client.
+
+    `plan` decides the GPU layers that were left open; without it llama.cpp does.
+    """
 
     def __init__(
-        self, client: EngineClient, request: ChatRequest, interrupts: Interrupts, *, as_json: bool
+        self,
+        client: EngineClient,
+        request: ChatRequest,
+        interrupts: Interrupts,
+        *,
+        as_json: bool,
+        plan: Planner | None = None,
     ) -> None:
+        self._plan = plan
         self._client = client
         self._request = request
         self._interrupts = interrupts
@@ -99,7 +119,7 @@ class ChatRun:
         self._interrupts.when_hit(self._cancel)
         try:
             if not self._interrupts.hit:
-                self._client.submit(self._request.load)
+                self._client.submit(self._decided_load())
             if self._loaded and not self._interrupts.hit:
                 self._client.submit(self._request.turn)
         finally:
@@ -108,6 +128,14 @@ class ChatRun:
         self._keep_figures()
         self._results.check()
         return self._exit_code()
+
+    def _decided_load(self) -> LoadPair:
+        load = self._request.load
+        if self._plan is not None:
+            load, notes = decide_layers(load, self._client, self._plan)
+            self._tell(notes)
+            self._client.set_listener(self._on_event)
+        return load
 
     def _keep_figures(self) -> None:
         folder = self._request.last_run_dir

@@ -13,8 +13,13 @@ from paceline.params import ModelParams
 
 MIN_PROPOSAL = 512
 """Tokens; nobody wants to chat in less."""
+CTX_STEP = 256
+"""Tokens; llama.cpp pads contexts to it."""
 _SHARE = 0.8  # of the free memory: the buffers for computing come on top
-_STEP = 256  # llama.cpp pads contexts to it
+SMALLER_MODEL = "a smaller model"
+QUANTISED_CACHE = "a quantised cache"
+CLOSE_PROGRAMS = "Closing other programs may help, too."
+_PLAIN_TYPES = ("f32", "f16", "bf16")
 _MEMORY = re.compile(
     r"bad_alloc|out of memory|cannot allocate|(unable|failed) to allocate|malloc failed"
     r"|insufficient memory|not enough (memory|space)",
@@ -51,7 +56,7 @@ def smaller_context(n_ctx: int, n_fits: float | None = None) -> int | None:
         Tokens, at least `MIN_PROPOSAL` and fewer than `n_ctx`; None when there is nothing between.
     """
     if n_fits is not None and n_fits < n_ctx:
-        n = int(n_fits * _SHARE) // _STEP * _STEP
+        n = int(n_fits * _SHARE) // CTX_STEP * CTX_STEP
         return n if n >= MIN_PROPOSAL else None
     n = max(n_ctx // 2, MIN_PROPOSAL)  # the estimate says that it fits, and it did not
     return n if n < n_ctx else None
@@ -62,19 +67,34 @@ def what_to_do(params: ModelParams, n_ctx: int, n_fits: float | None = None) -> 
     ways = []
     n = smaller_context(n_ctx, n_fits)
     if n is not None:
-        ways.append(f"a context of {n} tokens or fewer")
-    if params.kv_type_k in ("f32", "f16", "bf16"):
-        ways.append("a quantised cache")
-    ways.append("a smaller model")
+        ways.append(a_context_of(n))
+    if has_plain_cache(params):
+        ways.append(QUANTISED_CACHE)
+    ways.append(SMALLER_MODEL)
+    return choose(ways)
+
+
+def a_context_of(n_ctx: int) -> str:
+    """Return what to choose, for `choose`."""
+    return f"a context of {n_ctx} tokens or fewer"
+
+
+def has_plain_cache(params: ModelParams) -> bool:
+    """Whether the cache could be quantised to save memory."""
+    return params.kv_type_k in _PLAIN_TYPES
+
+
+def choose(ways: list[str]) -> str:
+    """Return a sentence that offers these, at least one."""
     return f"Choose {_either(ways)}."
 
 
 def what_to_do_about_weights(params: ModelParams) -> str:
     """Return a sentence about what to try when a model's weights found no room."""
-    ways = ["a smaller model", "one with fewer bits per weight"]
+    ways = [SMALLER_MODEL, "one with fewer bits per weight"]
     if params.extra_bufts:
         ways.append("load it without repacking, which needs no second copy of the weights")
-    return f"Choose {_either(ways)}. Closing other programs may help, too."
+    return f"{choose(ways)} {CLOSE_PROGRAMS}"
 
 
 def _either(ways: list[str]) -> str:

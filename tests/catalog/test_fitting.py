@@ -1,0 +1,179 @@
+"""Automatic GPU layers and context, on made-up machines of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from catalog.made_machines import CPU, GIB, cpu, gpu, integrated
+from catalog.made_models import CARD, SMALL
+from paceline.catalog.card import ModelCard
+from paceline.catalog.fitting import fit
+from paceline.catalog.memory import plan
+from paceline.catalog.memory_values import MemoryPlan
+from paceline.messages import DeviceInfo, ModelParams
+
+TARGET = ModelParams("target.gguf")
+DRAFT = ModelParams("draft.gguf")
+SIZES = st.floats(0, 24)
+FEW = settings(max_examples=60, deadline=None)
+ALL_OF_TARGET, ALL_OF_DRAFT = CARD.n_layers + 1, SMALL.n_layers + 1
+
+
+def planned(
+    devices: Sequence[DeviceInfo],
+    target: ModelParams = TARGET,
+    draft: ModelParams | None = DRAFT,
+    card: ModelCard = CARD,
+) -> MemoryPlan:
+    return plan(card, target, SMALL if draft else None, draft, devices)
+
+
+def layers(found: MemoryPlan) -> tuple[int, int]:
+    assert found.draft is not None
+    return found.target.n_gpu_layers, found.draft.n_gpu_layers
+
+
+def test_all_goes_to_a_gpu_that_has_room_for_all() -> None:
+    found = planned([gpu(24), CPU])
+    assert layers(found) == (ALL_OF_TARGET, ALL_OF_DRAFT)
+    assert found.fits
+    card, main = found.devices
+    assert (card.device, main.device) == ("CUDA0", "CPU")
+    # Its embeddings stay, and the draft model's matrix serves as its output on the GPU besides.
+    assert main.target.weights == CARD.input_bytes
+    assert card.target.weights == sum(CARD.layer_bytes) + CARD.output_bytes
+    assert card.draft.weights == sum(SMALL.layer_bytes) + SMALL.input_bytes
+    assert card.target.kv == 4096 * 32 * 2048 * 2
+    assert main.target.kv == 0
+
+
+def test_fit_says_what_the_plan_says() -> None:
+    devices = [gpu(4), CPU]
+    found = planned(devices)
+    assert fit(CARD, TARGET, SMALL, DRAFT, devices) == (found.target, found.draft)
+    assert fit(CARD, TARGET, None, None, devices)[1] is None
+
+
+def test_the_draft_model_comes_before_any_layer_of_the_target() -> None:
+    assert layers(planned([gpu(2.2), CPU]))[1] == ALL_OF_DRAFT
+    assert 0 < layers(planned([gpu(2.2), CPU]))[0] < ALL_OF_TARGET
+    target, draft = layers(planned([gpu(0.9), CPU]))
+    assert target == 0
+    assert 0 < draft < ALL_OF_DRAFT
+
+
+def test_a_gpu_without_any_room_is_not_used_at_all() -> None:
+    found = planned([gpu(0.25), CPU])
+    assert layers(found) == (0, 0)
+    assert found.draft is not None
+    # Named, since llama.cpp would compute large batches on the GPU even for no layer.
+    assert (found.target.device, found.draft.device) == ("CPU", "CPU")
+    assert found.fits
+
+
+def test_layers_that_were_given_stay_also_where_they_do_not_fit() -> None:
+    found = planned([gpu(1), CPU], replace(TARGET, n_gpu_layers=20), replace(DRAFT, n_gpu_layers=3))
+    assert layers(found) == (20, 3)
+    assert not found.fits
+    assert found.remedies
+
+
+def test_without_a_gpu_the_parameters_stay_as_they_are() -> None:
+    found = planned([CPU])
+    assert found.target.n_gpu_layers == -1
+    assert found.target.device == ""
+
+
+def test_the_context_becomes_shorter_only_when_all_memory_together_is_too_small() -> None:
+    assert planned([cpu(64)]).target.n_ctx == 4096
+    assert planned([gpu(0.25), cpu(64)]).target.n_ctx == 4096  # fewer layers come first
+    tight = planned([cpu(6.5)])
+    assert tight.fits
+    assert 512 <= tight.target.n_ctx < 4096
+    assert tight.target.n_ctx % 256 == 0
+    given = planned([cpu(6.5)], replace(TARGET, n_ctx=4096))
+    assert given.target.n_ctx == 4096
+    hopeless = planned([cpu(2)])
+    assert not hopeless.fits
+    assert hopeless.target.n_ctx == 4096  # what was wanted, for the remedies to change
+
+
+def test_the_experts_that_stay_leave_room_for_more_layers() -> None:
+    moe = replace(CARD, n_experts=8, expert_bytes=(100_000_000,) * 32)
+    devices = [gpu(3), CPU]
+    plain = planned(devices, card=moe)
+    kept = planned(devices, replace(TARGET, n_cpu_moe=-1), card=moe)
+    assert kept.target.n_gpu_layers > plain.target.n_gpu_layers
+    some = planned([gpu(24), CPU], replace(TARGET, n_cpu_moe=3), card=moe)
+    assert some.devices[-1].target.weights == CARD.input_bytes + 3 * 100_000_000
+
+
+def test_an_integrated_gpu_takes_from_the_cpus_memory() -> None:
+    found = planned([integrated(8), cpu(8)])
+    chip, main = found.devices
+    assert chip.target.total > 0
+    assert main.free == 8 * GIB - chip.target.total - chip.draft.total
+
+
+@FEW
+@given(
+    sizes=st.lists(SIZES, max_size=3),
+    main=st.floats(0, 32),
+    n_ctx=st.sampled_from((0, 512, 5000, 32768)),
+    kind=st.sampled_from(("f16", "q8_0", "q4_0")),
+)
+def test_a_plan_never_takes_more_of_a_gpu_than_there_is(
+    sizes: list[float], main: float, n_ctx: int, kind: str
+) -> None:
+    devices = [*(gpu(size, i) for i, size in enumerate(sizes)), cpu(main)]
+    how = {"n_ctx": n_ctx, "kv_type_k": kind, "kv_type_v": kind}
+    found = planned(devices, replace(TARGET, **how), replace(DRAFT, **how))  # type: ignore[arg-type]
+    for device in found.devices[:-1]:
+        assert device.fits
+        assert device.target.total + device.draft.total <= max(device.free - device.margin, 0)
+    used = sum(d.target.weights + d.draft.weights for d in found.devices)
+    assert used >= CARD.n_bytes - 10_000_000  # nothing is left out
+    if found.fits:
+        assert not found.remedies
+
+
+@FEW
+@given(size=SIZES, more=st.floats(0, 24), n_ctx=st.sampled_from((512, 4096, 16384)))
+def test_more_memory_never_gives_fewer_layers(size: float, more: float, n_ctx: int) -> None:
+    target, draft = replace(TARGET, n_ctx=n_ctx), replace(DRAFT, n_ctx=n_ctx)
+    less_target, less_draft = layers(planned([gpu(size), CPU], target, draft))
+    more_target, more_draft = layers(planned([gpu(size + more), CPU], target, draft))
+    assert more_draft >= less_draft
+    if more_draft == less_draft:
+        assert more_target >= less_target
+
+
+@FEW
+@given(main=st.floats(1, 32), more=st.floats(0, 32))
+def test_more_memory_never_gives_a_shorter_context(main: float, more: float) -> None:
+    less = planned([cpu(main)])
+    assume(less.fits)
+    assert planned([cpu(main + more)]).target.n_ctx >= less.target.n_ctx
+
+
+@FEW
+@given(sizes=st.lists(SIZES, min_size=1, max_size=3))
+def test_no_layer_of_the_target_is_on_a_gpu_before_the_draft_model_is(sizes: list[float]) -> None:
+    found = planned([*(gpu(size, i) for i, size in enumerate(sizes)), CPU])
+    target, draft = layers(found)
+    if target > 0:
+        alone = planned([*(gpu(size, i) for i, size in enumerate(sizes)), CPU],
+                        replace(TARGET, n_gpu_layers=0, device="CPU"))  # fmt: skip
+        assert draft == layers(alone)[1]  # as if the target were not there
+
+
+@pytest.mark.parametrize("factor", [2, 3])
+def test_several_larger_gpus_take_more_layers(factor: int) -> None:
+    some = planned([gpu(1.5, 0), gpu(1.2, 1), CPU])
+    more = planned([gpu(1.5 * factor, 0), gpu(1.2 * factor, 1), CPU])
+    assert layers(more) > layers(some)

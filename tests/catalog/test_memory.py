@@ -1,0 +1,209 @@
+"""The plan for a pair: measurements go before estimates, and remedies come in their order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from catalog.made_machines import CPU, GIB, MIB, cpu, gpu
+from catalog.made_models import CARD, SMALL
+from paceline.catalog.fitting import fit
+from paceline.catalog.memory import plan
+from paceline.catalog.memory_values import Measurement, MemoryPlan
+from paceline.messages import DeviceInfo, ModelParams
+
+TARGET = ModelParams("target.gguf", n_ctx=4096)
+DRAFT = ModelParams("draft.gguf", n_ctx=4096)
+MEASURED = Measurement(
+    kv=(("CPU", 320 * MIB),), compute=(("CPU", 77 * MIB),), kv_layers=(10 * MIB,) * 32, repacked=0
+)
+
+
+def planned(*devices: DeviceInfo, **how: Any) -> MemoryPlan:
+    return plan(CARD, TARGET, SMALL, DRAFT, devices, **how)
+
+
+def savings(found: MemoryPlan) -> list[str]:
+    return [remedy.saving for remedy in found.remedies]
+
+
+def test_what_was_measured_counts() -> None:
+    found = planned(CPU, measured_target=MEASURED)
+    (main,) = found.devices
+    assert main.target.kv == 320 * MIB
+    assert main.target.compute - 77 * MIB < 20 * MIB  # what llama.cpp keeps beside its buffers
+    assert not found.is_measured  # the draft model is not
+    assert planned(CPU, measured_target=MEASURED, measured_draft=MEASURED).is_measured
+
+
+def test_a_measurement_follows_the_layers_to_the_gpu() -> None:
+    all_of_it = planned(gpu(24), CPU, measured_target=MEASURED).devices
+    assert (all_of_it[0].target.kv, all_of_it[1].target.kv) == (320 * MIB, 0)
+    half = replace(TARGET, n_gpu_layers=17)
+    found = plan(CARD, half, None, None, [gpu(24), CPU], measured_target=MEASURED).devices
+    assert (found[0].target.kv, found[1].target.kv) == (160 * MIB, 160 * MIB)
+
+
+def test_embeddings_that_serve_as_the_output_are_copied_to_the_gpu() -> None:
+    tied = replace(CARD, output_bytes=0, tied_bytes=CARD.input_bytes)
+    on_gpu, main = plan(tied, TARGET, None, None, [gpu(24), CPU]).devices
+    assert on_gpu.target.weights == sum(CARD.layer_bytes) + CARD.input_bytes
+    assert main.target.weights == CARD.input_bytes
+    others = replace(tied, tied_bytes=0)  # embeddings of another kind stay where they are
+    assert plan(others, TARGET, None, None, [gpu(24), CPU]).devices[0].target.weights == sum(
+        CARD.layer_bytes
+    )
+
+
+def test_a_measurement_is_scaled_to_the_context_that_is_decided() -> None:
+    left_open = replace(TARGET, n_ctx=0)
+    measured = replace(MEASURED, kv_layers=(64 * MIB,) * 32)
+    found = plan(CARD, left_open, None, None, [cpu(6.5)], measured_target=measured)
+    assert found.fits
+    (main,) = found.devices
+    assert main.target.kv == pytest.approx(64 * MIB * 32 * found.target.n_ctx / 4096, rel=1e-6)
+    assert found.target.n_ctx < 4096
+
+
+def test_states_that_no_context_makes_larger_stay() -> None:
+    states = replace(CARD, kv_elements=((0, 0),) * 32)
+    left_open = replace(TARGET, n_ctx=0)
+    found = plan(states, left_open, None, None, [CPU], measured_target=MEASURED)
+    assert found.devices[0].target.kv == 320 * MIB
+    assert plan(states, TARGET, None, None, [CPU]).devices[0].target.kv == 0
+
+
+def test_copied_weights_are_no_reason_not_to_load() -> None:
+    copied = replace(MEASURED, repacked=4 * GIB)
+    (main,) = planned(CPU, measured_target=copied).devices
+    (plain,) = planned(CPU, measured_target=MEASURED).devices
+    assert main.target.spare == 4 * GIB
+    assert main.target.total == plain.target.total
+    assert planned(gpu(24), CPU, measured_target=copied).devices[-1].target.spare == 0
+
+
+def test_what_the_loaded_pair_gives_back_can_be_taken() -> None:
+    full = replace(CPU, free_bytes=2 * GIB)
+    assert not planned(full).fits
+    assert planned(full, reclaimable={"CPU": 30 * GIB}).fits
+    ours = fit(CARD, TARGET, SMALL, DRAFT, [full], reclaimable={"CPU": 30 * GIB})
+    assert ours == (TARGET, DRAFT)
+
+
+def test_a_plan_says_what_a_loaded_pair_would_give_back() -> None:
+    first = planned(gpu(5), CPU)
+    card, main = first.devices
+    taken = {"CPU": sum(share.kv + share.compute for share in (main.target, main.draft))}
+    taken[card.device] = card.target.total + card.draft.total
+    assert first.gives_back == taken
+    left = [
+        replace(device, free_bytes=device.free_bytes - taken[device.name])
+        for device in (gpu(5), CPU)
+    ]
+    assert planned(*left, reclaimable=first.gives_back) == first
+    assert planned(*left).target.n_gpu_layers < first.target.n_gpu_layers
+
+
+def test_mapped_weights_are_free_already_and_their_copies_are_given_back() -> None:
+    copied = replace(MEASURED, repacked=4 * GIB)
+    plain = planned(CPU, measured_target=MEASURED).gives_back["CPU"]
+    assert planned(CPU, measured_target=copied).gives_back["CPU"] - plain == 4 * GIB
+    assert plain < 2 * GIB < CARD.n_bytes
+
+
+def test_a_quantised_cache_takes_less() -> None:
+    quantised = replace(TARGET, kv_type_k="q8_0", kv_type_v="q8_0")
+    (plain,) = planned(CPU).devices
+    (small,) = plan(CARD, quantised, None, None, [CPU]).devices
+    assert small.target.kv * 32 == plain.target.kv * 17
+
+
+def test_contexts_are_padded_and_masks_grow() -> None:
+    short, padded = (
+        plan(CARD, replace(TARGET, n_ctx=n), None, None, [CPU]).devices[0].target
+        for n in (1024, 1025)
+    )
+    assert padded.kv == short.kv * 5 // 4
+    plain = plan(CARD, TARGET, None, None, [CPU]).devices[0].target.compute
+    scores = replace(TARGET, flash_attn="off")
+    assert plan(CARD, scores, None, None, [CPU]).devices[0].target.compute > plain + 256 * MIB
+
+
+# ------------------------------------------------------------------------------------- remedies
+
+
+def needed(draft: ModelParams | None = DRAFT) -> int:
+    """What the CPU's memory must have free for the pair."""
+    (main,) = plan(CARD, TARGET, SMALL if draft else None, draft, [CPU]).devices
+    return main.target.total + main.draft.total
+
+
+def main_memory(n_bytes: int) -> DeviceInfo:
+    return replace(CPU, total_bytes=16 * GIB, free_bytes=n_bytes + 16 * GIB // 20)
+
+
+def test_the_remedies_come_in_their_order_each_only_if_it_helps() -> None:
+    found = planned(main_memory(needed() - MIB))
+    assert savings(found) == ["draft-cache", "draft-context", "smaller-draft", "lookups"]
+    cache, context, smaller, lookups = found.remedies
+    assert cache.draft == replace(DRAFT, kv_type_k="q8_0", kv_type_v="q8_0")
+    assert context.draft == replace(DRAFT, n_ctx=3840)
+    assert "3840 tokens" in context.text
+    assert smaller.draft == DRAFT
+    assert lookups.draft is None
+    assert found.target == TARGET
+
+
+def test_a_remedy_that_does_not_help_is_not_offered() -> None:
+    (main,) = planned(CPU).devices
+    found = planned(main_memory(needed() - main.draft.kv * 3 // 4))
+    assert savings(found) == ["draft-context", "smaller-draft", "lookups"]
+    assert found.remedies[0].draft is not None
+    assert found.remedies[0].draft.n_ctx == 1024
+    assert savings(planned(main_memory(needed(None)))) == ["lookups"]
+
+
+@pytest.mark.parametrize("free", [6, 7, 7.5, 8, 8.5])
+def test_every_remedy_that_can_be_taken_makes_the_pair_fit(free: float) -> None:
+    found = planned(gpu(0.9), cpu(free - 1.5))
+    for remedy in found.remedies:
+        if remedy.saving in {"smaller-draft", "none"}:
+            continue
+        card = SMALL if remedy.draft else None
+        again = plan(CARD, remedy.target, card, remedy.draft, [gpu(0.9), cpu(free - 1.5)])
+        assert again.fits
+
+
+def test_a_draft_model_that_was_put_on_a_gpu_may_leave_it() -> None:
+    wanted = replace(TARGET, n_gpu_layers=33), replace(DRAFT, n_gpu_layers=21)
+    (card, _) = plan(CARD, wanted[0], SMALL, wanted[1], [gpu(64), CPU]).devices
+    tight = gpu((card.target.total + 100 * MIB) / GIB + 0.5)
+    found = plan(CARD, wanted[0], SMALL, wanted[1], [tight, CPU])
+    assert "draft-on-cpu" in savings(found)
+    remedy = next(r for r in found.remedies if r.saving == "draft-on-cpu")
+    assert remedy.draft == replace(wanted[1], device="CPU", n_gpu_layers=0)
+
+
+def test_a_target_that_finds_no_room_says_what_would() -> None:
+    found = planned(main_memory(needed(None) - MIB))
+    (remedy,) = found.remedies
+    assert remedy.saving == "none"
+    assert remedy.text == (
+        "The target does not fit, even without a draft model; 1 MiB of memory are missing. "
+        "Choose a context of 3840 tokens or fewer, a quantised cache, or a smaller model. "
+        "Closing other programs may help, too."
+    )
+    assert remedy.target == replace(TARGET, n_ctx=3840)
+    (hopeless,) = planned(main_memory(GIB)).remedies
+    assert hopeless.target == TARGET
+    assert "Choose a smaller model." in hopeless.text
+
+
+def test_layers_that_do_not_fit_may_be_left_to_the_program() -> None:
+    wanted = replace(TARGET, n_gpu_layers=33)
+    found = plan(CARD, wanted, SMALL, replace(DRAFT, device="CPU"), [gpu(2), CPU])
+    (remedy,) = found.remedies
+    assert "Choose automatic GPU layers, " in remedy.text
+    assert plan(CARD, remedy.target, SMALL, remedy.draft, [gpu(2), CPU]).fits

@@ -1,0 +1,154 @@
+"""GPU layers that the command line decides: only where a GPU is, and from what is free on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from paceline.cli.auto_layers import decide_layers, planner
+from paceline.cli.chat import ChatRun, TurnError
+from paceline.cli.chat_options import ChatRequest
+from paceline.cli.interrupts import Interrupts
+from paceline.errors import ModelError
+from paceline.hosting.inline import InlineClient
+from paceline.messages import (
+    Command,
+    DescribeEngine,
+    DeviceInfo,
+    EngineDescribed,
+    Event,
+    LoadFailed,
+    LoadPair,
+    ModelParams,
+    StartTurn,
+)
+from paceline.paths import Paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from paceline.catalog.memory_values import MemoryPlan
+    from paceline.cli.auto_layers import Planner
+
+GIB = 2**30
+MIB = 2**20
+CPU = DeviceInfo("CPU", "A processor", "cpu", 16 * GIB, 16 * GIB)
+
+
+def gpu(n_bytes: int) -> DeviceInfo:
+    return DeviceInfo("CUDA0", "A card", "gpu", n_bytes, n_bytes)
+
+
+class Engine:
+    """Answers what it is; loads nothing."""
+
+    is_alive = True
+
+    def __init__(self, *devices: DeviceInfo) -> None:
+        self._devices = devices
+        self.loads: list[LoadPair] = []
+        self._listener: Callable[[Event], None] | None = None
+
+    def set_listener(self, listener: Callable[[Event], None] | None) -> None:
+        self._listener = listener
+
+    def submit(self, command: Command) -> None:
+        assert self._listener is not None
+        if isinstance(command, LoadPair):
+            self.loads.append(command)
+            self._listener(LoadFailed(command.request_id, "cannot-load", "It is a fake.", ""))
+            return
+        assert isinstance(command, DescribeEngine)
+        self._listener(EngineDescribed("0", "", supports_gpu=True, devices=self._devices))
+
+    def cancel(self, request_id: str) -> None:
+        """There is nothing to cancel."""
+
+    def close(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def plan() -> Planner:
+    return planner(Paths.from_environment())
+
+
+@pytest.fixture
+def load(demo_pair: tuple[Path, Path]) -> LoadPair:
+    target, draft = demo_pair
+    return LoadPair("load", ModelParams(str(target)), ModelParams(str(draft)))
+
+
+def not_asked(*_: object) -> MemoryPlan:
+    raise AssertionError("there is nothing to plan")
+
+
+def test_without_a_gpu_nothing_changes(load: LoadPair) -> None:
+    assert decide_layers(load, Engine(CPU), not_asked) == (load, ())
+
+
+def test_the_real_engine_of_this_build_can_be_asked(load: LoadPair) -> None:
+    client = InlineClient()
+    try:
+        devices: list[EngineDescribed] = []
+        client.set_listener(devices.append)  # type: ignore[arg-type]
+        client.submit(DescribeEngine())
+        if not devices[0].supports_gpu:
+            assert decide_layers(load, client, not_asked) == (load, ())
+    finally:
+        client.close()
+
+
+def test_layers_that_were_given_stay(load: LoadPair) -> None:
+    assert load.draft is not None
+    given = replace(
+        load,
+        target=replace(load.target, n_gpu_layers=3),
+        draft=replace(load.draft, n_gpu_layers=0),
+    )
+    assert decide_layers(given, Engine(gpu(8 * GIB), CPU), not_asked) == (given, ())
+
+
+def test_a_large_gpu_takes_both_models_and_a_small_one_the_draft_first(
+    load: LoadPair, plan: Planner
+) -> None:
+    decided, notes = decide_layers(load, Engine(gpu(8 * GIB), CPU), plan)
+    assert notes == ()
+    assert decided.draft is not None
+    assert (decided.target.n_gpu_layers, decided.draft.n_gpu_layers) == (9, 3)
+    small, notes = decide_layers(load, Engine(gpu(560 * MIB), CPU), plan)
+    assert notes == ()
+    assert small.draft is not None
+    assert small.draft.n_gpu_layers == 3
+    assert 0 <= small.target.n_gpu_layers < 9
+
+
+def test_a_run_decides_before_it_loads_and_hears_of_the_load(
+    load: LoadPair, plan: Planner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine = Engine(gpu(GIB // 4), replace(CPU, total_bytes=MIB, free_bytes=MIB))
+    request = ChatRequest(load, StartTurn("turn", prompt="p"))
+    with Interrupts() as interrupts, pytest.raises(TurnError, match="It is a fake"):
+        ChatRun(engine, request, interrupts, as_json=False, plan=plan).run()
+    assert [each.target.n_gpu_layers for each in engine.loads] == [0]
+    assert "Memory may not suffice" in capsys.readouterr().err
+
+
+def test_what_does_not_fit_is_said_and_loaded_all_the_same(load: LoadPair, plan: Planner) -> None:
+    none = replace(CPU, total_bytes=MIB, free_bytes=MIB)
+    decided, notes = decide_layers(load, Engine(gpu(GIB // 2), none), plan)
+    assert decided.target.n_gpu_layers == 0
+    assert len(notes) == 1
+    assert notes[0].startswith("Memory may not suffice. The target does not fit")
+
+
+def test_a_file_that_cannot_be_read_is_left_to_the_load(load: LoadPair, tmp_path: Path) -> None:
+    gone = replace(load, target=ModelParams(str(tmp_path / "gone.gguf")))
+
+    def refuse(*_: object) -> MemoryPlan:
+        raise ModelError("file-not-found", "There is no such file.", "Choose another.")
+
+    assert decide_layers(gone, Engine(gpu(GIB), CPU), refuse) == (gone, ())

@@ -1,0 +1,54 @@
+"""Loads models for real, fills their contexts, and prints how much memory that took.
+
+``python tests/memory_probe.py N_CTX TYPE TARGET [DRAFT]`` prints bytes of PSS: what the process
+grew by from before the load to after the last decode. A process of its own, so that nothing that
+was loaded earlier counts.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import psutil
+
+from paceline.engine.backend import LanguageModel
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.llama import LlamaBackend
+from paceline.engine.service import MAX_DRAFT
+from paceline.messages import ModelParams
+
+
+def main(n_ctx: str, kind: str, *paths: str) -> None:
+    """Print the growth."""
+    backend = LlamaBackend()
+    backend.describe()  # the library itself is no model's memory
+    before = pss()
+    models = []
+    for path, n_rows in zip(paths, (MAX_DRAFT + 1, 1), strict=False):
+        params = ModelParams(path, n_ctx=int(n_ctx), kv_type_k=kind, kv_type_v=kind, device="CPU")
+        models.append(
+            backend.load(params, n_rows=n_rows, cancel=CancelFlag(), progress=lambda _: None)
+        )
+    for model in models:
+        fill(model)
+    print(pss() - before)
+    for model in models:
+        model.close()
+
+
+def pss() -> int:
+    """Memory of this process, in which a page that others share counts in part."""
+    return int(psutil.Process().memory_full_info().pss)
+
+
+def fill(model: LanguageModel) -> None:
+    """Decode until the context is full, at last with as many rows as are allowed."""
+    while model.n_past < model.n_ctx:
+        past = model.n_past
+        n = min(model.n_batch, model.n_ctx - past)
+        rows = model.max_rows if past + n == model.n_ctx else 1
+        model.decode([5 + (past + i) % 500 for i in range(n)], min(rows, n))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
