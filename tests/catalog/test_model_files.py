@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from paceline.catalog.model_files import ModelFile, find_models
+from paceline.catalog.model_files import ModelFile, find_models, model_at
+from paceline.errors import ModelError
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
 
@@ -131,3 +132,10 @@ def test_a_search_can_be_stopped(tmp_path: Path) -> None:
 def test_very_deep_folders_end_somewhere(tmp_path: Path) -> None:
     put(tmp_path, "/".join("x" * 40) + "/deep.gguf", "/".join("x" * 5) + "/near.gguf")
     assert names(tmp_path) == ["near"]
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "nul\0"], ids=["long", "nul"])
+def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ModelError, match="is not there"):
+        model_at(tmp_path / name)
+    assert names(tmp_path / name) == []

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from paceline.errors import ModelError
+
 PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
 """How the parts of a split model are named (llama.cpp, tools/gguf-split): number and count."""
-_BY_PRODUCT = re.compile(r"(^|[-_.])(mmproj|imatrix)([-_.]|$)", re.IGNORECASE)
+BY_PRODUCT = re.compile(r"(^|[-_.])(mmproj|imatrix)([-_.]|$)", re.IGNORECASE)
 """Projectors of images, and matrices that quantisation was guided by: not models to chat with."""
 _DEEPEST = 12
 """Folders within folders; a link that leads up again would have no end else."""
@@ -31,7 +33,8 @@ class ModelFile:
         n_bytes: Of all parts that are there.
         mtime_ns: When the newest part was changed.
         name: What to call it: the file's name, or what the program that owns it calls it.
-        source: Who put it there: "folder", "hugging-face", "lm-studio" or "ollama".
+        source: Who put it there: "paceline" (downloaded by this program), "folder" (one that the
+            user has named), "hugging-face", "lm-studio", "ollama" or "built-in".
     """
 
     path: Path
@@ -46,6 +49,13 @@ class ModelFile:
     def is_complete(self) -> bool:
         """Whether no part is missing."""
         return len(self.parts) == self.n_parts
+
+    @property
+    def what_is_missing(self) -> str:
+        """One sentence about parts that are not there; empty: it is complete."""
+        if self.is_complete:
+            return ""
+        return f"Only {len(self.parts)} of its {self.n_parts} parts are here."
 
 
 def find_models(
@@ -69,12 +79,41 @@ def find_models(
         for path, is_folder in _entries(place):
             if is_folder and depth < _DEEPEST:
                 waiting.append((path, depth + 1))
-            elif path.name.lower().endswith(".gguf") and not _BY_PRODUCT.search(path.stem):
+            elif path.name.lower().endswith(".gguf") and not BY_PRODUCT.search(path.stem):
                 files.append(path)
         for parts, n_parts in _grouped(files):
             model = _model(parts, n_parts, source, seen)
             if model is not None:
                 yield model
+
+
+def model_at(path: Path) -> ModelFile:
+    """Return the model that a file belongs to: any part of a split one leads to all of them.
+
+    Raises:
+        ModelError: There is no such file, or it is a folder.
+    """
+    path = path.absolute()
+    part = PART.search(path.name)
+    files = [path]
+    if part is not None:
+        start = path.name[: part.start()]
+        files = [
+            other
+            for other, _ in _entries(path.parent)
+            if (found := PART.search(other.name))
+            and found[2] == part[2]
+            and other.name[: found.start()] == start
+        ] or files
+    model = _model(files, int(part[2]) if part else 1, "folder", set())
+    if model is None:
+        # pathlib's raises for a name that is too long.
+        is_folder = os.path.isdir(path)  # noqa: PTH112
+        what = "is a folder" if is_folder else "is not there, or cannot be read"
+        raise ModelError(
+            "file-not-found", f"“{path.name}” {what}.", "Choose a file that ends in .gguf."
+        )
+    return model
 
 
 def _entries(folder: Path) -> list[tuple[Path, bool]]:
@@ -83,7 +122,7 @@ def _entries(folder: Path) -> list[tuple[Path, bool]]:
         with os.scandir(folder) as entries:
             # A link to a file counts as one; a link to a folder may lead anywhere.
             found = [(Path(e.path), e.is_dir(follow_symlinks=False)) for e in entries]
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a NUL in the name
         return []
     return sorted(found)
 
@@ -106,7 +145,7 @@ def _model(
 ) -> ModelFile | None:
     try:
         stats = [path.stat() for path in parts]
-    except OSError:  # it went away, or is a link to nowhere
+    except (OSError, ValueError):  # it went away, is a link to nowhere, or has a NUL in its name
         return None
     if not all(os.path.isfile(path) for path in parts):  # noqa: PTH113  a pipe would hang a reader
         return None

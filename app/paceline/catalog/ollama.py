@@ -1,8 +1,9 @@
 """Models that Ollama has downloaded: plain GGUF files under the names of their hashes.
 
 Ollama keeps one manifest per model and tag, a JSON file that names its layers by their SHA-256; the
-layer of the model's media type is a file that llama.cpp can load as it is. Everything here is only
-read: the files belong to Ollama.
+layer of the model's media type is a file that llama.cpp can load as it is. From 0.40 on manifests
+lie in a second tree, as links into ``blobs``, and an older tree stays beside it. Everything here is
+only read: the files belong to Ollama.
 """
 
 from __future__ import annotations
@@ -17,26 +18,34 @@ from paceline.catalog.model_files import ModelFile
 
 _MODEL_LAYER = "application/vnd.ollama.image.model"
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
-_OFFICIAL = ("registry.ollama.ai", "library")
+_TREES = ("manifests-v2", "manifests")
+_HOSTS = ("ollama.com", "registry.ollama.ai")
+_OFFICIAL = "library"
 _MAX_MANIFEST = 1 << 20
 
 
 def find_ollama_models(folder: Path) -> Iterator[ModelFile]:
     """Yield the models whose manifests lie below `folder`, the one with ``blobs`` in it.
 
-    A manifest that cannot be understood, or whose file is missing, is passed over.
+    A manifest that cannot be understood, or whose file is missing, is passed over. One file under
+    several tags is yielded once.
     """
-    manifests = folder / "manifests"
-    for path in sorted(_files(manifests)):
-        digest = _model_digest(path)
-        if digest is None:
-            continue
+    names: dict[str, list[str]] = {}
+    for tree in _TREES:
+        manifests = folder / tree
+        for path in sorted(_files(manifests)):
+            digest = _model_digest(path)
+            if digest is not None:
+                name = _name(path.relative_to(manifests).parts)
+                names.setdefault(digest, []).append(name)
+    for digest, tags in names.items():
         blob = folder / "blobs" / f"sha256-{digest}"
         try:
             stat = blob.stat()
         except OSError:
             continue
-        name = _name(path.relative_to(manifests).parts)
+        # "latest" says nothing about a model.
+        name = min(tags, key=lambda tag: tag.endswith(":latest"))
         yield ModelFile(blob, (blob,), 1, stat.st_size, stat.st_mtime_ns, name, "ollama")
 
 
@@ -64,8 +73,6 @@ def _model_digest(manifest: Path) -> str | None:
 def _name(parts: tuple[str, ...]) -> str:
     """Return what Ollama calls a model: ``llama3.2:1b``, or with its owner or host in front."""
     *place, tag = parts
-    if tuple(place[:2]) == _OFFICIAL:
-        place = place[2:]
-    elif place[:1] == [_OFFICIAL[0]]:
-        place = place[1:]
+    if place[:1] and place[0] in _HOSTS:
+        place = place[2:] if place[1:2] == [_OFFICIAL] else place[1:]
     return f"{'/'.join(place)}:{tag}"

@@ -1,10 +1,21 @@
-"""Where other programs keep models on this computer; nothing here touches the disk."""
+"""Where models are looked for on this computer: our own folder, the user's, other programs'.
+
+Nothing here touches the disk but two small files of LM Studio, which say where its models are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from paceline import paths as files_of_ours
+from paceline.catalog.lm_studio import lm_studio_folders
+from paceline.errors import UserError
+from paceline.paths import Paths
+
+MODELS_FOLDER = "models"
+"""Below `Paths.data_dir`: what this program has downloaded, as ``OWNER/REPO/FILE``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,11 +24,37 @@ class Place:
 
     Attributes:
         folder: May be missing.
-        source: "hugging-face", "lm-studio" or "ollama"; see `ModelFile.source`.
+        source: "paceline", "folder", "hugging-face", "lm-studio", "ollama" or "built-in"; see
+            `ModelFile.source`.
     """
 
     folder: Path
     source: str
+
+
+def places(
+    paths: Paths, environ: Mapping[str, str], home: Path, own_folders: Sequence[Path]
+) -> tuple[Place, ...]:
+    """Return all folders that may hold models, in the order in which they are looked through.
+
+    A file that lies in two of them belongs to the first one.
+
+    Args:
+        paths: The program's own folders.
+        environ: The variables that move other programs' folders.
+        home: The user's folder.
+        own_folders: Those that the user has added.
+    """
+    try:
+        built_in = [Place(files_of_ours.demo_pair()[0].parent, "built-in")]
+    except UserError:  # a broken installation; whoever wants to load the demo pair will say so
+        built_in = []
+    return (
+        Place(paths.data_dir / MODELS_FOLDER, "paceline"),
+        *(Place(folder, "folder") for folder in own_folders),
+        *places_of_others(environ, home),
+        *built_in,
+    )
 
 
 def places_of_others(environ: Mapping[str, str], home: Path) -> tuple[Place, ...]:
@@ -28,10 +65,7 @@ def places_of_others(environ: Mapping[str, str], home: Path) -> tuple[Place, ...
         home: The user's folder.
     """
     hub = [Place(folder, "hugging-face") for folder in _hub_folders(environ, home)]
-    studio = [
-        Place(home / ".lmstudio" / "models", "lm-studio"),
-        Place(home / ".cache" / "lm-studio" / "models", "lm-studio"),  # before 0.3.6
-    ]
+    studio = [Place(folder, "lm-studio") for folder in lm_studio_folders(home)]
     ollama = [
         Place(Path(environ["OLLAMA_MODELS"]), "ollama")
         if environ.get("OLLAMA_MODELS")
