@@ -1,0 +1,282 @@
+"""What goes wrong with the Hub, each as a sentence and what to do about it.
+
+The Hub says what it means in headers (`X-Error-Code`, `Retry-After`, `RateLimit`); without them a
+status alone must do. No text holds a token or a signed address. The codes are stable: "offline",
+"no-network", "tls-failed", "timed-out", "stopped", "not-found", "gated", "unauthorized",
+"rate-limited", "server-error", "bad-answer", "bad-environment", "location-expired",
+"range-refused", "file-changed", "bad-reference".
+"""
+
+from __future__ import annotations
+
+import email.utils
+import re
+import socket
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from urllib.parse import unquote, urlsplit
+
+from paceline.catalog.hub.addresses import host_of
+from paceline.catalog.words import duration
+from paceline.errors import UserError
+
+_REPO = re.compile(
+    r"^/(?:api/models/)?([^/]+/[^/]+?)(?:/(?:resolve|revision|tree)/([^/]+)/?(.*))?$"
+)
+_RESET = re.compile(r";\s*t\s*=\s*([0-9]{1,9})\b")
+"""Seconds until requests are taken again, in the header `RateLimit` (an IETF draft)."""
+
+
+class HubError(UserError):
+    """The Hub cannot be reached, or does not give what was asked for.
+
+    Attributes:
+        status: The HTTP status; 0: there was none.
+        retry_after: Seconds to wait before the next try; 0: not said.
+    """
+
+    def __init__(
+        self, code: str, message: str, hint: str = "", *, status: int = 0, retry_after: int = 0
+    ) -> None:
+        super().__init__(code, message, hint)
+        self.status = status
+        self.retry_after = retry_after
+
+
+def offline() -> HubError:
+    """Return the refusal to use the network at all."""
+    return HubError(
+        "offline",
+        "Paceline is offline, so the Hub is not asked.",
+        "Switch offline mode off, or unset HF_HUB_OFFLINE.",
+    )
+
+
+def stopped() -> HubError:
+    """Return what ends a call that nobody waits for any more."""
+    return HubError("stopped", "The request to the Hub was stopped.")
+
+
+def timed_out(host: str) -> HubError:
+    """Return what ends a call that takes too long."""
+    return HubError(
+        "timed-out",
+        f"{host} did not answer in time.",
+        "Try again; if that does not help, check the network connection.",
+    )
+
+
+def bad_answer(host: str, what: str) -> HubError:
+    """Return the error for an answer that is not what the Hub's protocol says."""
+    return HubError(
+        "bad-answer",
+        f"{host} did not answer as the Hub does: {what}.",
+        "Log in to the network if it asks for that, or check the address in HF_ENDPOINT.",
+    )
+
+
+def bad_address() -> HubError:
+    """Return the error for an address, of the Hub or in an answer of it, that leads nowhere."""
+    return HubError(
+        "bad-answer",
+        "The address of the Hub, or one that it gave, is none.",
+        "Check the address in HF_ENDPOINT.",
+    )
+
+
+def bad_environment(*, is_socks: bool) -> HubError:
+    """Return the error for a proxy or certificates that cannot be used.
+
+    Args:
+        is_socks: Whether it is a proxy of a kind that needs a package which is not there.
+    """
+    if is_socks:
+        return HubError(
+            "bad-environment",
+            "The proxy that ALL_PROXY, HTTP_PROXY or HTTPS_PROXY names is a SOCKS proxy, which "
+            "Paceline cannot use.",
+            "Give the address of an HTTP proxy in these variables, or unset them.",
+        )
+    return HubError(
+        "bad-environment",
+        "The connection cannot be prepared: the environment names an unusable proxy or "
+        "certificates that cannot be read.",
+        "Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.",
+    )
+
+
+def from_exception(error: Exception, host: str) -> HubError:
+    """Return the error for what the HTTP library raised.
+
+    Args:
+        error: An `httpx2.HTTPError` or `httpx2.InvalidURL`.
+        host: Who was asked.
+    """
+    import httpx2
+
+    if isinstance(error, httpx2.TimeoutException):
+        return timed_out(host)
+    causes = list(_causes(error))
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+        return HubError(
+            "tls-failed",
+            f"The connection to {host} is not trustworthy: its certificate was refused.",
+            "Check the clock of this computer; behind a company's proxy, install its certificate.",
+        )
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return HubError(
+            "no-network",
+            f"The address of {host} cannot be found.",
+            "Check the network connection.",
+        )
+    if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
+        return HubError(
+            "no-network",
+            f"{host} cannot be reached.",
+            "Check the network connection and the proxy.",
+        )
+    if isinstance(error, httpx2.NetworkError | httpx2.RemoteProtocolError):
+        return HubError("no-network", f"The connection to {host} broke off.", "Try again.")
+    return bad_answer(host, "the answer cannot be read")
+
+
+def from_status(
+    status: int,
+    headers: Mapping[str, str],
+    url: str,
+    *,
+    page: str = "",
+    sent_token: bool = False,
+    is_foreign: bool = False,
+) -> HubError:
+    """Return the error for a status from 400 on.
+
+    Args:
+        status: As answered.
+        headers: As answered, names in lower case.
+        url: What was asked for.
+        page: Address of the Hub's pages for people.
+        sent_token: Whether an access token went with the request.
+        is_foreign: Whether another host than the Hub answered, which has the large files.
+    """
+    host = host_of(url)
+    if status == 416:
+        return HubError(
+            "range-refused",
+            f"{host} has no such part of the file.",
+            "Start the download again.",
+            status=status,
+        )
+    if is_foreign and status in (401, 403, 404, 410):
+        return HubError(
+            "location-expired",
+            "The address that the Hub gave for the file does not work any more.",
+            "Try again.",
+            status=status,
+        )
+    if status == 429:
+        return _rate_limited(host, headers)
+    if status in (408, 504):
+        return timed_out(host)
+    if status >= 500:
+        return HubError(
+            "server-error",
+            f"{host} has a problem of its own (status {status}).",
+            "Try again later.",
+            status=status,
+        )
+    return _refused(status, headers, url, page, sent_token=sent_token)
+
+
+def _refused(
+    status: int, headers: Mapping[str, str], url: str, page: str, *, sent_token: bool
+) -> HubError:
+    """Return the error for a repository or file that is not handed out."""
+    repo, revision, path = _parts(url, page)
+    what = f"“{repo}”" if repo else "this address"
+    code = headers.get("x-error-code", "")
+    is_refused_token = status == 401 and sent_token  # one that is known gets 403
+    if code == "GatedRepo" and not is_refused_token:
+        where = f"{page}/{repo}" if page else repo
+        hint = (
+            f"Ask for access on {where}."
+            if sent_token
+            else f"Accept its terms on {where}, then give Paceline your access token."
+        )
+        return HubError("gated", f"{what} is only for those who asked for it.", hint, status=status)
+    hint = "Check the name; upper and lower case count."
+    if status == 404 or code in ("RepoNotFound", "RevisionNotFound", "EntryNotFound"):
+        if code == "EntryNotFound":
+            text = f"{what} has no file “{path}”."
+        elif code == "RevisionNotFound":
+            text = f"{what} has no revision “{revision}”."
+        elif repo:
+            text = f"The Hub has no repository {what}, or it is private."
+        else:
+            host = host_of(url)
+            text = f"{host} has nothing at {urlsplit(url).path!r:.80}, where a Hub has its models."
+            hint = "Check the address in HF_ENDPOINT."
+        return HubError("not-found", text, hint, status=status)
+    if status in (401, 403):
+        if sent_token:
+            return HubError(
+                "unauthorized",
+                f"The Hub does not accept the access token for {what}.",
+                "Make a new token with read access in the settings of your account there.",
+                status=status,
+            )
+        return HubError(
+            "unauthorized",
+            f"The Hub wants an access token for {what}.",
+            "Give Paceline your access token, or set HF_TOKEN.",
+            status=status,
+        )
+    return bad_answer(host_of(url), f"status {status}")
+
+
+def _rate_limited(host: str, headers: Mapping[str, str]) -> HubError:
+    seconds = _seconds_to_wait(headers)
+    return HubError(
+        "rate-limited",
+        f"{host} takes no more requests for now.",
+        f"Wait {duration(seconds)}, then try again."
+        if seconds
+        else "Wait a few minutes, then try again; with an access token more is allowed.",
+        status=429,
+        retry_after=seconds,
+    )
+
+
+def _seconds_to_wait(headers: Mapping[str, str]) -> int:
+    text = headers.get("retry-after", "").strip()
+    if re.fullmatch("[0-9]+", text):
+        return min(int(text[:9]), 86400)
+    if text:
+        try:
+            until = email.utils.parsedate_to_datetime(text).timestamp()
+        except (ValueError, OverflowError):
+            return 0
+        return max(0, min(round(until - time.time()), 86400))
+    reset = _RESET.search(headers.get("ratelimit", ""))
+    return min(int(reset[1]), 86400) if reset else 0
+
+
+def _parts(url: str, page: str) -> tuple[str, str, str]:
+    """Return repository, revision and file that an address is about, as far as it says.
+
+    Args:
+        url: The address.
+        page: Address of the Hub; that of a mirror may have a path of its own.
+    """
+    found = _REPO.match(urlsplit(url).path.removeprefix(urlsplit(page).path.rstrip("/")))
+    if found is None or found[1] == "api/models":
+        return "", "", ""
+    return unquote(found[1]), unquote(found[2] or ""), unquote(found[3] or "")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__ or seen.__context__

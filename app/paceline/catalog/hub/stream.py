@@ -1,0 +1,168 @@
+"""Bytes of a file on the Hub as they arrive, from a place on and up to another."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paceline.catalog.hub import errors
+from paceline.catalog.hub.errand import Errand
+
+if TYPE_CHECKING:
+    import httpx2
+
+_CHUNK = 1 << 20
+_SOON_S = 0.25
+"""After so long what has come is handed on, however little it is."""
+_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a file's bytes are, and which they are.
+
+    Attributes:
+        url: Where to get them; on another host it is signed and works for about an hour.
+        n_bytes: Size of the file; 0: not known yet.
+        etag: Changes with the content.
+        sha256: Of the content; empty where the Hub keeps none.
+        commit: The revision that it belongs to, 40 hex digits, or empty.
+        is_foreign: Whether the address is on another host than the Hub's.
+        hub_url: The address on the Hub itself, which leads there; asked when `url` works no more.
+    """
+
+    url: str
+    n_bytes: int
+    etag: str
+    sha256: str
+    commit: str
+    is_foreign: bool
+    hub_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What comes in front of the bytes.
+
+    Attributes:
+        start: Where they begin; 0 though more was asked for when the server knows no ranges.
+        n_bytes: Size of the whole file; 0: not said.
+    """
+
+    start: int
+    n_bytes: int
+
+
+class Body:
+    """Bytes of a file, in chunks of 1 MiB at most; iterate once."""
+
+    def __init__(self, head: Head, chunks: Iterator[bytes | Head]) -> None:
+        self.start = head.start
+        self.n_bytes = head.n_bytes
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._chunks:
+            assert isinstance(chunk, bytes)
+            yield chunk
+
+
+def read(location: Location, start: int, end: int | None) -> Generator[Head | bytes, None, None]:
+    """Yield the head and then the bytes; for the thread of an errand.
+
+    Args:
+        location: Where they are.
+        start: First byte.
+        end: Behind the last one; None: to the end of the file.
+
+    Raises:
+        HubError: They cannot be had, or are those of another file.
+    """
+    from paceline.catalog.hub.session import hub_session
+
+    headers = {"accept-encoding": "identity"}  # ranges count the bytes of the file itself
+    if start or end is not None:
+        headers["range"] = f"bytes={start}-{'' if end is None else end - 1}"
+    session = hub_session()
+
+    def get(url: str) -> httpx2.Response:
+        return session.send(session.build_request("GET", url, headers=headers), stream=True)
+
+    try:
+        response = get(location.url)
+    except errors.HubError as error:
+        if error.code != "location-expired" or not location.hub_url:
+            raise
+        response = get(location.hub_url)
+    host = response.request.url.netloc.decode("ascii")
+    try:
+        head = _head(response, location, start, end)
+        yield head
+        wanted = None if end is None else end - head.start
+        yield from _chunks(response, host, wanted)
+    finally:
+        response.close()
+
+
+def _head(response: httpx2.Response, location: Location, start: int, end: int | None) -> Head:
+    host = response.request.url.netloc.decode("ascii")
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise errors.bad_answer(host, "the file came compressed")
+    if response.status_code == 206:
+        found = _RANGE.fullmatch(response.headers.get("content-range", ""))
+        if found is None or int(found[1]) != start:
+            raise errors.bad_answer(host, "another part of the file came than was asked for")
+        if end is not None and int(found[2]) >= end:
+            raise errors.bad_answer(host, "more came than was asked for")
+        head = Head(start, int(found[3]) if found[3] != "*" else 0)
+    elif response.status_code == 200:
+        length = response.headers.get("content-length", "")
+        head = Head(0, int(length) if length.isdigit() else 0)
+    else:
+        raise errors.bad_answer(host, f"status {response.status_code}")
+    if "html" in response.headers.get("content-type", "") and not location.url.endswith(".html"):
+        raise errors.bad_answer(host, "a web page came instead of the file")
+    if location.n_bytes and head.n_bytes and head.n_bytes != location.n_bytes:
+        raise errors.HubError(
+            "file-changed",
+            "The file on the Hub has changed meanwhile.",
+            "Start the download again.",
+        )
+    return head
+
+
+def _chunks(response: httpx2.Response, host: str, wanted: int | None) -> Iterator[bytes]:
+    """Yield what arrives; what came before a connection broke is yielded, too."""
+    import httpx2
+
+    thread = threading.current_thread()
+    waiting, n_waiting, since = [], 0, time.monotonic()
+    n_left = wanted
+    failure: errors.HubError | None = None
+    pieces = response.iter_raw()
+    while n_left is None or n_left > 0:
+        try:
+            piece = next(pieces, b"")
+        except (httpx2.HTTPError, httpx2.StreamError) as error:
+            failure = errors.from_exception(error, host)
+            break
+        if isinstance(thread, Errand):
+            thread.check()
+        if not piece:
+            break
+        if n_left is not None:
+            piece = piece[:n_left]  # a server without ranges sends the whole file
+            n_left -= len(piece)
+        waiting.append(piece)
+        n_waiting += len(piece)
+        if n_waiting >= _CHUNK or time.monotonic() - since > _SOON_S:
+            yield b"".join(waiting)
+            waiting, n_waiting, since = [], 0, time.monotonic()
+    if waiting:
+        yield b"".join(waiting)
+    if failure is not None:
+        raise failure
