@@ -1,0 +1,130 @@
+r"""Names of files and folders that may be made on this computer from what a repository says.
+
+A repository's names are foreign input: ``../../.bashrc``, ``C:\x``, ``nul.gguf`` or a name that
+ends like our own partial files must not reach the disk (CVE-2024-37032 and CVE-2026-7020 were holes
+of that kind in other programs). So every part of a path must be made of few, harmless characters,
+and what comes of it must lie directly in the folder that was chosen. Pure.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from paceline.errors import UserError
+
+PARTIAL = ".part"
+"""Ends the name of a file that is not complete."""
+_LONGEST = 200
+"""Most file systems end at 255 bytes, and `PARTIAL` has to fit as well."""
+_HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=()-]*")
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(\..*)?", re.IGNORECASE)
+"""Devices on Windows, whatever follows behind the dot; refused everywhere, since disks travel."""
+
+
+def file_name(path: str) -> str:
+    """Return the name under which a repository's file is kept: the last part of its path.
+
+    Raises:
+        UserError: ``unsafe-name``: some part of the path has no place on a disk.
+    """
+    parts = path.split("/")
+    for part in parts:
+        _check(part, path)
+    if parts[-1].lower().endswith(PARTIAL):
+        raise _unsafe(path)
+    return parts[-1]
+
+
+def file_names(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the names for files that go into one folder.
+
+    Raises:
+        UserError: ``unsafe-name``, also where two of them would have the same name.
+    """
+    names = tuple(file_name(path) for path in paths)
+    if not names:
+        raise UserError("unsafe-name", "No file was named for the download.", "Choose a file.")
+    # Windows and macOS tell no capitals apart.
+    if len({name.lower() for name in names}) != len(names):
+        raise UserError(
+            "unsafe-name",
+            f"Two files of this download would both be called {_repeated(names)}.",
+            "Download them into two folders.",
+        )
+    return names
+
+
+def repository_folder(models: Path, repo: str) -> Path:
+    """Return where the files of a repository go below the program's own models folder.
+
+    Raises:
+        UserError: ``unsafe-name``: it is not ``OWNER/NAME``, or has characters with no place there.
+    """
+    parts = PurePosixPath(repo).parts
+    if len(parts) != 2 or repo.count("/") != 1:
+        raise UserError(
+            "unsafe-name", f"{repo!r:.80} is not a repository.", "Repositories are OWNER/NAME."
+        )
+    for part in parts:
+        _check(part, repo)
+    return models.joinpath(*parts)
+
+
+def absolute_folder(text: str) -> Path:
+    """Return the folder that somebody has named, also by ``~``.
+
+    Raises:
+        UserError: ``bad-folder``: no folder can be called that.
+    """
+    try:
+        if "\0" in text:
+            raise ValueError("a NUL")
+        return Path(text).expanduser().absolute()
+    except (RuntimeError, ValueError) as error:
+        raise UserError(
+            "bad-folder",
+            f"{text!r:.80} names no folder on this computer.",
+            "Give another folder.",
+        ) from error
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Return the path of a file directly in a folder.
+
+    The names above leave nothing to be caught here; it is the second lock on the same door. Links
+    are not followed: the file that a rename puts there takes the place of a link.
+
+    Raises:
+        UserError: ``unsafe-name``: it would lie anywhere else.
+    """
+    path = folder / name
+    if Path(os.path.normpath(path)).parent != Path(os.path.normpath(folder)):
+        raise _unsafe(name)
+    return path
+
+
+def _check(part: str, path: str) -> None:
+    is_harmless = (
+        _HARMLESS.fullmatch(part) is not None
+        and not _RESERVED.fullmatch(part)
+        and not part.endswith(".")
+        and len(part) <= _LONGEST
+    )
+    if not is_harmless:
+        raise _unsafe(path)
+
+
+def _unsafe(path: str) -> UserError:
+    return UserError(
+        "unsafe-name",
+        f"The file name {path!r:.80} is not used on this computer.",
+        "Download it by other means under a name of your own, if you trust the repository.",
+    )
+
+
+def _repeated(names: tuple[str, ...]) -> str:
+    lowered = [name.lower() for name in names]
+    return next(name for name in names if lowered.count(name.lower()) > 1)

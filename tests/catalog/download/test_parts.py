@@ -1,0 +1,245 @@
+"""The small parts of a download: disk space, speed, locks, partial files, journals."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from paceline.catalog.download import job
+from paceline.catalog.download.job import Job
+from paceline.catalog.download.journal import FileRecord, Journal, Record
+from paceline.catalog.download.kept import n_kept
+from paceline.catalog.download.part_file import PartFile
+from paceline.catalog.download.space import check_space, is_full
+from paceline.catalog.download.speed import Speed
+from paceline.catalog.download.values import DownloadRequest
+from paceline.catalog.hub.client import Hub
+from paceline.errors import CancelledError, UserError
+
+MIB = 1 << 20
+
+
+def test_space_is_asked_of_the_disk_that_the_folder_will_be_on(tmp_path: Path) -> None:
+    missing = tmp_path / "a" / "b"
+    n_free = shutil.disk_usage(tmp_path).free
+    check_space(missing, n_free // 2)
+    with pytest.raises(UserError) as error:
+        check_space(missing, n_free + MIB)
+    assert error.value.code == "disk-full"
+    check_space(missing, 0)
+
+
+def test_space_leaves_a_margin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=100 * MIB)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    check_space(tmp_path, 36 * MIB)
+    with pytest.raises(UserError, match="105 MB free"):
+        check_space(tmp_path, 36 * MIB + 1)
+
+
+def test_a_full_disk_is_told_from_other_failures() -> None:
+    assert is_full(OSError(errno.ENOSPC, ""))
+    assert is_full(OSError(errno.EDQUOT, ""))
+    assert not is_full(OSError(errno.EACCES, ""))
+
+
+def test_speed_is_that_of_the_last_seconds() -> None:
+    speed = Speed()
+    for i in range(100):  # 1 MB/s for 5 s, then 3 MB/s for 5 s
+        speed.add(i / 10, (i if i < 50 else 3 * i - 100) * 100_000)
+    now, n_bytes = 9.9, (3 * 99 - 100) * 100_000
+    assert speed.bytes_per_s(now, n_bytes) == pytest.approx(3e6, rel=0.05)
+    # It stands still: half of the window without anything.
+    assert 0 < speed.bytes_per_s(now + 1.5, n_bytes) < 2e6
+    assert speed.bytes_per_s(now + 4, n_bytes) == 0
+
+
+def test_speed_of_what_began_anew_is_not_negative() -> None:
+    speed = Speed()
+    assert speed.bytes_per_s(0, 0) == 0
+    speed.add(0, 5_000_000)
+    speed.add(1, 6_000_000)
+    speed.add(2, 0)
+    speed.add(3, 1_000_000)
+    assert speed.bytes_per_s(3, 1_000_000) == pytest.approx(1e6)
+    speed.clear()
+    assert speed.bytes_per_s(3, 1_000_000) == 0
+
+
+def test_a_partial_file_is_written_by_one_at_a_time(tmp_path: Path) -> None:
+    target = tmp_path / "a.gguf"
+    with PartFile(target):
+        with pytest.raises(UserError) as error:
+            PartFile(target)
+        assert error.value.code == "in-use"
+        program = (
+            "import sys; from pathlib import Path\n"
+            "from paceline.catalog.download.part_file import PartFile\n"
+            "from paceline.errors import UserError\n"
+            "try: PartFile(Path(sys.argv[1]))\n"
+            "except UserError as error: print(error.code)\n"
+        )
+        said = subprocess.check_output(
+            [sys.executable, "-c", program, str(target)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            text=True,
+        )
+        assert said == "in-use\n"
+    PartFile(target).__exit__(None, None, None)
+
+
+def test_a_partial_file_keeps_what_it_is_told_to(tmp_path: Path) -> None:
+    target = tmp_path / "a.gguf"
+    with PartFile(target) as part:
+        part.start_at(0)
+        part.write(b"0123456789")
+        assert part.digest(lambda: False) == hashlib.sha256(b"0123456789").hexdigest()
+    read: list[None] = []
+    with PartFile(target) as part:
+        part.start_at(4)
+        part.write(b"xy")
+        assert part.n_bytes == 6
+        digest = part.digest(lambda: False, lambda: read.append(None))
+        assert digest == hashlib.sha256(b"0123xy").hexdigest()
+        assert len(read) == 1
+        part.publish()
+    assert target.read_bytes() == b"0123xy"
+    with PartFile(target.with_name("b")) as part:
+        part.start_at(100)  # more than there is
+        assert part.n_bytes == 0
+        part.discard()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.gguf"]
+
+
+def test_reading_for_the_hash_can_be_stopped(tmp_path: Path) -> None:
+    with PartFile(tmp_path / "a") as part:
+        part.start_at(0)
+        part.write(b"a" * MIB)
+        part.start_at(MIB)
+        with pytest.raises(CancelledError):
+            part.digest(lambda: True)
+
+
+RECORD = Record(
+    id="0123",
+    request=DownloadRequest("o/r", ("a/x.gguf", "a/y.gguf"), "main", "/models", "http://hub"),
+    files=(
+        FileRecord("a/x.gguf", "etag", 10, "hash", 0, is_done=True, is_ours=True),
+        FileRecord("a/y.gguf", "etag", 20, "hash", 5),
+    ),
+    status="running",
+    added_s=2.0,
+)
+
+
+def test_a_journal_gives_back_what_it_was_given_oldest_first(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "state")
+    assert journal.load() == ()
+    newer = replace(RECORD, id="0000", added_s=3.0)
+    journal.save(newer)
+    journal.save(RECORD)
+    assert journal.load() == (RECORD, newer)
+    journal.remove(RECORD.id)
+    journal.remove(RECORD.id)
+    assert journal.load() == (newer,)
+
+
+def test_a_journal_that_does_not_fit_together_is_put_aside(
+    tmp_path: Path, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("does not fit together")
+    journal = Journal(tmp_path)
+    journal.save(RECORD)
+    (tmp_path / "0123.json").rename(tmp_path / "other.json")  # another id than it says
+    journal.save(replace(RECORD, files=RECORD.files[:1]))
+    assert journal.load() == ()
+    assert not list(tmp_path.glob("*.json"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"files": ["../x.gguf", "y.gguf"]},
+        {"files": ["", "y.gguf"], "folder": "/"},
+        {"folder": "/tmp/a\0b"},
+        {"folder": "~nobody-is-called-that/x"},
+        {"n_safe": -5},
+        {"n_bytes": -1},
+        {"started_s": float("nan")},
+    ],
+    ids=str,
+)
+def test_a_journal_that_somebody_has_spoiled_stops_nothing(
+    tmp_path: Path, allow_warnings: Callable[[str], None], wrong: dict[str, Any]
+) -> None:
+    """The program opens all the same; a file of another name in it must not be touched."""
+    allow_warnings("is put aside")
+    journal = Journal(tmp_path)
+    journal.save(RECORD)
+    path = tmp_path / f"{RECORD.id}.json"
+    said = json.loads(path.read_text())
+    for name, value in wrong.items():
+        if name in said["request"]:
+            said["request"][name] = value
+        if name == "files":
+            for file, its_path in zip(said["files"], value, strict=True):
+                file["path"] = its_path
+        elif name in said["files"][0]:
+            said["files"][0][name] = value
+    path.write_text(json.dumps(said))
+    assert journal.load() == ()
+
+
+def test_nobody_waits_for_the_disk_to_hear_how_a_download_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The window asks on its own thread, and a disk may be asleep."""
+    one = Job(RECORD, Hub(endpoint="http://127.0.0.1:9"), Journal(tmp_path), lambda _: None)
+    was_locked: list[bool] = []
+
+    def asked(record: FileRecord, target: Path) -> int:
+        was_locked.append(one._lock.locked())
+        return n_kept(record, target)
+
+    monkeypatch.setattr(job, "n_kept", asked)
+    one.save(1, RECORD.files[1])
+    assert was_locked == [False]
+
+
+def test_of_a_new_download_the_disk_is_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("the disk was asked")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "stat", never)
+        assert n_kept(FileRecord("x.gguf"), tmp_path / "x.gguf") == 0
+
+
+def test_what_counts_of_a_partial_file_after_a_kill_and_after_a_power_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "y.gguf"
+    written = replace(RECORD.files[1], n_bytes=100, n_safe=32, started_s=psutil.boot_time())
+    assert n_kept(written, target) == 0
+    (tmp_path / "y.gguf.part").write_bytes(bytes(50))
+    assert n_kept(written, target) == 50
+    assert n_kept(replace(written, started_s=0.0), target) == 32
+    assert n_kept(replace(written, n_bytes=40), target) == 40
+    monkeypatch.setattr(psutil, "boot_time", lambda: written.started_s + 60)
+    assert n_kept(written, target) == 32
+    (tmp_path / "y.gguf.part").write_bytes(bytes(20))
+    assert n_kept(written, target) == 20
