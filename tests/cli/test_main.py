@@ -12,7 +12,7 @@ import pytest
 from cli.program import assert_one_clear_line, paceline
 from paceline import __main__ as program
 from paceline import __version__
-from paceline.cli import main
+from paceline.cli import main, output
 from paceline.errors import UserError
 
 HEAVY = {"PySide6", "pyqtgraph", "llama_cpp", "numpy", "huggingface_hub", "jinja2"}
@@ -147,6 +147,15 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(ZeroDivisionError):
         main.run([], fail, never_smoke)
+
+
+def test_remarks_go_nowhere_when_stderr_is_closed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    output.remark("for people")
+    output.Progress().show("for people")
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("closed", ["1", "2"])

@@ -8,8 +8,6 @@ from cli.program import assert_one_clear_line, paceline
 
 OPTIONS = [
     ["--spec-replace", "a", "b"],
-    ["--target", "hf:owner/repo:model.gguf"],
-    ["--draft", "hf:owner/repo:model.gguf"],
     ["--strategy", "auto"],
     ["--strategy", "auto:n_max=4"],
 ]
@@ -32,9 +30,6 @@ def test_an_option_of_a_later_version(option: list[str]) -> None:
         ["bench"],
         ["bench", "--strategies", "off,draft", "--repeat", "3", "--json", "-"],
         ["calibrate", "--json"],
-        ["pairs", "check", "a.gguf", "b.gguf"],
-        ["models", "list"],
-        ["hub", "search", "llama", "--endpoint", "http://localhost:1"],
     ],
     ids=" ".join,
 )
@@ -48,5 +43,5 @@ def test_a_command_of_a_later_version(command: list[str]) -> None:
 
 def test_they_are_not_in_the_help() -> None:
     text = paceline("chat", "--help").out + paceline("--help").out
-    for option in ("--spec-replace", "bench", "hub"):
+    for option in ("--spec-replace", "bench", "calibrate"):
         assert f"{option} " not in text

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 _LATER = {
     "bench": "Run `paceline chat --json` with each strategy and compare the stats.",
     "calibrate": "Run `paceline chat --json` and look at verify_s of each step.",
-    "pairs": "Give both files to `paceline chat`; it says whether they go together.",
-    "models": "Give files by --target and --draft.",
-    "hub": "Download GGUF files with `hf download OWNER/REPO FILE`.",
 }
 
 _EPILOG = """\
@@ -47,6 +44,9 @@ def build_parser() -> Parser:
     _add_chat(commands)
     _add_doctor(commands)
     _add_cache(commands)
+    _add_models(commands)
+    _add_pairs(commands)
+    _add_hub(commands)
     return parser
 
 
@@ -87,6 +87,39 @@ def _add_cache(commands: argparse._SubParsersAction[Parser]) -> None:
         "delete what drafters have learned from chats.",
     )
     cache_options.add_options(parser)
+
+
+def _add_models(commands: argparse._SubParsersAction[Parser]) -> None:
+    from paceline.cli import models_options
+
+    parser = commands.add_parser(
+        "models",
+        help="list the models on this computer",
+        description="Find the models on this computer, whatever program has downloaded them.",
+    )
+    models_options.add_options(parser)
+
+
+def _add_hub(commands: argparse._SubParsersAction[Parser]) -> None:
+    from paceline.cli import hub_options
+
+    parser = commands.add_parser(
+        "hub",
+        help="search the Hugging Face Hub, and download models",
+        description="Search the Hugging Face Hub for models in GGUF format, and download them.",
+    )
+    hub_options.add_options(parser)
+
+
+def _add_pairs(commands: argparse._SubParsersAction[Parser]) -> None:
+    from paceline.cli import pairs_options
+
+    parser = commands.add_parser(
+        "pairs",
+        help="say whether two models go together, and list pairs that do",
+        description="Say whether two models go together, and list pairs that were reported to.",
+    )
+    pairs_options.add_options(parser)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -148,6 +181,18 @@ def _run_command(args: argparse.Namespace) -> int:
             from paceline.cli import cache
 
             return cache.run(args)
+        if args.command == "models":
+            from paceline.cli import models
+
+            return models.run(args)
+        if args.command == "pairs":
+            from paceline.cli import pairs
+
+            return pairs.run(args)
+        if args.command == "hub":
+            from paceline.cli import hub
+
+            return hub.run(args)
         from paceline.cli import chat
 
         return chat.run(args)

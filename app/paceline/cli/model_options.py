@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paceline import paths
+from paceline.catalog.hub.references import is_reference, parse_reference
 from paceline.cli.placement_options import ALL_LAYERS, add_placement, read_placement
-from paceline.cli.usage import Parser, UsageError, layers, not_built_yet, whole_number
+from paceline.cli.usage import Parser, UsageError, layers, whole_number
+from paceline.errors import UserError
 from paceline.messages import ModelParams
 
 if TYPE_CHECKING:
@@ -50,20 +52,21 @@ def add_options(parser: Parser) -> None:
     models.add_argument(
         "--target",
         metavar="FILE",
-        help="GGUF file of the model that decides the text (default: the built-in demo pair)",
+        help="GGUF file of the model that decides the text, or hf:OWNER/REPO:FILE, which is "
+        "downloaded if it is not here (default: the built-in demo pair)",
     )
     models.add_argument(
         "--draft",
         metavar="FILE",
-        help="GGUF file of the small model that drafts; when only --target is given there is no "
-        "draft model and the strategy is off",
+        help="GGUF file of the small model that drafts, or hf:OWNER/REPO:FILE; when only --target "
+        "is given there is no draft model and the strategy is off",
     )
     hardware = parser.add_argument_group("hardware")
-    _add_hardware(hardware)
-    add_placement(hardware)
+    add_hardware(hardware)
 
 
-def _add_hardware(group: argparse._ArgumentGroup) -> None:
+def add_hardware(group: argparse._ArgumentGroup) -> None:
+    """Add the options that say how the two models are loaded."""
     threads = whole_number(1, _MOST_THREADS)
     for suffix, whose in (("", "target"), ("-draft", "draft model")):
         group.add_argument(
@@ -88,7 +91,8 @@ def _add_hardware(group: argparse._ArgumentGroup) -> None:
             f"--gpu-layers{suffix}",
             metavar="N|auto",
             type=layers,
-            help=f"layers of the {whose} kept on the GPU (default: auto, as many as there are)",
+            help=f"layers of the {whose} kept on the GPU (default: auto, as many as find room, the "
+            "draft model's first)",
         )
         group.add_argument(
             f"--device{suffix}",
@@ -107,6 +111,7 @@ def _add_hardware(group: argparse._ArgumentGroup) -> None:
                 help=f"type of the {whose}'s {cache.upper()} cache: {', '.join(_KV_TYPES)} "
                 "(default: f16)",
             )
+    add_placement(group)
 
 
 def read_pair(args: argparse.Namespace) -> Pair:
@@ -117,7 +122,7 @@ def read_pair(args: argparse.Namespace) -> Pair:
         UserError: The demo pair is not there.
     """
     for option, name in (("--target", args.target), ("--draft", args.draft)):
-        _check_name(option, name)
+        check_name(option, name)
     target, draft = args.target, args.draft
     if target is None:
         demo_target, demo_draft = paths.demo_pair()
@@ -125,31 +130,44 @@ def read_pair(args: argparse.Namespace) -> Pair:
         draft = str(demo_draft) if draft is None else draft
     notes = () if draft is not None else tuple(_notes_without_draft(args))
     return Pair(
-        target=_params(target, args, ""),
-        draft=None if draft is None else _params(draft, args, "_draft"),
+        target=read_params(target, args, ""),
+        draft=None if draft is None else read_params(draft, args, "_draft"),
         notes=notes,
     )
 
 
-def _check_name(option: str, name: str | None) -> None:
+def check_name(option: str, name: str | None) -> None:
+    """Refuse what can be neither a path nor a reference to the Hub.
+
+    Raises:
+        UsageError: It is such.
+    """
     if name is None:
         return
-    if name.startswith("hf:"):
-        raise not_built_yet(
-            f"{option} hf:OWNER/REPO:FILE", "Download the file and give its path instead."
-        )
     if not name.strip():
         raise UsageError("usage", f"{option} is empty.", "Give the path of a GGUF file.")
+    if is_reference(name):
+        try:
+            parse_reference(name)
+        except UserError as error:
+            raise UsageError(error.code, error.message, error.hint) from None
 
 
-def _params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams:
+def read_params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams:
+    """Return how to load a model.
+
+    Args:
+        path: A path, or a reference to the Hub.
+        args: With the options of `add_hardware`.
+        suffix: Which of the options count: none for the target, or ``_draft``.
+    """
     given = {
         field: value
         for field, option in _FIELDS.items()
         if (value := getattr(args, option.format(suffix))) is not None
     }
     return ModelParams(
-        path=str(Path(path).absolute()),
+        path=path if is_reference(path) else str(Path(path).absolute()),
         flash_attn=args.flash_attn,
         **given,
         **read_placement(args),

@@ -75,22 +75,28 @@ def discard_stdout() -> None:
 
 
 def remark(text: str) -> None:
-    """Print one line on stderr."""
+    """Print one line on stderr, if there is one: `print` would take stdout instead."""
+    if sys.stderr is None:
+        return
     line = " ".join(text.split()).translate(_CONTROLS)
     with contextlib.suppress(OSError):
         print(f"paceline: {line}", file=sys.stderr, flush=True)
 
 
 class Progress:
-    """One line on stderr that is overwritten in place; nothing when stderr is not a terminal."""
+    """One line on stderr that is overwritten in place; nothing when stderr is not a terminal.
+
+    Attributes:
+        is_shown: Whether it is one.
+    """
 
     def __init__(self) -> None:
-        self._is_shown = sys.stderr.isatty()
+        self.is_shown = sys.stderr is not None and sys.stderr.isatty()
         self._is_open = False
 
     def show(self, text: str) -> None:
         """Replace the line."""
-        if self._is_shown:
+        if self.is_shown:
             self._is_open = True
             with contextlib.suppress(OSError):
                 print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,339 @@
+"""One door to everything that is known of models: for the window and for the command line.
+
+Nothing is started until it is asked for: no process, no thread, no network. Every call blocks and
+may be made from any thread but the one that paints.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from paceline.catalog.card import Examined, ModelCard
+from paceline.catalog.curated import CuratedPair, curated_pairs_path, load_curated
+from paceline.catalog.download.downloads import Downloads
+from paceline.catalog.download.names import repository_folder
+from paceline.catalog.download.values import DownloadState
+from paceline.catalog.draft_search import DraftSearch
+from paceline.catalog.fetching import fetch, file_here, request_for
+from paceline.catalog.hub.client import Hub, never
+from paceline.catalog.hub.references import HubReference, is_reference, parse_reference
+from paceline.catalog.hub.remote import examine_remote, named_file, remote_header
+from paceline.catalog.inspector import Inspector
+from paceline.catalog.library import Library, why_no_model
+from paceline.catalog.memory import plan
+from paceline.catalog.memory_values import Measurement, MemoryPlan
+from paceline.catalog.model_files import ModelFile, find_models, model_at
+from paceline.catalog.once import Once
+from paceline.catalog.pairing import judge
+from paceline.catalog.places import MODELS_FOLDER, Place, places
+from paceline.catalog.verdict import Remedy, Verdict
+from paceline.engine.service import MAX_DRAFT
+from paceline.errors import ModelError
+from paceline.messages import DeviceInfo
+from paceline.params import ModelParams
+from paceline.paths import Paths
+
+_WORTH_A_REMEDY = frozenset({"same-model", "draft-larger", "draft-large"})
+_REMEDY_S = 8.0
+"""So long a verdict waits for a better draft model to be found, on the Hub above all."""
+
+
+class Models:
+    """Judges pairs, plans their memory, and finds or fetches their files.
+
+    Args:
+        paths: The program's folders.
+        endpoint: The Hub's address; empty: the usual one.
+        offline: Whether the Hub may not be asked.
+        own_folders: Folders that the user has added.
+        environ: The variables that move other programs' folders.
+        home: The user's folder; None: as the system says.
+        curated: The list of pairs; None: the one that is shipped.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        endpoint: str = "",
+        offline: bool = False,
+        own_folders: Sequence[Path] = (),
+        environ: Mapping[str, str] | None = None,
+        home: Path | None = None,
+        curated: Path | None = None,
+    ) -> None:
+        self._paths = paths
+        self._own_folders = tuple(own_folders)
+        self._environ = os.environ if environ is None else environ
+        self._home = home
+        self._offline = offline
+        self.models_folder = paths.data_dir / MODELS_FOLDER
+        self._headers = paths.cache_dir / "headers"
+        self._names: dict[str, HubReference] = {}
+        self._inspector = Once(lambda: Inspector(paths.cache_dir))
+        self._hub = Once(lambda: Hub(endpoint=endpoint, offline=self._offline))
+        self._downloads = Once(lambda: Downloads(self.hub, paths.data_dir / "downloads"))
+        self._library = Once(self._make_library)
+        self._curated = Once(lambda: load_curated(curated or curated_pairs_path()))
+
+    @property
+    def inspector(self) -> Inspector:
+        """Looks into files."""
+        return self._inspector.get()
+
+    @property
+    def library(self) -> Library:
+        """What is on this computer."""
+        return self._library.get()
+
+    @property
+    def hub(self) -> Hub:
+        """The Hub."""
+        return self._hub.get()
+
+    @property
+    def downloads(self) -> Downloads:
+        """What is being fetched."""
+        return self._downloads.get()
+
+    @property
+    def curated(self) -> tuple[CuratedPair, ...]:
+        """The list of pairs that is shipped.
+
+        Raises:
+            UserError: It cannot be read.
+        """
+        return self._curated.get()
+
+    @property
+    def offline(self) -> bool:
+        """Whether the Hub may not be asked; may be changed at any time."""
+        return self._offline
+
+    @offline.setter
+    def offline(self, offline: bool) -> None:
+        self._offline = offline
+        if (hub := self._hub.made()) is not None:
+            hub.offline = offline
+
+    def use_folders(self, own_folders: Sequence[Path]) -> None:
+        """Look into other folders of the user's from the next refresh on."""
+        self._own_folders = tuple(own_folders)
+
+    def places(self) -> tuple[Place, ...]:
+        """Return the folders that may hold models."""
+        home = self._home or Path.home()
+        return places(self._paths, self._environ, home, self._own_folders)
+
+    def examine(self, reference: str, is_stopped: Callable[[], bool] = never) -> Examined:
+        """Return all that is known of a model without its weights.
+
+        Args:
+            reference: A path, or ``hf:OWNER/REPO:FILE``; of the latter the header is fetched if the
+                file is not here.
+            is_stopped: Polled while the network is waited for.
+
+        Raises:
+            ModelError: The file cannot be used.
+            HubError: The Hub cannot be reached, or has no such file.
+        """
+        file = self._file(reference, is_stopped)
+        if file is None:
+            remote = self._named(reference, is_stopped)
+            name = remote.path
+            examined = examine_remote(self.hub, self.inspector, remote, self._headers, is_stopped)
+        else:
+            model = _whole(file)
+            name = model.path.name
+            examined = self.inspector.examine(model.path, model.parts)
+        if problem := why_no_model(examined.card):
+            raise _unusable(name, problem)
+        return examined
+
+    def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = never) -> Verdict:
+        """Return whether a draft model can draft for a target, and what to take instead if not.
+
+        Raises:
+            ModelError: A file cannot be used.
+            HubError: The Hub cannot be reached, or has no such file.
+        """
+        of_target = self.examine(target, is_stopped)
+        verdict = judge(of_target, self.examine(draft, is_stopped))
+        if verdict.ok and not any(r.code in _WORTH_A_REMEDY for r in verdict.reasons):
+            return verdict
+        if any(reason.code == "draft-larger" for reason in verdict.reasons):
+            text = "Take them the other way round: the smaller one drafts."
+            return replace(verdict, remedy=Remedy(text, target=draft, draft=target))
+        until = time.monotonic() + _REMEDY_S
+
+        def is_late() -> bool:
+            return is_stopped() or time.monotonic() > until
+
+        search = DraftSearch(
+            self.library.current(is_late),
+            self.curated,
+            None if self.offline else self.hub,
+            self.examine,
+        )
+        remedy = search.find(of_target, is_late)
+        if verdict.ok and (remedy is None or not remedy.draft or remedy.draft == draft):
+            return verdict  # the pair works, and nothing better is known
+        return replace(verdict, remedy=remedy)
+
+    def plan(
+        self,
+        target: ModelParams,
+        draft: ModelParams | None,
+        devices: Sequence[DeviceInfo],
+        reclaimable: Mapping[str, int] | None = None,
+        is_stopped: Callable[[], bool] = never,
+    ) -> MemoryPlan:
+        """Return what a pair would take per device, and how to make it fit.
+
+        Args:
+            target: How to load the target; its path may be an ``hf:`` reference.
+            draft: How to load the draft model; None: there is none.
+            devices: As `EngineInfo.devices`.
+            reclaimable: Bytes per device that the loaded pair would give back.
+            is_stopped: Polled while the network is waited for.
+
+        Raises:
+            ModelError: A file cannot be used.
+            HubError: The Hub cannot be reached, or has no such file.
+        """
+        our_card = self._card(target.path, is_stopped)
+        their_card = self._card(draft.path, is_stopped) if draft else None
+        return plan(
+            our_card,
+            target,
+            their_card,
+            draft,
+            devices,
+            measured_target=self._measured(target, MAX_DRAFT + 1, is_stopped),
+            measured_draft=self._measured(draft, 1, is_stopped) if draft else None,
+            reclaimable=reclaimable,
+        )
+
+    def local_path(
+        self,
+        reference: str,
+        on_state: Callable[[DownloadState], None] = lambda _: None,
+        is_stopped: Callable[[], bool] = never,
+    ) -> str:
+        """Return a file that can be loaded, downloaded first if it is not here.
+
+        Raises:
+            ModelError: There is no such file.
+            HubError: The Hub cannot be reached, or has no such file.
+            UserError: The download failed.
+            CancelledError: It was stopped; the next call goes on where it stopped.
+        """
+        file = self._file(reference, is_stopped)
+        if file is None:
+            remote = self._named(reference, is_stopped)
+            request = request_for(self.hub, remote, self.models_folder, is_stopped)
+            return fetch(self.downloads, request, on_state, is_stopped)
+        return str(_whole(file).path)
+
+    def is_here(self, pair: CuratedPair) -> tuple[bool, bool]:
+        """Return whether target and draft of a curated pair are on this computer.
+
+        Asks no network: where no file is known, any file of the repository counts.
+        """
+        return (
+            self._has(pair.target_repo, pair.target_file),
+            self._has(pair.draft_repo, pair.draft_file),
+        )
+
+    def _has(self, repo: str, file: str | None) -> bool:
+        if file:
+            reference = HubReference(repo, file)
+            return file_here(reference, self.models_folder, self.places()) is not None
+        return any(find_models(repository_folder(self.models_folder, repo)))
+
+    def close(self) -> None:
+        """End downloads, then the helper process; a second call does nothing.
+
+        Calls that come later, or were under way, end with a CancelledError or an error of theirs.
+        """
+        downloads = self._downloads.end()
+        if downloads is not None:
+            downloads.close()
+        inspector = self._inspector.end()
+        if inspector is not None:
+            inspector.close()
+
+    # ----------------------------------------------------------------------------------- private
+
+    def _make_library(self) -> Library:
+        return Library(
+            self.inspector,
+            places=self.places,
+            ours=self.models_folder,
+            cache_file=self._paths.cache_dir / "library.json",
+        )
+
+    def _named(self, reference: str, is_stopped: Callable[[], bool]) -> HubReference:
+        """Return a reference that names a file; what the Hub said of others is remembered."""
+        if reference not in self._names:
+            parsed = parse_reference(reference)
+            self._names[reference] = named_file(self.hub, parsed, is_stopped)
+        return self._names[reference]
+
+    def _file(self, reference: str, is_stopped: Callable[[], bool]) -> Path | None:
+        """Return the file behind a reference if it is on this computer."""
+        if not is_reference(reference):
+            return Path(reference)
+        return file_here(self._named(reference, is_stopped), self.models_folder, self.places())
+
+    def _header(self, reference: str, is_stopped: Callable[[], bool]) -> Path:
+        """Return a file that holds a model's header: its own, or a sparse one in the cache."""
+        file = self._file(reference, is_stopped)
+        if file is not None:
+            return _whole(file).path
+        remote = self._named(reference, is_stopped)
+        return remote_header(self.hub, self.inspector, remote, self._headers, is_stopped)
+
+    def _card(self, reference: str, is_stopped: Callable[[], bool]) -> ModelCard:
+        file = self._file(reference, is_stopped)
+        if file is None:
+            return self.examine(reference, is_stopped).card
+        model = _whole(file)
+        return self.inspector.card(model.path, model.parts)
+
+    def _measured(
+        self, params: ModelParams, n_rows: int, is_stopped: Callable[[], bool]
+    ) -> Measurement | None:
+        """Return what llama.cpp would take; None when it cannot tell.
+
+        Raises:
+            ModelError: llama.cpp refuses to load the model.
+        """
+        header = self._header(params.path, is_stopped)
+        try:
+            return self.inspector.measure(replace(params, path=str(header)), n_rows=n_rows)
+        except ModelError as error:
+            if error.code == "cannot-load":
+                raise
+            return None
+
+
+def _whole(file: Path) -> ModelFile:
+    """Return the model that a file belongs to.
+
+    Raises:
+        ModelError: It is not there, or not all of it.
+    """
+    model = model_at(file)
+    if model.what_is_missing:
+        raise _unusable(file.name, model.what_is_missing)
+    return model
+
+
+def _unusable(name: str, problem: str) -> ModelError:
+    text = f"“{name}” cannot be used: {problem[:1].lower()}{problem[1:]}"
+    return ModelError("cannot-use", text, "Download it again, or choose another one.")

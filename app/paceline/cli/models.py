@@ -1,0 +1,126 @@
+"""`paceline models`: the models on this computer, wherever they came from.
+
+``list --json`` prints one array; every object has ``path`` (of a split model the first part),
+``name``, ``architecture``, ``n_params``, ``quantisation``, ``n_ctx_train``, ``size`` (bytes of all
+parts), ``vocabulary``, ``license``, ``source`` and ``problem``; what is not known is null.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from paceline.catalog import words
+from paceline.cli.hub_models import open_models
+from paceline.cli.interrupts import EXIT_CODE, Interrupts
+from paceline.cli.output import Progress, Results, remark
+from paceline.cli.table import in_columns
+from paceline.errors import CancelledError, UserError
+from paceline.paths import Paths
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from paceline.catalog.library import LibraryEntry
+
+_TITLES = ("name", "parameters", "quantisation", "context", "size", "place", "path")
+_RIGHT = tuple(map(_TITLES.index, ("parameters", "context", "size")))
+_LONGEST = 4096
+"""Characters of a path on Linux; only what breaks lines is to be taken out."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out a `models` command; returns the exit code.
+
+    Raises:
+        UserError: A folder is not there.
+    """
+    with Interrupts() as interrupts:
+        for folder in args.folder:
+            if not folder.is_dir():
+                raise UserError(
+                    "folder-not-found", f"There is no folder “{folder}”.", "Check the path."
+                )
+        try:
+            entries = _find(args.folder, interrupts)
+        except CancelledError:  # Ctrl+C has closed everything before the search began
+            return EXIT_CODE
+        if interrupts.hit:
+            return EXIT_CODE
+        entries.sort(key=_order)
+        results = Results()
+        results.write(_as_json(entries) if args.json else _as_table(entries))
+        results.check()
+        if not entries:
+            remark("No models were found. Name a folder that has some by --folder DIR.")
+        return 0
+
+
+def _find(folders: list[Path], interrupts: Interrupts) -> list[LibraryEntry]:
+    models = open_models(Paths.from_environment(), [folder.absolute() for folder in folders])
+    progress = Progress()
+    n_looked = 0
+
+    def show(entry: LibraryEntry) -> None:
+        nonlocal n_looked
+        n_looked += bool(entry.card or entry.problem)
+        progress.show(f"{n_looked} models looked at, {words.one_line(entry.file.name, 40)}")
+
+    try:
+        # A file that keeps its reader busy would keep Ctrl+C waiting.
+        interrupts.when_hit(models.close)
+        return list(models.library.refresh(show, lambda: interrupts.hit))
+    finally:
+        progress.clear()
+        models.close()
+
+
+def _order(entry: LibraryEntry) -> tuple[str, str]:
+    return entry.file.name.casefold(), str(entry.file.path)
+
+
+def _as_json(entries: list[LibraryEntry]) -> str:
+    return json.dumps([_record(entry) for entry in entries], indent=2, ensure_ascii=False) + "\n"
+
+
+def _record(entry: LibraryEntry) -> dict[str, Any]:
+    file, card = entry.file, entry.card
+    return {
+        "path": str(file.path),
+        "name": file.name,
+        "architecture": (card and card.architecture) or None,
+        "n_params": (card and card.n_params) or None,
+        "quantisation": (card and card.quantisation) or None,
+        "n_ctx_train": (card and card.n_ctx_train) or None,
+        "size": file.n_bytes,
+        "vocabulary": (card and card.vocabulary) or None,
+        "license": (card and card.license) or None,
+        "source": file.source,
+        "problem": entry.problem or None,
+    }
+
+
+def _as_table(entries: list[LibraryEntry]) -> str:
+    if not entries:
+        return ""
+    title, *rows = in_columns([_TITLES, *map(_row, entries)], _RIGHT).splitlines()
+    lines = [title]
+    for row, entry in zip(rows, entries, strict=True):
+        lines.append(row)
+        if entry.problem:
+            lines.append(f"    {words.one_line(entry.problem, _LONGEST)}")
+    return "\n".join(lines) + "\n"
+
+
+def _row(entry: LibraryEntry) -> tuple[str, ...]:
+    file, card = entry.file, entry.card
+    return (
+        words.one_line(file.name, _LONGEST),
+        words.weights(card.n_params) if card else "",
+        card.quantisation if card else "",
+        words.tokens(card.n_ctx_train) if card else "",
+        words.file_size(file.n_bytes),
+        file.source,
+        words.one_line(str(file.path), _LONGEST),
+    )

@@ -1,0 +1,186 @@
+"""`paceline pairs`: whether two models go together, and pairs that are known to.
+
+``check --json`` prints ``{"ok", "reasons": [{"code", "text"}], "remedy": {"text", "target",
+"draft"} | null, "memory": [{"device", "weights", "kv", "compute", "free"}]}``: both models
+together, in bytes. That a pair does not fit is an answer, not a failure.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from paceline.catalog.curated import NOT_CHECKED
+from paceline.catalog.words import file_size
+from paceline.cli.engine_probe import ask_engine
+from paceline.cli.hub_models import StoppedError, open_models
+from paceline.cli.interrupts import Interrupts
+from paceline.cli.model_options import check_name, read_params
+from paceline.cli.output import Results, remark
+from paceline.cli.table import in_columns
+from paceline.engine.proposals import readable_size
+from paceline.errors import CancelledError, UserError
+from paceline.paths import Paths
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from paceline.catalog.curated import CuratedPair
+    from paceline.catalog.memory_values import DevicePlan, MemoryPlan
+    from paceline.catalog.models import Models
+    from paceline.catalog.verdict import Verdict
+
+_MARKS = {"bad": "✗", "note": "!", "good": "✓"}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out a `pairs` command; returns the exit code.
+
+    Raises:
+        UserError: A model cannot be looked at.
+    """
+    with Interrupts() as interrupts:
+        models = open_models(Paths.from_environment())
+        # A file that keeps its reader busy would keep Ctrl+C waiting.
+        interrupts.when_hit(models.close)
+        try:
+            if args.action == "check":
+                text = _check(args, models, lambda: interrupts.hit)
+            else:
+                text = _list(args, models)
+        except (CancelledError, UserError):
+            if interrupts.hit:
+                raise StoppedError("cancelled", "Stopped before the answer was known.") from None
+            raise
+        finally:
+            models.close()
+    results = Results()
+    results.write(text + "\n")
+    results.check()
+    return 0
+
+
+# --------------------------------------------------------------------------------------- check
+
+
+def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bool]) -> str:
+    for name, reference in (("TARGET", args.target), ("DRAFT", args.draft)):
+        check_name(name, reference)
+    target, draft = read_params(args.target, args, ""), read_params(args.draft, args, "_draft")
+    verdict = models.judge(target.path, draft.path, is_stopped)
+    plan: MemoryPlan | None = None
+    engine = ask_engine().answer
+    if engine is None:
+        remark("The engine does not start, so memory is not known; `paceline doctor` says why.")
+    else:
+        plan = models.plan(target, draft, engine.devices, is_stopped=is_stopped)
+    if args.json:
+        return json.dumps(_as_object(verdict, plan, target.path), indent=2, ensure_ascii=False)
+    return _as_text(verdict, plan, args.target)
+
+
+def _as_object(verdict: Verdict, plan: MemoryPlan | None, target: str) -> dict[str, Any]:
+    remedy = verdict.remedy
+    return {
+        "ok": verdict.ok,
+        "reasons": [{"code": reason.code, "text": reason.text} for reason in verdict.reasons],
+        "remedy": remedy
+        and {
+            "text": remedy.text,
+            "target": remedy.target or target,
+            "draft": remedy.draft or None,
+        },
+        "memory": [_memory(device) for device in plan.devices] if plan else [],
+    }
+
+
+def _memory(device: DevicePlan) -> dict[str, Any]:
+    target, draft = device.target, device.draft
+    kv, total = target.kv + draft.kv, target.total + draft.total
+    weights = target.weights + draft.weights
+    return {
+        "device": device.device,
+        "weights": weights,
+        "kv": kv,
+        "compute": total - weights - kv,
+        "free": device.free,
+    }
+
+
+def _as_text(verdict: Verdict, plan: MemoryPlan | None, target: str) -> str:
+    lines = ["The pair fits." if verdict.ok else "The pair does not fit."]
+    lines += [f"  {_MARKS[reason.level]} {reason.text}" for reason in verdict.reasons]
+    if verdict.gain:
+        lines.append(verdict.gain)
+    if verdict.remedy:
+        lines += ["", f"Instead: {verdict.remedy.text}"]
+        if verdict.remedy.draft:
+            names = f"{_quoted(verdict.remedy.target or target)} {_quoted(verdict.remedy.draft)}"
+            lines.append(f"  paceline pairs check {names}")
+    if plan:
+        how = "measured by a load without weights" if plan.is_measured else "estimated"
+        lines += ["", f"Memory of both models ({how}):", _table(plan).rstrip()]
+        lines += [f"  {remedy.text}" for remedy in plan.remedies[:1]]
+    return "\n".join(lines)
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if " " in name else name
+
+
+def _table(plan: MemoryPlan) -> str:
+    rows = [("device", "weights", "caches", "buffers", "free", "")]
+    for device in plan.devices:
+        memory = _memory(device)
+        sizes = [readable_size(memory[name]) for name in ("weights", "kv", "compute", "free")]
+        verdict = "" if device.fits else "does not fit"
+        rows.append((device.title, sizes[0], sizes[1], sizes[2], sizes[3], verdict))
+    return in_columns(rows, right=(1, 2, 3, 4))
+
+
+# ---------------------------------------------------------------------------------------- list
+
+
+def _list(args: argparse.Namespace, models: Models) -> str:
+    here = [(pair, models.is_here(pair)) for pair in models.curated]
+    if args.json:
+        return json.dumps([_pair_object(*row) for row in here], indent=2, ensure_ascii=False)
+    return "\n\n".join(_pair_text(*row) for row in here)
+
+
+def _pair_object(pair: CuratedPair, here: tuple[bool, bool]) -> dict[str, Any]:
+    evidence = pair.evidence
+    return {
+        "title": pair.title,
+        "type": pair.kind,
+        "target": {"repo": pair.target_repo, "file": pair.target_file, "is_here": here[0]},
+        "draft": {
+            "repo": pair.draft_repo,
+            "file": pair.draft_file,
+            "n_bytes": pair.draft_bytes,
+            "is_here": here[1],
+        },
+        "gain": pair.gain,
+        "evidence": evidence and {"url": evidence.url, "date": evidence.date},
+        "vocabulary_checked": pair.vocabulary_checked,
+    }
+
+
+def _pair_text(pair: CuratedPair, here: tuple[bool, bool]) -> str:
+    vocabulary = {None: NOT_CHECKED, True: "checked, fits", False: "checked, does not fit"}
+    lines = [pair.title]
+    for name, repo, file, size, is_here in (
+        ("target", pair.target_repo, pair.target_file, None, here[0]),
+        ("draft", pair.draft_repo, pair.draft_file, pair.draft_bytes, here[1]),
+    ):
+        parts = [f"hf:{repo}:{file}" if file else f"hf:{repo}"]
+        parts += [file_size(size)] if size else []
+        parts += ["on this computer"] if is_here else []
+        lines.append(f"  {name:<11} {', '.join(parts)}")
+    lines.append(f"  {'vocabulary':<11} {vocabulary[pair.vocabulary_checked]}")
+    lines.append(f"  {'gain':<11} {pair.gain or NOT_CHECKED}")
+    if pair.evidence:
+        when = f", {pair.evidence.date}" if pair.evidence.date else ""
+        lines.append(f"  {'reported':<11} {pair.evidence.url}{when}")
+    return "\n".join(lines)

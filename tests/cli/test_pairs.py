@@ -1,0 +1,297 @@
+"""`paceline pairs`: the contract's JSON, the answer in words, and references to the Hub."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import make_pairs
+from cli.program import COMMAND, Result, assert_one_clear_line, chat, paceline
+from gguf_file import read
+from hub_server import Fault, HubServer, Repository
+
+TARGET, DRAFT = make_pairs.DEMO_TARGET, make_pairs.DEMO_DRAFT
+HF_TARGET = "hf:demo/paceline-target:target.gguf"
+NOBODY = "/nonexistent"
+"""The home of a user who has no models of other programs."""
+HF_DRAFT = "hf:demo/paceline-draft:draft-Q8_0.gguf"
+
+
+@pytest.fixture
+def hub() -> Iterator[HubServer]:
+    repositories = [
+        Repository("demo/paceline-target", {"target.gguf": TARGET}),
+        Repository("demo/paceline-draft", {"draft-Q8_0.gguf": DRAFT}),
+    ]
+    with HubServer({each.id: each for each in repositories}) as server:
+        yield server
+
+
+@pytest.fixture
+def online(hub: HubServer) -> dict[str, str]:
+    """The environment of a user who has this Hub, and no models of other programs."""
+    return {"HF_ENDPOINT": hub.endpoint, "HF_HUB_OFFLINE": "0", "HOME": NOBODY}
+
+
+def pairs(*arguments: str | Path, environ: Mapping[str, str] | None = None) -> Result:
+    return paceline("pairs", *arguments, environ={"HOME": NOBODY, **(environ or {})})
+
+
+def checked(*arguments: str | Path, **more: Any) -> dict[str, Any]:
+    result = pairs("check", *arguments, "--json", **more)
+    assert result.code == 0, result.err
+    assert result.err == ""
+    answer: dict[str, Any] = json.loads(result.out)
+    assert list(answer) == ["ok", "reasons", "remedy", "memory"]
+    return answer
+
+
+def test_a_pair_that_fits() -> None:
+    answer = checked(TARGET, DRAFT, "--ctx", "1024")
+    assert answer["ok"] is True
+    assert answer["remedy"] is None
+    assert all(set(reason) == {"code", "text"} for reason in answer["reasons"])
+    assert "vocabulary-fits" in [reason["code"] for reason in answer["reasons"]]
+    cpu = answer["memory"][-1]
+    assert set(cpu) == {"device", "weights", "kv", "compute", "free"}
+    assert all(type(cpu[name]) is int for name in ("weights", "kv", "compute", "free"))
+    files = TARGET.stat().st_size + DRAFT.stat().st_size
+    assert 0.9 * files < cpu["weights"] < 1.1 * files, "both models together"
+
+
+def test_a_longer_context_takes_more() -> None:
+    short, long = (
+        checked(TARGET, DRAFT, "--ctx", n, "--ctx-draft", n)["memory"][-1] for n in ("512", "2048")
+    )
+    assert long["kv"] == 4 * short["kv"]
+    assert long["weights"] == short["weights"]
+
+
+def test_a_pair_that_does_not_fit_is_an_answer() -> None:
+    answer = checked(TARGET, make_pairs.path("tiny-other-vocab"))
+    assert answer["ok"] is False
+    (reason,) = answer["reasons"]
+    assert reason["code"] == "token-differs"
+    assert "8191" in reason["text"]
+    remedy = answer["remedy"]
+    assert set(remedy) == {"text", "target", "draft"}
+    assert remedy["target"] == str(TARGET)
+    assert checked(remedy["target"], remedy["draft"])["ok"] is True
+
+
+def test_the_engine_refuses_with_the_same_words() -> None:
+    draft = make_pairs.path("tiny-other-vocab")
+    (reason,) = checked(TARGET, draft)["reasons"]
+    refused = chat("--target", TARGET, "--draft", draft)
+    assert refused.code == 1
+    assert refused.objects[-1]["code"] == "vocabulary-mismatch"
+    assert reason["text"][1:] in refused.objects[-1]["message"]
+
+
+def test_the_answer_in_words() -> None:
+    good = pairs("check", TARGET, DRAFT)
+    assert good.code == 0
+    assert good.out.startswith("The pair fits.\n")
+    assert "Expect" in good.out
+    assert "weights" in good.out
+    bad = pairs("check", TARGET, make_pairs.path("tiny-bos"))
+    assert bad.code == 0
+    assert bad.out.startswith("The pair does not fit.\n")
+    assert "BOS" in bad.out
+    assert "Instead: " in bad.out
+
+
+def test_it_reads_from_the_hub_without_a_download(
+    hub: HubServer, online: dict[str, str], paceline_home: Path
+) -> None:
+    answer = checked(HF_TARGET, HF_DRAFT, environ=online)
+    assert answer["ok"] is True
+    assert answer["memory"][-1]["weights"] > 0
+    assert not (paceline_home / "data" / "models").exists()
+    mixed = checked(TARGET, "hf:demo/paceline-draft", environ=online)
+    assert mixed["reasons"] == answer["reasons"]
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("none.gguf", "“none.gguf” is not there"),
+        (make_pairs.path("not-a-model"), "is not a GGUF file"),
+    ],
+)
+def test_a_file_that_cannot_be_read(target: str | Path, words: str) -> None:
+    result = pairs("check", target, DRAFT, "--json")
+    assert result.code == 1
+    assert result.out == ""
+    assert words in result.err
+    assert_one_clear_line(result)
+
+
+def test_a_file_that_is_not_on_the_hub(online: dict[str, str]) -> None:
+    result = pairs("check", "hf:demo/none:x.gguf", DRAFT, environ=online)
+    assert result.code == 1
+    assert "demo/none" in result.err
+    assert_one_clear_line(result)
+
+
+def test_offline_the_hub_is_not_asked(hub: HubServer, online: dict[str, str]) -> None:
+    result = pairs("check", HF_TARGET, DRAFT, environ={**online, "HF_HUB_OFFLINE": "1"})
+    assert result.code == 1
+    assert "offline" in result.err
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", str(TARGET)],
+        ["check", "hf:nonsense", str(DRAFT)],
+        ["check", str(TARGET), " "],
+        ["check", str(TARGET), str(DRAFT), "--ctx", "0"],
+        ["check", str(TARGET), str(DRAFT), "--ctx", "10000000"],
+        ["lists"],
+        [],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage(arguments: list[str]) -> None:
+    result = pairs(*arguments)
+    assert result.code == 2, result.err
+    assert result.out == ""
+    assert_one_clear_line(result)
+
+
+def interrupted(
+    arguments: list[str], environ: dict[str, str], is_time: Callable[[], bool]
+) -> Result:
+    """Run the program and press Ctrl+C when it is time."""
+    run = subprocess.Popen(
+        [*COMMAND, *arguments],
+        env={**os.environ, **environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        until = time.monotonic() + 20
+        while not is_time() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert is_time()
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=20)
+    finally:
+        run.kill()
+        run.communicate()
+    return Result(run.returncode, out, err)
+
+
+def test_ctrl_c_ends_it(hub: HubServer, online: dict[str, str]) -> None:
+    hub.add(Fault(latency_s=30))
+    result = interrupted(
+        ["pairs", "check", HF_TARGET, HF_DRAFT], online, lambda: bool(hub.requests)
+    )
+    assert_one_clear_line(result)
+    assert (result.code, result.out) == (130, "")
+
+
+# ---------------------------------------------------------------------------------------- list
+
+
+def test_the_list_shows_reports_and_what_nobody_checked() -> None:
+    rows = json.loads(pairs("list", "--json").out)
+    assert len(rows) >= 12
+    for row in rows:
+        assert set(row) == {
+            "title", "type", "target", "draft", "gain", "evidence", "vocabulary_checked",
+        }  # fmt: skip
+        assert row["evidence"]["url"].startswith("https://")
+        assert row["draft"]["is_here"] is False
+    text = pairs("list").out
+    assert text.count("not checked") >= len(rows)
+    assert "hf:bartowski/Llama-3.2-1B-Instruct-GGUF:Llama-3.2-1B-Instruct-Q8_0.gguf" in text
+
+
+def test_the_list_knows_what_is_here(paceline_home: Path) -> None:
+    folder = paceline_home / "data" / "models" / "bartowski" / "Llama-3.2-1B-Instruct-GGUF"
+    folder.mkdir(parents=True)
+    (folder / "Llama-3.2-1B-Instruct-Q8_0.gguf").write_bytes(b"GGUF")
+    rows = json.loads(pairs("list", "--json").out)
+    here = {row["title"] for row in rows if row["draft"]["is_here"]}
+    assert here == {"Llama 3.1 8B Instruct", "Llama 3.3 70B Instruct"}
+    assert "on this computer" in pairs("list").out
+
+
+# ------------------------------------------------------------------------------ chat with hf:
+
+
+def test_a_chat_downloads_what_it_needs(
+    hub: HubServer, online: dict[str, str], paceline_home: Path
+) -> None:
+    arguments = ("--target", HF_TARGET, "--draft", HF_DRAFT, "--seed", "1")
+    first = chat(*arguments, environ=online)
+    assert first.code == 0, first.err
+    assert "target.gguf" in first.err, "progress goes to stderr"
+    n = len(hub.requests)
+    again = chat(*arguments, environ=online)
+    assert again.finished["text"] == first.finished["text"]
+    assert again.err == ""
+    assert len(hub.requests) == n
+    here = chat("--seed", "1")
+    assert here.finished["text"] == first.finished["text"]
+    assert (paceline_home / "data/models/demo/paceline-target/target.gguf").is_file()
+
+
+def test_a_chat_whose_model_cannot_be_had(online: dict[str, str]) -> None:
+    result = chat("--target", "hf:demo/none:x.gguf", environ=online)
+    assert result.code == 1
+    assert result.objects[-1]["event"] == "failed"
+    assert result.objects[-1]["code"] == "not-found"
+    assert_one_clear_line(result)
+
+
+def test_a_reference_that_is_none_is_wrong_usage() -> None:
+    result = chat("--target", "hf:half")
+    assert result.code == 2
+    assert "hf:OWNER/REPO" in result.err
+
+
+def test_a_stopped_download_goes_on_with_the_next_chat(
+    hub: HubServer, online: dict[str, str]
+) -> None:
+    hub.add(Fault("*.gguf", host="cdn", bytes_per_s=300_000))
+    arguments = ["chat", "--target", HF_TARGET, "--prompt", "Hi", "--max-tokens", "4"]
+    stopped = interrupted(arguments, online, lambda: hub.n_bytes_sent() > 600_000)
+    assert stopped.code == 130
+    assert stopped.out == ""
+    assert "what has arrived is kept" in stopped.err.splitlines()[-1]
+    hub.clear()
+    before = hub.n_bytes_sent()
+    assert paceline(*arguments, environ=online).code == 0
+    assert hub.n_bytes_sent() - before < TARGET.stat().st_size
+
+
+def test_a_pair_the_wrong_way_round_is_turned() -> None:
+    result = pairs("check", DRAFT, TARGET)
+    assert (result.code, result.err) == (0, "")
+    assert f"paceline pairs check {TARGET} {DRAFT}" in result.out
+    remedy = checked(DRAFT, TARGET)["remedy"]
+    assert (remedy["target"], remedy["draft"]) == (str(TARGET), str(DRAFT))
+
+
+def test_a_model_that_llama_cpp_does_not_load(tmp_path: Path) -> None:
+    model = read(DRAFT)
+    model.set(llama__embedding_length=0)
+    with (tmp_path / "odd.gguf").open("wb") as file:
+        model.write(file)
+    result = pairs("check", TARGET, tmp_path / "odd.gguf", "--json")
+    assert (result.code, result.out) == (1, "")
+    assert "odd.gguf" in result.err
+    assert_one_clear_line(result)
