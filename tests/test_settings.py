@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from paceline.messages import LogitBias, SamplingParams
+from paceline.params import LogitBias, ModelParams, SamplingParams
 from paceline.settings import (
+    MAX_PAIRS,
     SCHEMA_VERSION,
     LoadedSettings,
+    SavedPair,
     Settings,
     WindowSettings,
     load_settings,
@@ -29,6 +31,18 @@ CHANGED = Settings(
     remember_drafts=True,
     engine_host="thread",
     window=WindowSettings("QUJD", False, True, 200, 400, ("sampling",)),
+    pairs=(
+        SavedPair(
+            ModelParams("/m/große.gguf", 8192, tensor_split=(3.0, 1.0), extra_bufts=False),
+            ModelParams("/m/small.gguf", kv_type_k="q8_0"),
+            "Large + small",
+            "/m/texts.bin",
+            exact=True,
+        ),
+        SavedPair(ModelParams("")),
+    ),
+    model_folders=("/models", "/mnt/more models"),
+    hub_offline=True,
 )
 
 
@@ -94,6 +108,16 @@ GOOD = {"version": SCHEMA_VERSION}
         {**GOOD, "strategies": [1]},
         {**GOOD, "strategies": "draft"},
         {**GOOD, "window": None},
+        {**GOOD, "pairs": [{}]},
+        {**GOOD, "pairs": [{"target": None}]},
+        {**GOOD, "pairs": [{"target": {"path": 1}}]},
+        {**GOOD, "pairs": [{"target": {"path": "a", "n_ctx": "long"}}]},
+        {**GOOD, "pairs": [{"target": {"path": "a", "surprise": 1}}]},
+        {**GOOD, "pairs": [{"target": {"path": "a"}, "draft": "b"}]},
+        {**GOOD, "pairs": [{"target": {"path": "a"}}] * (MAX_PAIRS + 1)},
+        {**GOOD, "model_folders": "/models"},
+        {**GOOD, "model_folders": [1]},
+        {**GOOD, "hub_offline": "yes"},
         '{"version": 1, "sampling": {"top_p": NaN}}',
     ],
 )
@@ -129,3 +153,8 @@ def test_fields_that_are_missing_take_their_defaults(file: Path) -> None:
     loaded = load_settings(file)
     assert loaded.put_aside is None
     assert loaded.settings == Settings(theme="light", sampling=SamplingParams(temperature=1.0))
+
+
+def test_a_saved_pair_needs_no_more_than_a_target(file: Path) -> None:
+    write(file, {**GOOD, "pairs": [{"target": {"path": "/m/a.gguf"}}]})
+    assert load_settings(file).settings.pairs == (SavedPair(ModelParams("/m/a.gguf")),)

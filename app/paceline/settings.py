@@ -11,18 +11,23 @@ import dataclasses
 import json
 import math
 import os
+import types
 import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from paceline.messages import SamplingParams
+from paceline.params import ModelParams, SamplingParams
 
 if typing.TYPE_CHECKING:
     from pathlib import Path
 
+SETTINGS_FILE = "settings.json"
+"""Below `Paths.config_dir`."""
 SCHEMA_VERSION = 1
 MAX_SEED = 2**53 - 1
 """The largest seed that survives JSON readers and number fields, which count in doubles."""
+MAX_PAIRS = 8
+"""Pairs that are remembered; more make a menu that nobody reads."""
 ThemeMode = Literal["system", "light", "dark"]
 EngineHost = Literal["process", "thread"]
 
@@ -49,6 +54,25 @@ class WindowSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedPair:
+    """A pair that was used, to be loaded again with one click.
+
+    Attributes:
+        target: The target and how it is loaded; an empty path is the built-in target.
+        draft: The draft model; an empty path is the built-in one; None: there is none.
+        name: What the menu shows; empty: the names of the files.
+        lookup_cache: A static lookup-cache file; empty: none.
+        exact: Whether batch widths are chosen that make a reply the same with any strategy.
+    """
+
+    target: ModelParams
+    draft: ModelParams | None = None
+    name: str = ""
+    lookup_cache: str = ""
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that is remembered.
 
@@ -65,6 +89,9 @@ class Settings:
         engine_host: Where the window's engine runs: in a process of its own, which can crash
             without the window, or in a thread of the window's process.
         window: How the window was left.
+        pairs: The pairs that were used last, the newest first, at most `MAX_PAIRS`.
+        model_folders: Folders of the user's that hold models, besides those found by themselves.
+        hub_offline: Whether the Hub is not to be asked for anything.
     """
 
     theme: ThemeMode = "system"
@@ -77,6 +104,9 @@ class Settings:
     remember_drafts: bool = False
     engine_host: EngineHost = "process"
     window: WindowSettings = field(default_factory=WindowSettings)
+    pairs: tuple[SavedPair, ...] = ()
+    model_folders: tuple[str, ...] = ()
+    hub_offline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +133,14 @@ def load_settings(path: Path) -> LoadedSettings:
         return LoadedSettings(_decode(json.loads(text)))
     except (ValueError, RecursionError):
         return LoadedSettings(Settings(), _put_aside(path))
+
+
+def peek_settings(path: Path) -> Settings:
+    """Read the file and leave it as it is; one that cannot be used gives the defaults."""
+    try:
+        return _decode(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
+        return Settings()
 
 
 def save_settings(path: Path, settings: Settings) -> None:
@@ -155,6 +193,7 @@ def _check_ranges(settings: Settings) -> None:
         and 1 <= settings.max_tokens <= 1_000_000
         and (settings.seed is None or 0 <= settings.seed <= MAX_SEED)
         and bool(settings.strategies)
+        and len(settings.pairs) <= MAX_PAIRS
     )
     if not in_range:
         raise _UnusableError("a value is out of range")
@@ -173,13 +212,14 @@ def _decode_dataclass(cls: type, data: dict[str, Any]) -> object:
 
 def _decode_value(hint: Any, value: Any) -> Any:
     origin = typing.get_origin(hint)
+    if origin is types.UnionType and type(None) in typing.get_args(hint):
+        (known,) = (kind for kind in typing.get_args(hint) if kind is not type(None))
+        return None if value is None else _decode_value(known, value)
     if dataclasses.is_dataclass(hint) and isinstance(value, dict):
         return _decode_dataclass(typing.cast("type", hint), value)
     if origin is tuple and isinstance(value, list):
         return tuple(_decode_value(typing.get_args(hint)[0], item) for item in value)
     if origin is Literal and value in typing.get_args(hint):
-        return value
-    if hint == int | None and (value is None or type(value) is int):
         return value
     if hint is float and type(value) in (int, float):
         return float(value)

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -166,3 +167,39 @@ def test_unloading_leaves_it_empty(bench: Bench) -> None:
     bench.client.finish_load()
     bench.client.emit(Unloaded())
     assert (bench.loader.state.status, bench.loader.state.pair) == ("empty", A)
+
+
+def test_automatic_values_are_decided_for_the_engine_and_stay_automatic_for_people(
+    bench: Bench,
+) -> None:
+    decided = replace(A, target=replace(A.target, n_gpu_layers=9))
+    bench.loader.load(A, decided)
+    assert bench.client.last(LoadPair).target.n_gpu_layers == 9
+    bench.client.finish_load()
+    assert bench.loader.state.pair == A
+    bench.loader.load(B)
+    assert bench.client.last(LoadPair).target == B.target
+    bench.fail()  # the pair from before comes back as it was
+    assert bench.client.last(LoadPair).target.n_gpu_layers == 9
+    bench.client.finish_load()
+    assert bench.loader.state.pair == A
+    bench.loader.reload()
+    assert bench.client.last(LoadPair).target.n_gpu_layers == 9
+
+
+def test_what_is_held_follows_what_the_engine_does(bench: Bench) -> None:
+    decided = replace(A, target=replace(A.target, n_gpu_layers=7))
+    bench.loader.load(A, decided)
+    assert bench.loader.held is None
+    bench.client.finish_load()
+    assert bench.loader.held == decided
+    bench.loader.load(B)
+    assert bench.loader.held == decided  # a reply may still be written with it
+    bench.client.emit(LoadProgressed(bench.client.last(LoadPair).request_id, "target", 0.0))
+    assert bench.loader.held is None
+    bench.fail()
+    assert bench.loader.held is None
+    bench.client.finish_load()
+    assert bench.loader.held == decided
+    bench.client.emit(EngineDied("It crashed."))
+    assert bench.loader.held is None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from paceline.catalog.models import Models
     from paceline.settings import EngineHost
 
 DELETE = int(QEvent.Type.DeferredDelete.value)
@@ -64,7 +66,11 @@ def make_program(
     """Makes the whole window around the scripted client, and closes it at the end."""
     made: list[Program] = []
 
-    def make(settings: Settings | None = None, put_aside: Path | None = None) -> Program:
+    def make(
+        settings: Settings | None = None,
+        put_aside: Path | None = None,
+        models: Models | None = None,
+    ) -> Program:
         program = Program(
             client=client,
             infos=registry.available(),
@@ -73,6 +79,7 @@ def make_program(
             cache_dir=paceline_home / "cache",
             data_dir=paceline_home / "data",
             loaded=LoadedSettings(settings or Settings(), put_aside),
+            models=models,
         )
         made.append(program)
         program.window.resize(1440, 900)
@@ -92,13 +99,20 @@ def make_program(
 def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Program]]:
     """Makes the whole window around a real engine, as `gui.app` does, and closes it at the end.
 
-    It is not started yet. `engine` is the engine's thread where it is not that of the settings.
+    It is not started yet. `engine` is the engine's thread where it is not that of the settings;
+    `changes` are settings.
     """
     made: list[Program] = []
 
-    def make(host: EngineHost = "process", engine: EngineThread | None = None) -> Program:
+    def make(
+        host: EngineHost = "process",
+        engine: EngineThread | None = None,
+        models: Models | None = None,
+        **changes: Any,
+    ) -> Program:
         engine = engine or EngineThread(service_factory(host))
         settings = Settings(seed=7, strategies=("draft:n_max=4",), engine_host=host)
+        settings = replace(settings, **changes)
         program = Program(
             client=engine,
             infos=registry.available(),
@@ -108,6 +122,7 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
             data_dir=paceline_home / "data",
             loaded=LoadedSettings(settings),
             change_host=engine.change_host,
+            models=models,
         )
         made.append(program)
         program.window.resize(1440, 900)

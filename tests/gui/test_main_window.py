@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QW
 
 from gui.conftest import deliver_deletes
 from gui.fake_client import STATS, FakeClient
-from paceline.gui.models_controller import first_parts
+from paceline.gui.look_at_pair import first_parts
 from paceline.gui.viewmodels import figures
 from paceline.gui.viewmodels.conversations import GROUP_ROLE, SUBTITLE_ROLE
 from paceline.gui.widgets.reply_view import ReplyView

@@ -107,6 +107,8 @@ class PairLoader:
         self._listener: PairListener | None = None
         self._request_id: str | None = None
         self._good: Pair | None = None
+        self._decided: dict[Pair, Pair] = {}
+        self._held: Pair | None = None
         self._state = PairState()
 
     @property
@@ -114,21 +116,36 @@ class PairLoader:
         """How the pair stands now."""
         return self._state
 
+    @property
+    def held(self) -> Pair | None:
+        """What takes memory in the engine now, automatic values decided; None: nothing does."""
+        return self._held
+
     def set_listener(self, listener: PairListener | None) -> None:
         """Tell `listener` from now on."""
         self._listener = listener
 
-    def load(self, pair: Pair) -> None:
-        """Load this pair in place of what is loaded or being loaded."""
+    def load(self, pair: Pair, decided: Pair | None = None) -> None:
+        """Load this pair in place of what is loaded or being loaded.
+
+        Args:
+            pair: What is wished for, automatic values as such.
+            decided: The same with automatic values decided; None: as before, else by the engine.
+        """
+        kept = [(p, d) for p, d in self._decided.items() if p in (self._good, pair)]
+        self._decided = dict(kept)
+        if decided is not None:
+            self._decided[pair] = decided
         if self._request_id is not None:
             self._client.cancel(self._request_id)
         self._request_id = self._new_id()
         self._set(PairState("loading", pair))
+        models = self._decided.get(pair, pair)
         self._client.submit(
             LoadPair(
                 self._request_id,
-                pair.target,
-                pair.draft,
+                models.target,
+                models.draft,
                 cache_dir=self._cache_dir,
                 memory_dir=self._memory_dir,
                 lookup_cache=pair.lookup_cache,
@@ -156,6 +173,7 @@ class PairLoader:
 
     def on_event(self, event: PairEvent) -> None:
         """Take an event about loading; those of an older request are dropped."""
+        self._held = None  # the first thing that a load does is to free what was there
         if isinstance(event, EngineDied):
             # A load that was waiting may still be answered by the engine that comes next.
             pair = self._state.pair if self._request_id else self._good or self._state.pair
@@ -182,6 +200,7 @@ class PairLoader:
         wanted = self._state.pair
         if isinstance(event, PairLoaded):
             self._good = wanted
+            self._held = self._decided.get(wanted, wanted) if wanted is not None else None
             self._set(PairState("ready", wanted, event.target, event.draft, notes=event.notes))
             return
         fallback = self._good if self._good != wanted else None

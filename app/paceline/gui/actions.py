@@ -32,6 +32,12 @@ class Actions(QObject):
         self.delete = self._make(self.tr("&Delete the chat"))
         self.write = self._make(self.tr("&Write a message"), "Ctrl+L")
 
+        self.choose_models = self._make(self.tr("&Choose models…"), "Ctrl+Shift+M")
+        self.choose_draft = self._make(self.tr("Choose a dra&ft model…"))
+        self.downloads = self._make(self.tr("Do&wnloads…"), "Ctrl+J")
+        self.offline = self._make_switch(self.tr("&Work offline"))
+        for action in (self.choose_models, self.choose_draft, self.downloads, self.offline):
+            action.setVisible(False)  # until there is something behind them
         self.open_target = self._make(self.tr("Open &target model…"), "Ctrl+O")
         self.open_draft = self._make(self.tr("Open &draft model…"), "Ctrl+Shift+O")
         self.no_draft = self._make(self.tr("Use &no draft model"))
@@ -67,9 +73,13 @@ class Actions(QObject):
         chat.addSeparator()
         chat.addActions([self.rename, self.delete])
         models = menus.addMenu(self.tr("&Models"))
+        models.addActions([self.choose_models, self.choose_draft])
+        models.addActions([self.downloads, self.offline])
+        models.addSeparator()
         models.addActions([self.open_target, self.open_draft])
         models.addSeparator()
         models.addActions([self.no_draft, self.demo_pair])
+        self.forget = models.addMenu(self.tr("For&get pairs"))
         models.addSeparator()
         models.addActions([self.reload, self.stop_loading])
         view = menus.addMenu(self.tr("&View"))

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject, QtMsgType, Signal, Slot, qInstallMessageHandler
@@ -13,13 +14,14 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from paceline import __version__, logs
+from paceline.catalog.models import Models
 from paceline.engine.drafters import registry
 from paceline.errors import UserError
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.interrupts import Interrupts
 from paceline.gui.program import Program
 from paceline.paths import Paths, resources
-from paceline.settings import load_settings
+from paceline.settings import SETTINGS_FILE, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
     from paceline.engine.drafters.base import DrafterInfo
 
-SETTINGS_FILE = "settings.json"
 INTERRUPTED = 130
 
 _logger = logging.getLogger(__name__)
@@ -89,7 +90,13 @@ def make_program(paths: Paths) -> Program:
     infos, problem = _drafters()
     settings_file = paths.config_dir / SETTINGS_FILE
     loaded = load_settings(settings_file)
-    engine = EngineThread(service_factory(loaded.settings.engine_host))
+    settings = loaded.settings
+    engine = EngineThread(service_factory(settings.engine_host))
+    models = Models(
+        paths,
+        offline=settings.hub_offline,
+        own_folders=[Path(folder) for folder in settings.model_folders],
+    )
     program = Program(
         client=engine,
         infos=infos,
@@ -99,6 +106,7 @@ def make_program(paths: Paths) -> Program:
         data_dir=paths.data_dir,
         loaded=loaded,
         change_host=engine.change_host,
+        models=models,
     )
     if problem is not None:
         program.notifications.user_error(problem)

@@ -61,6 +61,9 @@ class Job(QObject):
 class _Runnable(QRunnable):
     def __init__(self, job: Job, function: Callable[[], object]) -> None:
         super().__init__()
+        # The pool would delete it on its own thread, and with it what the job's answer holds; when
+        # the window closes meanwhile, that corrupts the heap (seen with PySide6 6.11.3).
+        self.setAutoDelete(False)
         self._job = job
         self._function = function
 
@@ -75,21 +78,21 @@ class Background(QObject):
         super().__init__(parent)
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(2)
-        self._jobs: set[Job] = set()
+        self._jobs: dict[Job, _Runnable] = {}
 
     def start(self, function: Callable[[], object], done: Done, failed: Failed) -> None:
         """Call `function` in the pool, then `done` with its result or `failed` with its error."""
         job = Job(done, failed, self)
         job.ended.connect(self._forget)
-        self._jobs.add(job)
-        self._pool.start(_Runnable(job, function))
+        self._jobs[job] = _Runnable(job, function)
+        self._pool.start(self._jobs[job])
 
-    def close(self) -> bool:
+    def close(self, timeout_ms: int = CLOSE_TIMEOUT_MS) -> bool:
         """Drop what has not begun and wait for the rest; False: something hangs."""
         self._pool.clear()
-        return self._pool.waitForDone(CLOSE_TIMEOUT_MS)
+        return self._pool.waitForDone(timeout_ms)
 
     @Slot(object)
     def _forget(self, job: Job) -> None:
-        self._jobs.discard(job)
+        self._jobs.pop(job, None)
         job.deleteLater()

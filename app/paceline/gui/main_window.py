@@ -60,8 +60,8 @@ class MainWindow(QMainWindow):
         self.panes = Panes(self.sidebar, self.chat_pane, self.panel, self)
         self.status = StatusLine(theme)
         menus = QMenuBar()
-        models_menu = self.actions_.fill(menus)
-        self.model_bar = ModelBar(pair, models_menu)
+        self.models_menu = self.actions_.fill(menus)
+        self.model_bar = ModelBar(pair, self.models_menu)
         self.top_bar = TopBar("Paceline", menus)
         self.top_bar.set_model_bar(self.model_bar)
         for action in (self.actions_.flip_theme, self.actions_.sidebar, self.actions_.panel):

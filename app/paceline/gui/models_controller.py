@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import glob
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from paceline.catalog.model_files import PART
 from paceline.chat.pair import Pair, PairState
 from paceline.engine.model_params import DEFAULT_CTX
-from paceline.engine.proposals import smaller_context
-from paceline.errors import ModelError, UserError
+from paceline.gui.load_failures import MODELS, RELOAD, LoadFailures
+from paceline.gui.look_at_pair import Look, first_parts, is_here, size_of
+from paceline.gui.memory_advisor import MemoryAdvisor
 from paceline.gui.viewmodels.choices import choice_of
-from paceline.gui.viewmodels.pair import file_name
+from paceline.gui.viewmodels.saved_pairs import pair_title
+from paceline.gui.widgets.load_column import AUTO_CTX
+from paceline.gui.widgets.pairs_menu import PairsMenu
 from paceline.messages import ModelParams
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QMenu
+
     from paceline.chat.pair import PairLoader
     from paceline.gui.actions import Actions
     from paceline.gui.background import Background
+    from paceline.gui.current_devices import CurrentDevices
     from paceline.gui.notifications import Notifications
     from paceline.gui.viewmodels.pair import PairModel
+    from paceline.gui.viewmodels.pair_judgement import Judge
+    from paceline.gui.viewmodels.saved_pairs import SavedPairs
     from paceline.gui.viewmodels.speculation import SpeculationModel
     from paceline.gui.widgets.drop_zones import DropZones
     from paceline.gui.widgets.load_settings import LoadSettings
-    from paceline.messages import LoadFailed
-
-RELOAD, ALONE, SMALLER = "reload", "target-alone", "smaller-context"
-"""Names of the actions that a notice can offer."""
-
-MODELS = "models"
-"""Topic of notices about files and loads; the next load that is wished for settles it."""
-
-_TOO_LITTLE_MEMORY = {"does-not-fit", "out-of-memory"}
-_GGUF_MAGIC = b"GGUF"
 
 
 class ModelsController(QObject):
@@ -50,10 +47,27 @@ class ModelsController(QObject):
         pair: PairModel,
         speculation: SpeculationModel,
         demo: Pair,
+        saved: SavedPairs,
+        models: Judge | None,
+        devices: CurrentDevices,
         background: Background,
         notifications: Notifications,
         window: QWidget,
     ) -> None:
+        """Load nothing yet.
+
+        Args:
+            loader: Loads.
+            pair: Tells how that goes.
+            speculation: The strategies; some need a draft model.
+            demo: The pair that comes with the program.
+            saved: The pairs that were used last; a pair that works is remembered here.
+            models: Judges pairs and plans their memory; None: the engine alone does.
+            devices: What models can be put on.
+            background: Where files are looked at.
+            notifications: Where failures go.
+            window: Parent of dialogs, and of this.
+        """
         super().__init__(window)
         self._loader = loader
         self._pair = pair
@@ -63,33 +77,73 @@ class ModelsController(QObject):
         self._notifications = notifications
         self._window = window
         self._actions: Actions | None = None
+        self.pairs_menu: PairsMenu | None = None
         self._set_aside: str | None = None
-        self._alone: Pair | None = None
-        self._smaller: Pair | None = None
+        self._waiting: Pair | None = None
+        self._saved = saved
+        self._models = models
+        self._advisor = MemoryAdvisor(models, devices, background, self)
+        self._advisor.decided.connect(self._on_decided)
+        self.failures = LoadFailures(
+            pair=pair,
+            models=models,
+            advisor=self._advisor,
+            background=background,
+            notifications=notifications,
+            parent=self,
+        )
+        self.failures.load_wanted.connect(self.load)
+        self.failures.reload_wanted.connect(self.reload)
+        devices.described.connect(self._load_waiting)
+        pair.changed.connect(devices.show_pair)
         pair.changed.connect(self._on_pair_changed)
-        pair.failed.connect(self._on_load_failed)
 
-    def connect_to(self, actions: Actions, loading: LoadSettings, zones: DropZones) -> None:
+    def connect_to(
+        self, actions: Actions, menu: QMenu, loading: LoadSettings, zones: DropZones
+    ) -> None:
         """Listen to menus, to the panel, and to files dropped on the window."""
         self._actions = actions
+        self.pairs_menu = PairsMenu(menu, actions.forget, self._saved)
+        self.pairs_menu.chosen.connect(self.load_saved)
         actions.open_target.triggered.connect(self._on_open_target)
         actions.open_draft.triggered.connect(self._on_open_draft)
         actions.no_draft.triggered.connect(self._on_no_draft)
+        self.failures.draft_wanted.connect(actions.choose_draft.trigger)
         actions.demo_pair.triggered.connect(self.load_demo_pair)
         actions.reload.triggered.connect(self.reload)
         actions.stop_loading.triggered.connect(self._on_stop_loading)
         loading.reload_requested.connect(self._on_reload_with)
         zones.dropped.connect(self._on_dropped)
 
+    def start(self) -> None:
+        """Load the pair that was used last if its files are there, else the demo pair."""
+        if not self._saved.pairs:
+            self.load_demo_pair()
+            return
+        pair = self._saved.pair(0)
+        if _built_in(pair, self._demo):
+            self.load(pair)
+        else:
+            self._background.start(
+                partial(is_here, pair), partial(self._on_start, pair), self.failures.on_unusable
+            )
+
+    @Slot(int)
+    def load_saved(self, row: int) -> None:
+        """Load one of the pairs that were used last; what is gone is told and nothing is lost."""
+        pair = self._saved.pair(row)
+        self._open(pair, *(model.path for model in (pair.target, pair.draft) if model))
+
     @Slot()
     def load_demo_pair(self) -> None:
         """Load the pair that comes with the program."""
-        self._load(self._demo)
+        self.load(self._demo)
 
     @Slot()
     def reload(self) -> None:
         """Load the same models again."""
         self._notifications.settled.emit(MODELS)
+        self._give_up()
         if not self._loader.reload():
             self.load_demo_pair()
 
@@ -109,24 +163,67 @@ class ModelsController(QObject):
 
     def open_both(self, paths: list[str]) -> None:
         """Load two models: the larger one is the target."""
-        small, large = sorted(paths, key=_size)[-2:]
+        small, large = sorted(paths, key=size_of)[-2:]
         pair = self._loader.state.pair
         exact = pair is not None and pair.exact
         self._open(Pair(ModelParams(large), ModelParams(small), exact=exact), small, large)
 
-    def _open(self, pair: Pair, *paths: str) -> None:
-        self._background.start(_Look(pair, paths), self._on_looked_at, self._on_unusable)
-
-    def _load(self, pair: Pair) -> None:
+    @Slot(object)
+    def load(self, pair: Pair) -> None:
+        """Load these models in place of what is loaded; automatic values are decided before."""
         self._notifications.settled.emit(MODELS)
-        self._loader.load(pair)
+        self._give_up()
+        if not self._advisor.is_ready and not _built_in(pair, self._demo):
+            self._waiting = pair  # the devices are described in a moment
+        elif self._advisor.has_to_decide(pair):
+            self._advisor.decide(pair)
+        else:
+            self._loader.load(pair)
 
-    def _on_unusable(self, error: UserError) -> None:
-        self._notifications.error(error.message, error.hint, topic=MODELS)
+    def load_models(self, target: ModelParams, draft: ModelParams | None) -> None:
+        """Load what was picked; what belongs to a pair as a whole stays."""
+        pair = self._loader.state.pair
+        is_same_target = pair is not None and pair.target.path == target.path
+        cache = pair.lookup_cache if pair is not None and is_same_target else ""
+        self.load(Pair(target, draft, cache, exact=pair is not None and pair.exact))
+
+    @Slot()
+    def _load_waiting(self) -> None:
+        """Load what waited until the devices were known."""
+        if self._waiting is not None:
+            self.load(self._waiting)
+
+    def _give_up(self) -> None:
+        """Forget what was to be loaded when an answer comes."""
+        self._waiting = None
+        self._advisor.give_up()
+
+    def _load_waiting_anyway(self) -> None:
+        """The engine died before it said what devices there are; the load brings it back."""
+        pair, self._waiting = self._waiting, None
+        if pair is not None:
+            self._loader.load(pair)
+
+    def _open(self, pair: Pair, *paths: str) -> None:
+        look = Look(pair, paths, self._models)
+        self._background.start(look, self._on_looked_at, self.failures.on_unusable)
+
+    def _on_start(self, pair: Pair, are_here: object) -> None:
+        if are_here:
+            self.load(pair)
+            return
+        self.load_demo_pair()
+        self._notifications.warn(
+            self.tr("The models that were used last are not there any more: {}.").format(
+                self._saved.titles[0]
+            ),
+            self.tr("The demo pair takes their place."),
+            topic=MODELS,
+        )
 
     def _on_looked_at(self, pair: object) -> None:
         if isinstance(pair, Pair):
-            self._load(pair)
+            self.load(pair)
 
     # ------------------------------------------------------------------------------------ slots
 
@@ -146,7 +243,7 @@ class ModelsController(QObject):
     def _on_no_draft(self) -> None:
         pair = self._loader.state.pair
         if pair is not None and pair.draft is not None:
-            self._load(replace(pair, draft=None))
+            self.load(replace(pair, draft=None))
 
     @Slot()
     def _on_stop_loading(self) -> None:
@@ -154,7 +251,7 @@ class ModelsController(QObject):
 
     @Slot(object)
     def _on_reload_with(self, pair: Pair) -> None:
-        self._load(pair)
+        self.load(pair)
 
     @Slot(list, bool)
     def _on_dropped(self, paths: list[str], is_draft: bool) -> None:  # noqa: FBT001
@@ -174,9 +271,27 @@ class ModelsController(QObject):
         if state.status in ("loading", "ready"):
             self._notifications.settled.emit(RELOAD)
         if state.status == "ready":
-            if state.notes:
-                self._notifications.warn(" ".join(state.notes), topic=MODELS)
+            notes = [*state.notes, *self._notes_on_context(state)]
+            if notes:
+                self._notifications.warn(" ".join(notes), topic=MODELS)
             self._fit_strategy(has_draft=state.draft is not None)
+            if state.pair is not None:
+                title = pair_title(self._pair.target_name, self._pair.draft_name)
+                self._saved.remember(state.pair, title)
+        if state.status == "dead":
+            self._load_waiting_anyway()
+        if self.pairs_menu is not None:
+            self.pairs_menu.tick(self._saved.row_of(state.pair))
+
+    def _notes_on_context(self, state: PairState) -> list[str]:
+        """Say that an automatic context was made shorter for want of room."""
+        pair, model = state.pair, state.target
+        if pair is None or model is None or pair.target.n_ctx != AUTO_CTX:
+            return []
+        if model.n_ctx >= min(DEFAULT_CTX, model.n_ctx_train or DEFAULT_CTX):
+            return []
+        text = self.tr("Memory has room for a context of {} tokens only.")
+        return [text.format(model.n_ctx)]
 
     def _fit_strategy(self, *, has_draft: bool) -> None:
         """Without a draft model choose a strategy that needs none, and go back to it later."""
@@ -193,36 +308,9 @@ class ModelsController(QObject):
                 speculation.choose(self._set_aside)
             self._set_aside = None
 
-    @Slot(object, bool)
-    def _on_load_failed(self, failure: LoadFailed, falls_back: bool) -> None:  # noqa: FBT001
-        failed, hint = self._pair.state.pair, failure.hint
-        self._smaller = _with_less_context(failure, self._pair.state)
-        if falls_back:
-            hint = f"{hint} {self.tr('The models from before are loaded again.')}".strip()
-        if self._smaller is not None:
-            text = self.tr("Load with {} tokens").format(self._smaller.target.n_ctx)
-            self._notifications.error(
-                failure.message, hint, topic=MODELS, action=SMALLER, text=text
-            )
-        elif not falls_back:
-            text = self.tr("Load again")
-            self._notifications.error(failure.message, hint, topic=MODELS, action=RELOAD, text=text)
-        elif failure.code == "vocabulary-mismatch" and failed is not None:
-            self._alone = replace(failed, draft=None)
-            text = self.tr("Load the target alone")
-            self._notifications.error(failure.message, hint, topic=MODELS, action=ALONE, text=text)
-        else:
-            self._notifications.error(failure.message, hint, topic=MODELS)
-
-    @Slot(str)
-    def on_action(self, name: str) -> None:
-        """Do what a notice of this controller offered."""
-        if name == RELOAD:
-            self.reload()
-        elif name == ALONE and self._alone is not None:
-            self._load(self._alone)
-        elif name == SMALLER and self._smaller is not None:
-            self._load(self._smaller)
+    @Slot(object, object)
+    def _on_decided(self, pair: Pair, decided: Pair | None) -> None:
+        self._loader.load(pair, decided)
 
     def _ask_for_file(self, title: str) -> str:
         pair = self._loader.state.pair
@@ -233,76 +321,7 @@ class ModelsController(QObject):
         return path
 
 
-def _with_less_context(failure: LoadFailed, state: PairState) -> Pair | None:
-    """The pair that found no room, with a shorter context; None where that would not help."""
-    if failure.code not in _TOO_LITTLE_MEMORY or state.pair is None:
-        return None
-    if state.stage == "target" and state.fraction < 1:
-        return None  # the target's weights alone are too large
-    target, draft = state.pair.target, state.pair.draft
-    n_ctx = failure.smaller_ctx or smaller_context(target.n_ctx or DEFAULT_CTX)
-    if n_ctx is None:
-        return None
-    if draft is not None and (draft.n_ctx or DEFAULT_CTX) > n_ctx:
-        draft = replace(draft, n_ctx=n_ctx)
-    return replace(state.pair, target=replace(target, n_ctx=n_ctx), draft=draft)
-
-
-class _Look:
-    """Looks at files off the main thread: a wrong one must not cost the loaded pair."""
-
-    def __init__(self, pair: Pair, paths: tuple[str, ...]) -> None:
-        self._pair = pair
-        self._paths = paths
-
-    def __call__(self) -> Pair:
-        """Read the first bytes of each file and return the pair.
-
-        Raises:
-            UserError: One of them is no GGUF file, or cannot be read.
-        """
-        for path in self._paths:
-            check_is_gguf(path)
-        return self._pair
-
-
-def check_is_gguf(path: str) -> None:
-    """Read a file's first bytes.
-
-    Raises:
-        UserError: It is no GGUF file, or cannot be read.
-    """
-    name = file_name(path)
-    try:
-        with Path(path).open("rb") as file:
-            magic = file.read(len(_GGUF_MAGIC))
-    except OSError as error:
-        raise UserError(
-            "file-not-readable",
-            f"“{name}” cannot be read: {error.strerror or error}.",
-            "Check that it is there and that you may read it.",
-        ) from error
-    if magic != _GGUF_MAGIC:
-        raise ModelError(
-            "not-a-gguf",
-            f"“{name}” is not a GGUF model file.",
-            "Choose a file that ends in .gguf; other formats must be converted first.",
-        )
-
-
-def first_parts(paths: list[str]) -> list[str]:
-    """The paths without the later parts of split models, which are loaded through the first."""
-    parts = [(path, PART.search(path)) for path in paths]
-    return [path for path, part in parts if part is None or int(part[1]) == 1] or paths[:1]
-
-
-def _size(path: str) -> int:
-    """Bytes of a model, all its parts together; 0 when it cannot be read."""
-    split = PART.search(path)
-    file = Path(path)
-    pattern = f"{glob.escape(file.name[: -len(split[0])])}-*-of-{split[2]}.gguf" if split else ""
-    try:
-        parts = file.parent.glob(pattern) if split else [file]
-        return sum(part.stat().st_size for part in parts)
-    except OSError:
-        return 0
+def _built_in(pair: Pair, demo: Pair) -> bool:
+    """Whether a pair is the demo pair, however it is loaded."""
+    draft = pair.draft is None or (demo.draft is not None and pair.draft.path == demo.draft.path)
+    return pair.target.path == demo.target.path and draft

@@ -60,6 +60,10 @@ class Notifications(QObject):
         """Tell that something is not as asked for."""
         self.posted.emit(Notice("warning", message, hint, topic=topic))
 
+    def tell(self, message: str, *, action: str = "", text: str = "", topic: str = "") -> None:
+        """Tell good news, with a button that goes on from there."""
+        self.posted.emit(Notice("info", message, "", action, text, topic))
+
     def ask(self, message: str, *, action: str, text: str) -> None:
         """Ask before something is done that the user has just wished for."""
         self.posted.emit(Notice("info", message, "", action, text, is_question=True))

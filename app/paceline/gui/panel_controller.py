@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.chat.reply import TurnOptions
 from paceline.errors import UserError
-from paceline.gui.models_controller import RELOAD
+from paceline.gui.load_failures import RELOAD
 from paceline.gui.widgets.sampling_settings import REFUSALS
 from paceline.messages import TuneRejected
 

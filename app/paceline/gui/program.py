@@ -1,8 +1,8 @@
 """The parts of the window put together: models, widgets and controllers around one engine client.
 
 The composition root (`app`) makes a `Program`; tests make one with a scripted client. What is
-started here ends here: `shut_down` saves the settings, closes the engine, then the background
-pool, in this order.
+started here ends here: `shut_down` saves the settings, closes what knows models, the engine, then
+the background pool, in this order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.session import ChatSession
 from paceline.engine.drafters import forced
 from paceline.gui.background import Background
+from paceline.gui.catalogue import Catalogue
 from paceline.gui.chat_controller import ChatController
+from paceline.gui.current_devices import CurrentDevices
 from paceline.gui.icons import Icons
 from paceline.gui.learning_controller import MEMORY_FOLDER, LearningController
 from paceline.gui.main_window import MainWindow
@@ -31,10 +33,12 @@ from paceline.gui.viewmodels.chat import ChatSignals
 from paceline.gui.viewmodels.conversations import ConversationList
 from paceline.gui.viewmodels.live import LiveFigures
 from paceline.gui.viewmodels.pair import PairModel
+from paceline.gui.viewmodels.saved_pairs import SavedPairs
 from paceline.gui.viewmodels.sources import Sources
 from paceline.gui.viewmodels.speculation import SpeculationModel
 from paceline.gui.widgets.sampling_settings import ReplySettings
 from paceline.messages import ModelParams
+from paceline.paths import demo_pair
 from paceline.settings import LoadedSettings, Settings, save_settings
 
 if TYPE_CHECKING:
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QAction
 
+    from paceline.catalog.models import Models
     from paceline.conversation import Conversation
     from paceline.engine.drafters.base import DrafterInfo
     from paceline.hosting.client import EngineClient
@@ -70,6 +75,7 @@ class Program(QObject):
         data_dir: Path,
         loaded: LoadedSettings,
         change_host: Callable[[EngineHost], None] | None = None,
+        models: Models | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -89,13 +95,14 @@ class Program(QObject):
         self.notifications = Notifications(self)
         self.background = Background(self)
         self._conversations = ConversationList(self._subtitle_of, parent=self)
+        self._icons = Icons(resources / "icons", self.themes.current)
         self.window = MainWindow(
             conversations=self._conversations,
             speculation=self.speculation,
             figures=self.live,
             pair=self.pair,
             theme=self.themes.current,
-            icons=Icons(resources / "icons", self.themes.current),
+            icons=self._icons,
         )
         self.panel = PanelController(
             speculation=self.speculation,
@@ -135,19 +142,39 @@ class Program(QObject):
             notifications=self.notifications,
             parent=self,
         )
-        models = resources / "models"
-        demo = Pair(
-            ModelParams(str(models / "paceline-demo-target-q8_0.gguf")),
-            ModelParams(str(models / "paceline-demo-draft-q8_0.gguf")),
-        )
+        target, draft = demo_pair(resources)
+        demo = Pair(ModelParams(str(target)), ModelParams(str(draft)))
+        self.saved_pairs = SavedPairs(settings.pairs, demo, self)
+        self.devices = CurrentDevices(self.session.describe_engine, self.loader, self)
         self.models = ModelsController(
             loader=self.loader,
             pair=self.pair,
             speculation=self.speculation,
             demo=demo,
+            saved=self.saved_pairs,
+            models=models,
+            devices=self.devices,
             background=self.background,
             notifications=self.notifications,
             window=self.window,
+        )
+        self._model_folders = settings.model_folders
+        self.catalogue = (
+            None
+            if models is None
+            else Catalogue(
+                models,
+                loads=self.models,
+                pair=self.pair,
+                speculation=self.speculation,
+                devices=self.devices,
+                folders=settings.model_folders,
+                background=self.background,
+                notifications=self.notifications,
+                themes=self.themes,
+                icons=self._icons,
+                window=self.window,
+            )
         )
         self._save_soon = QTimer(self)
         self._save_soon.setSingleShot(True)
@@ -157,11 +184,11 @@ class Program(QObject):
         self._connect()
 
     def start(self) -> None:
-        """Show the window and load the demo pair."""
+        """Show the window and load the pair that was used last, else the demo pair."""
         self.window.show()
         self.window.chat_pane.composer.setFocus()
         self.session.describe_engine()
-        self.models.load_demo_pair()
+        self.models.start()
         if self.speculation.unusable:
             self.notifications.warn(
                 self.tr("The saved strategy “{}” cannot be used here.").format(
@@ -189,6 +216,11 @@ class Program(QObject):
             remember_drafts=self.learning.remembers,
             engine_host=self._host,
             window=self.window.state(),
+            pairs=self.saved_pairs.pairs,
+            model_folders=self.catalogue.library.folders
+            if self.catalogue is not None
+            else self._model_folders,
+            hub_offline=self.window.actions_.offline.isChecked(),
         )
 
     @Slot()
@@ -207,6 +239,8 @@ class Program(QObject):
         self.session.set_listener(None)
         self.loader.set_listener(None)
         self.window.hide()  # the engine may take seconds to end, and nothing would move meanwhile
+        if self.catalogue is not None:
+            self.catalogue.close()
         engine_ended = self._client.close()
         self.background.close()
         self.ended.emit(engine_ended)
@@ -229,6 +263,7 @@ class Program(QObject):
         self.window.chat_pane.chat.set_token_colours(settings.token_colours)
         for action in actions.themes.actions():
             action.setChecked(action.data() == settings.theme)
+        actions.offline.setChecked(settings.hub_offline)
 
     def _connect(self) -> None:
         actions = self.window.actions_
@@ -245,12 +280,19 @@ class Program(QObject):
         actions.themes.triggered.connect(self._on_theme_chosen)
         actions.about.triggered.connect(self._on_about)
         self.window.panel.loading.host_requested.connect(self._on_host_requested)
-        self.models.connect_to(actions, self.window.panel.loading, self.window.drop_zones)
+        self.models.connect_to(
+            actions, self.window.models_menu, self.window.panel.loading, self.window.drop_zones
+        )
         self.notifications.posted.connect(self.window.chat_pane.errors.show_notice)
         self.notifications.settled.connect(self.window.chat_pane.errors.settle)
-        self.window.chat_pane.errors.action_requested.connect(self.models.on_action)
+        self.window.chat_pane.errors.action_requested.connect(self.models.failures.on_action)
         self.window.chat_pane.errors.action_requested.connect(self.chat.on_action)
         self.panel.settings_changed.connect(self._on_remembered)
+        self.saved_pairs.changed.connect(self._on_remembered)
+        self.signals.described.connect(self.devices.show_engine)
+        actions.offline.toggled.connect(self._on_remembered)
+        if self.catalogue is not None:
+            self.catalogue.folders_changed.connect(self._on_remembered)
         self.panel.obstacle_changed.connect(self.window.chat_pane.composer.set_obstacle)
         self.panel.question_returned.connect(self.window.chat_pane.composer.return_text)
         self.learning.settings_changed.connect(self._on_remembered)
@@ -263,8 +305,7 @@ class Program(QObject):
         return figures.subtitle(reply, is_active=reply is not None and not reply.has_ended)
 
     def _dress(self, theme: Theme) -> None:
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
+        if isinstance(app := QApplication.instance(), QApplication):
             apply_theme(app, theme)
 
     @Slot()

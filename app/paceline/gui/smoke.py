@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
+from paceline.catalog.models import Models
 from paceline.engine.drafters import registry
 from paceline.errors import UserError
 from paceline.gui.app import Ending, make_application
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.program import Program
-from paceline.paths import resources
-from paceline.settings import LoadedSettings, Settings
+from paceline.paths import Paths, resources
+from paceline.settings import SETTINGS_FILE, LoadedSettings, Settings
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
@@ -122,14 +123,16 @@ def run_smoke_test(out: Path) -> int:
     app = make_application(["paceline"])
     settings = Settings(theme="light", seed=SEED, max_tokens=MAX_TOKENS, strategies=(STRATEGY,))
     with tempfile.TemporaryDirectory(prefix="paceline-smoke-") as folder:
+        paths = Paths.below(Path(folder))
         program = Program(
             client=EngineThread(service_factory(settings.engine_host)),
             infos=registry.available(),
             resources=resources(),
-            settings_file=Path(folder) / "settings.json",
-            cache_dir=Path(folder) / "cache",
-            data_dir=Path(folder) / "data",
+            settings_file=paths.config_dir / SETTINGS_FILE,
+            cache_dir=paths.cache_dir,
+            data_dir=paths.data_dir,
             loaded=LoadedSettings(settings),
+            models=Models(paths),
         )
         test = SmokeTest(program, out)
         ending = Ending(app, program)

@@ -76,3 +76,10 @@ class PairModel(QObject):
 def file_name(path: str) -> str:
     """A model's name from its file: without folder and ending."""
     return Path(path).stem
+
+
+def model_name(reference: str) -> str:
+    """A model's name from its path or ``hf:OWNER/REPO:FILE``; empty for an empty one."""
+    if reference.startswith("hf:"):
+        return file_name(reference.rpartition(":")[2])
+    return file_name(reference)

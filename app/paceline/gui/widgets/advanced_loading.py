@@ -11,14 +11,12 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from paceline.gui.widgets.card import FoldSection
 from paceline.gui.widgets.fields import Choice, WholeNumber, two_columns
+from paceline.gui.widgets.load_column import FIELD_PX, experts_field
 from paceline.gui.widgets.soft_breaks import with_soft_breaks
 
 if TYPE_CHECKING:
     from paceline.messages import EngineDescribed, ModelParams
 
-ALL = -1
-_FIELD_PX = 64
-_MAX_LAYERS = 999
 _MAX_GPU = 63
 
 
@@ -47,15 +45,7 @@ class _Column:
 
     def __init__(self, owner: AdvancedLoading) -> None:
         tr = owner.tr
-        self.n_cpu_moe = WholeNumber(ALL, _MAX_LAYERS)
-        self.n_cpu_moe.setSpecialValueText(tr("all"))
-        self.n_cpu_moe.setValue(0)
-        self.n_cpu_moe.setToolTip(
-            tr(
-                "Layers, counted from the first, whose experts stay in the processor's memory: "
-                "for mixture-of-experts models that do not fit onto the GPU. One below 0 is all."
-            )
-        )
+        self.n_cpu_moe = experts_field(owner)
         self.extra_bufts = QCheckBox()
         self.extra_bufts.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # as the numbers stand
         self.extra_bufts.setChecked(True)
@@ -148,7 +138,7 @@ class AdvancedLoading(FoldSection):
         owners = ((self.tr("Target"), self.target), (self.tr("Draft"), self.draft))
         for at, (title, column) in enumerate(owners, start=1):
             for row, (name, widget) in enumerate(zip(names, column.fields, strict=True)):
-                widget.setMinimumWidth(_FIELD_PX)
+                widget.setMinimumWidth(FIELD_PX)
                 widget.setAccessibleName(f"{title}: {name}")
                 if not isinstance(widget, QCheckBox):
                     widget.setProperty("kind", "value")

@@ -27,6 +27,12 @@ class ElidedLabel(QLabel):
         self._mode = mode
         self._full = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
+        # Absolute: a name in a script from right to left begins where its neighbours begin.
+        self.setAlignment(
+            Qt.AlignmentFlag.AlignLeft
+            | Qt.AlignmentFlag.AlignAbsolute
+            | Qt.AlignmentFlag.AlignVCenter
+        )
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
 
     @property

@@ -2,52 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QLabel,
-    QPushButton,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
 from paceline.chat.pair import Pair
 from paceline.gui.widgets.advanced_loading import AdvancedLoading
 from paceline.gui.widgets.card import FoldCard
-from paceline.gui.widgets.fields import Choice, WholeNumber, two_columns
+from paceline.gui.widgets.fields import two_columns
 from paceline.gui.widgets.file_field import FileField
+from paceline.gui.widgets.load_column import LoadColumn
 
 if TYPE_CHECKING:
-    from paceline.messages import EngineDescribed, ModelParams
+    from paceline.messages import EngineDescribed
     from paceline.settings import EngineHost
-
-AUTO = -1
-_FIELD_PX = 64
-_MAX_LAYERS = 999
-_MAX_CONTEXT = 1_048_576
-_MAX_THREADS = 512
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """The fields of one model."""
-
-    title: QLabel
-    gpu_layers: QSpinBox
-    device: Choice
-    n_ctx: QSpinBox
-    n_threads: QSpinBox
-
-    @property
-    def numbers(self) -> tuple[QSpinBox, ...]:
-        return (self.gpu_layers, self.n_ctx, self.n_threads)
-
-    @property
-    def fields(self) -> tuple[QWidget, ...]:
-        return (self.gpu_layers, self.device, self.n_ctx, self.n_threads)
 
 
 class LoadSettings(FoldCard):
@@ -64,17 +33,17 @@ class LoadSettings(FoldCard):
         self._pair: Pair | None = None
         self._has_gpu = False
         self._host: EngineHost = "process"
-        self.target = self._make_column(self.tr("Target"))
-        self.draft = self._make_column(self.tr("Draft"))
+        self.target = LoadColumn(self.tr("Target"), self)
+        self.draft = LoadColumn(self.tr("Draft"), self)
         names = (
             self.tr("GPU layers"), self.tr("Device"), self.tr("Context"), self.tr("Threads"),
         )  # fmt: skip
         grid = two_columns(names, first_row=1)
         for at, column in enumerate((self.target, self.draft), start=1):
+            column.changed.connect(self._enable)
+            column.name_fields(names, column.fields)
             grid.addWidget(column.title, 0, at)
-            for row, (name, widget) in enumerate(zip(names, column.fields, strict=True), start=1):
-                widget.setMinimumWidth(_FIELD_PX)
-                widget.setAccessibleName(f"{column.title.text()}: {name}")
+            for row, widget in enumerate(column.fields, start=1):
                 grid.addWidget(widget, row, at)
         self.reason = self._small_label("")
         self.reason.hide()
@@ -118,18 +87,8 @@ class LoadSettings(FoldCard):
     def show_engine(self, description: EngineDescribed) -> None:
         """Offer the devices there are; without a GPU its fields are off, and say why."""
         self._has_gpu = description.supports_gpu
-        devices = [device for device in description.devices if device.kind != "cpu"]
         for column in (self.target, self.draft):
-            chosen = column.device.currentData()
-            with QSignalBlocker(column.device):
-                column.device.clear()
-                column.device.addItem(self.tr("auto"), "")
-                for device in devices:
-                    column.device.addItem(device.name, device.name)
-                    column.device.setItemData(
-                        column.device.count() - 1, device.description, Qt.ItemDataRole.ToolTipRole
-                    )
-                column.device.setCurrentIndex(max(column.device.findData(chosen), 0))
+            column.show_devices(description.devices)
         if not self._has_gpu:
             self.reason.setText(
                 self.tr(
@@ -154,9 +113,9 @@ class LoadSettings(FoldCard):
             return
         self._pair = pair
         if pair is not None:
-            self._show_params(self.target, pair.target)
+            self.target.show_params(pair.target)
             if pair.draft is not None:
-                self._show_params(self.draft, pair.draft)
+                self.draft.show_params(pair.draft)
             self.advanced.show_params(pair.target, pair.draft)
             self.lookup_cache.show_path(pair.lookup_cache)
             with QSignalBlocker(self.exact):
@@ -170,8 +129,8 @@ class LoadSettings(FoldCard):
         draft = self._pair.draft
         advanced = self.advanced
         return Pair(
-            advanced.target.params(self._params(self.target, self._pair.target)),
-            None if draft is None else advanced.draft.params(self._params(self.draft, draft)),
+            advanced.target.params(self.target.params(self._pair.target)),
+            None if draft is None else advanced.draft.params(self.draft.params(draft)),
             lookup_cache=self.lookup_cache.path,
             exact=self.exact.isChecked(),
         )
@@ -195,30 +154,6 @@ class LoadSettings(FoldCard):
         box.toggled.connect(self._enable)
         return box
 
-    def _make_column(self, title: str) -> _Column:
-        label = QLabel(title)
-        label.setProperty("role", "small")
-        label.setAlignment(Qt.AlignmentFlag.AlignRight)
-        column = _Column(
-            label,
-            WholeNumber(AUTO, _MAX_LAYERS),
-            Choice(),
-            WholeNumber(0, _MAX_CONTEXT),
-            WholeNumber(0, _MAX_THREADS),
-        )
-        for field in column.numbers:
-            field.setSpecialValueText(self.tr("auto"))
-            field.setValue(field.minimum())
-            field.valueChanged.connect(self._enable)
-        column.n_ctx.setSingleStep(512)
-        column.gpu_layers.setToolTip(self.tr("Layers kept on the GPU; auto: as many as there are"))
-        column.device.setToolTip(self.tr("The device to compute on; auto: llama.cpp chooses"))
-        column.n_ctx.setToolTip(self.tr("Tokens that fit into a chat; auto: 4096, or fewer"))
-        column.n_threads.setToolTip(self.tr("Processor threads; auto: physical cores - 1"))
-        column.device.addItem(self.tr("auto"), "")
-        column.device.currentIndexChanged.connect(self._enable)
-        return column
-
     @staticmethod
     def _small_label(text: str) -> QLabel:
         label = QLabel(text)
@@ -226,39 +161,13 @@ class LoadSettings(FoldCard):
         label.setWordWrap(True)
         return label
 
-    @staticmethod
-    def _show_params(column: _Column, params: ModelParams) -> None:
-        blockers = [QSignalBlocker(widget) for widget in column.fields]
-        column.gpu_layers.setValue(params.n_gpu_layers)
-        column.device.setCurrentIndex(max(column.device.findData(params.device), 0))
-        column.n_ctx.setValue(params.n_ctx)
-        column.n_threads.setValue(params.n_threads)
-        del blockers
-
-    @staticmethod
-    def _params(column: _Column, params: ModelParams) -> ModelParams:
-        return replace(
-            params,
-            n_gpu_layers=column.gpu_layers.value(),
-            device=str(column.device.currentData() or ""),
-            n_ctx=column.n_ctx.value(),
-            n_threads=column.n_threads.value(),
-        )
-
     @Slot()
     def _enable(self) -> None:
         pair = self._pair
-        for column, is_there in (
-            (self.target, pair is not None),
-            (self.draft, pair is not None and pair.draft is not None),
-        ):
-            column.n_ctx.setEnabled(is_there)
-            column.n_threads.setEnabled(is_there)
-            column.gpu_layers.setEnabled(is_there and self._has_gpu)
-            column.device.setEnabled(is_there and self._has_gpu)
-        self.advanced.enable(
-            has_target=pair is not None, has_draft=pair is not None and pair.draft is not None
-        )
+        has_draft = pair is not None and pair.draft is not None
+        self.target.enable(is_there=pair is not None, has_gpu=self._has_gpu)
+        self.draft.enable(is_there=has_draft, has_gpu=self._has_gpu)
+        self.advanced.enable(has_target=pair is not None, has_draft=has_draft)
         self.exact.setEnabled(pair is not None)
         self.own_process.setEnabled(pair is not None)
         self.lookup_cache.setEnabled(pair is not None)

@@ -60,6 +60,33 @@ QFrame[kind="dropzone"] {
 QFrame[kind="dropzone"][tone="accent"] { background: $accent_soft; border-color: $accent; }
 """)
 
+_PICKER = Template("""
+QFrame[kind="foot"] { background: $surface; border: 0; border-top: 1px solid $line; }
+QPushButton[kind="step"] {
+    background: $surface; border: 1px solid $line; border-radius: 10px; padding: 0;
+    text-align: left;
+}
+QPushButton[kind="step"]:hover { border-color: $line_strong; }
+QPushButton[kind="step"]:checked { background: $surface; border: 1px solid $accent; }
+QPushButton[kind="step"]:focus { border: 2px solid $accent; }
+QLabel[role="number"] {
+    background: $hover; color: $muted; border-radius: 12px; font-size: 12px; font-weight: 600;
+}
+QLabel[role="number"][tone="accent"] { background: $accent; color: $accent_text; }
+QLabel[role="small"][tone="accent"] { color: $accent; }
+QPushButton[kind="compact"] { padding: 2px 10px; min-height: 20px; font-size: 12px; }
+QListView[kind="models"] { background: transparent; border: 0; }
+QListView[kind="models"]:focus { border: 0; }
+QTabWidget { background: transparent; border: 0; }
+QTabBar { background: transparent; }
+QComboBox[kind="value"] { background: $surface; border-color: $line; }
+""")
+
+
+def picker_stylesheet(theme: Theme) -> str:
+    """The style sheet of the dialog that picks a pair, in the colours of a theme."""
+    return _PICKER.substitute(asdict(theme))
+
 
 def panel_stylesheet(theme: Theme) -> str:
     """The style sheet of the panel in the colours of a theme."""

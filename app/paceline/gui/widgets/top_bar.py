@@ -63,3 +63,7 @@ class TopBar(QWidget):
         button.setAccessibleName(action.toolTip())
         self._tools.addWidget(button)
         return button
+
+    def add_widget(self, widget: QWidget) -> None:
+        """Put a widget in front of the buttons at the right."""
+        self._tools.insertWidget(1, widget)  # behind the stretch

@@ -1,0 +1,170 @@
+"""The whole window with everything that knows models: opened, remembered, and closed in time."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import make_pairs
+from paceline.catalog.download.values import DownloadRequest, DownloadState
+from paceline.catalog.models import Models
+from paceline.messages import DeviceInfo, EngineDescribed, LoadPair
+from paceline.paths import Paths
+from paceline.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.catalogue import Catalogue
+    from paceline.gui.program import Program
+
+GIB = 2**30
+CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 16 * GIB, 12 * GIB),))
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+@pytest.fixture
+def models(paceline_home: Path, tmp_path: Path) -> Iterator[Models]:
+    made = Models(Paths.below(paceline_home), environ={}, home=tmp_path / "home", offline=True)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def program(make_program: Callable[..., Program], client: FakeClient, models: Models) -> Program:
+    made = make_program(Settings(hub_offline=True), models=models)
+    client.emit(CPU)
+    client.finish_load()
+    return made
+
+
+@pytest.fixture
+def catalogue(program: Program) -> Catalogue:
+    assert program.catalogue is not None
+    return program.catalogue
+
+
+def test_without_models_the_menu_is_that_of_files(
+    make_program: Callable[..., Program],
+) -> None:
+    program = make_program()
+    actions = program.window.actions_
+    assert program.catalogue is None
+    for action in (actions.choose_models, actions.choose_draft, actions.downloads):
+        assert not action.isVisible()
+    assert actions.open_target.isVisible()
+
+
+def test_the_picker_begins_with_what_is_loaded_and_loads_what_is_picked(
+    program: Program, catalogue: Catalogue, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.window.actions_.choose_draft.trigger()
+    picker = catalogue.picker
+    assert picker.dialog is not None
+    qtbot.waitUntil(lambda: picker.judgement.judgement.plan is not None, timeout=20_000)
+    judgement = picker.judgement.judgement
+    assert judgement.verdict is not None
+    assert judgement.verdict.ok
+    plan = judgement.plan
+    assert plan is not None
+    assert plan.fits
+    assert plan.target.path == str(make_pairs.DEMO_TARGET)
+    picker.dialog.main.click()
+    assert picker.dialog is None
+    command = client.last(LoadPair)
+    assert len(client.all(LoadPair)) == 2
+    assert command.draft is not None
+    assert (command.target.path, command.draft.path) == (
+        str(make_pairs.DEMO_TARGET), str(make_pairs.DEMO_DRAFT),
+    )  # fmt: skip
+
+
+def test_a_window_with_the_picker_open_closes_in_time(
+    program: Program, catalogue: Catalogue
+) -> None:
+    program.window.actions_.choose_models.trigger()
+    assert catalogue.picker.dialog is not None
+    begin = time.monotonic()
+    program.window.close()
+    assert time.monotonic() - begin < 10
+    assert catalogue.picker.dialog is None
+
+
+def test_one_list_of_downloads_at_a_time(program: Program, catalogue: Catalogue) -> None:
+    downloads = program.window.actions_.downloads
+    downloads.trigger()
+    first = catalogue.downloads_dialog
+    assert first is not None
+    downloads.trigger()
+    assert catalogue.downloads_dialog is first
+    assert first.panel.empty.isVisible()
+    first.reject()
+    assert catalogue.downloads_dialog is None
+    assert catalogue.button.isHidden()
+
+
+def test_the_offline_switch_reaches_the_hub_and_the_settings(
+    program: Program, catalogue: Catalogue, models: Models, paceline_home: Path
+) -> None:
+    del catalogue
+    switch = program.window.actions_.offline
+    assert switch.isChecked()
+    switch.trigger()
+    assert not models.offline
+    assert not models.hub.offline
+    switch.trigger()
+    assert models.offline
+    assert models.hub.offline
+    program.save()
+    file = paceline_home / "config" / "settings.json"
+    assert load_settings(file).settings.hub_offline
+
+
+def test_folders_reach_the_library_and_the_settings(
+    program: Program, catalogue: Catalogue, models: Models, tmp_path: Path, paceline_home: Path
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    catalogue.library.add_folder(str(folder))
+    assert folder in [place.folder for place in models.places()]
+    program.save()
+    file = paceline_home / "config" / "settings.json"
+    assert load_settings(file).settings.model_folders == (str(folder),)
+
+
+def test_what_is_loaded_is_not_deleted(program: Program, catalogue: Catalogue) -> None:
+    assert program.pair.state.pair is not None
+    assert catalogue._is_loaded(Path(program.pair.state.pair.target.path))
+    assert not catalogue._is_loaded(Path("/m/another.gguf"))
+
+
+def test_running_downloads_show_in_the_top_bar(
+    program: Program, catalogue: Catalogue, paceline_home: Path
+) -> None:
+    button = catalogue.button
+    request = DownloadRequest("o/r", ("a-Q4_0.gguf",), "main", str(paceline_home))
+    for state in (
+        DownloadState("1", request, "running", 1_000_000_000, 4_000_000_000, 2e7, 150.0),
+        DownloadState("2", request, "waiting", 0, 4_000_000_000),
+    ):
+        catalogue.states.show(state)
+    assert button.isVisible()
+    assert button.toolTip() == button.accessibleDescription()
+    assert button.toolTip().startswith("2 downloads: 1.0 of 8.0 GB")
+    before = button.grab().toImage()
+    catalogue.states.show(DownloadState("1", request, "running", 3_900_000_000, 4_000_000_000))
+    assert button.grab().toImage() != before
+    button.click()
+    assert catalogue.downloads_dialog is not None
+    for download in ("1", "2"):
+        catalogue.states.show(DownloadState(download, request, "done"))
+    assert button.isHidden()
+    program.window.actions_.flip_theme.trigger()
+    assert catalogue.downloads_dialog.panel.isVisible()

@@ -1,0 +1,160 @@
+"""What is free now: asked again, without waiting, and told with who held the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from gui.fake_judge import GIB, FakeJudge
+from paceline.catalog.memory_values import DevicePlan, MemoryPlan, Share
+from paceline.chat.pair import Pair, PairState
+from paceline.errors import UserError
+from paceline.gui.current_devices import STEP_BYTES, CurrentDevices
+from paceline.gui.viewmodels.room import Room
+from paceline.messages import DeviceInfo, EngineDescribed
+from paceline.params import ModelParams
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytestqt.qtbot import QtBot
+
+CPU = DeviceInfo("CPU", "CPU", "cpu", 32 * GIB, 1)
+GPU = DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 7 * GIB)
+LOADED, WANTED = Pair(ModelParams("/m/a.gguf")), ModelParams("/m/b.gguf")
+
+
+class Bench:
+    """The object with a machine around it that a test can change."""
+
+    def __init__(self) -> None:
+        self.n_free = 20 * GIB
+        self.n_asked = 0
+        self.held: Pair | None = None
+        self.rooms: list[Room] = []
+        self.devices = CurrentDevices(self.describe, self, main_memory=lambda: self.n_free)
+        self.devices.changed.connect(self.rooms.append)
+
+    def describe(self) -> None:
+        self.n_asked += 1
+
+    def answer(self, *devices: DeviceInfo) -> None:
+        has_gpu = any(each.kind == "gpu" for each in devices)
+        self.devices.show_engine(EngineDescribed("", "", has_gpu, devices))
+
+
+@pytest.fixture
+def bench(qtbot: QtBot) -> Iterator[Bench]:
+    del qtbot
+    made = Bench()
+    yield made
+    made.devices.deleteLater()
+
+
+def free(room: Room) -> dict[str, int]:
+    return {each.name: each.free_bytes for each in room.devices}
+
+
+def test_without_a_gpu_no_engine_is_asked_again(bench: Bench) -> None:
+    assert bench.devices.look() == Room()
+    bench.answer(CPU)
+    assert free(bench.devices.room) == {"CPU": 20 * GIB}
+    bench.n_free = 12 * GIB
+    assert free(bench.devices.look()) == {"CPU": 12 * GIB}
+    assert len(bench.rooms) == 2
+    bench.n_free += STEP_BYTES - 1
+    bench.devices.look()
+    assert len(bench.rooms) == 2
+    assert bench.n_asked == 0
+
+
+def test_the_engine_is_asked_about_gpus_one_question_at_a_time(bench: Bench) -> None:
+    bench.answer(GPU, CPU)
+    bench.devices.look()
+    bench.devices.look()
+    assert bench.n_asked == 1  # a reply is being written
+    assert free(bench.devices.room) == {"CUDA0": 7 * GIB, "CPU": 20 * GIB}
+    bench.answer(replace(GPU, free_bytes=GIB), CPU)
+    assert free(bench.devices.room)["CUDA0"] == GIB
+    bench.devices.look()
+    assert bench.n_asked == 2
+    bench.devices.show_pair(PairState("dead"))
+    bench.devices.look()
+    assert bench.n_asked == 2  # asking would start an engine
+    bench.devices.show_pair(PairState("ready", LOADED))
+    bench.devices.look()
+    assert bench.n_asked == 3
+
+
+def test_every_number_goes_with_who_was_loaded_when_it_was_told(bench: Bench) -> None:
+    bench.answer(GPU, CPU)
+    bench.devices.show_pair(PairState("loading", LOADED, has_begun=True))
+    bench.n_free = 3 * GIB
+    assert free(bench.devices.look())["CPU"] == 20 * GIB  # half of a load is nobody's number
+    assert bench.n_asked == 0
+    bench.held = LOADED
+    bench.devices.show_pair(PairState("ready", LOADED))
+    assert bench.devices.room.holders == (("CPU", LOADED),)  # the GPU's number is of before
+    assert bench.n_asked == 1
+    bench.answer(replace(GPU, free_bytes=2 * GIB), CPU)
+    assert bench.devices.room.holders == (("CUDA0", LOADED), ("CPU", LOADED))
+    assert free(bench.rooms[-1]) == {"CUDA0": 2 * GIB, "CPU": 3 * GIB}
+
+
+def test_it_looks_while_it_is_watched(bench: Bench, qtbot: QtBot) -> None:
+    bench.answer(CPU)
+    bench.devices._again.setInterval(5)
+    bench.devices.watch(is_watched=True)
+    bench.n_free = 8 * GIB
+    qtbot.waitUntil(lambda: free(bench.rooms[-1]) == {"CPU": 8 * GIB})
+    bench.devices.watch(is_watched=False)
+    assert not bench.devices._again.isActive()
+
+
+class _Planner(FakeJudge):
+    """Plans that take 2 GiB of the GPU, and remember what was promised to be given back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.promised: list[Mapping[str, int] | None] = []
+
+    def plan(
+        self,
+        target: ModelParams,
+        draft: ModelParams | None,
+        devices: Sequence[DeviceInfo],
+        reclaimable: Mapping[str, int] | None = None,
+        is_stopped: object = None,
+    ) -> MemoryPlan:
+        del is_stopped
+        if self.plan_error is not None and target == LOADED.target:
+            raise self.plan_error
+        self.planned.append((target, draft))
+        self.promised.append(reclaimable)
+        shares = {"CUDA0": Share(GIB, GIB), "CPU": Share(5 * GIB, GIB)}
+        plans = [
+            DevicePlan(each.name, "", shares[each.name], Share(), each.free_bytes, 0, 0)
+            for each in devices
+        ]
+        return MemoryPlan(tuple(plans), target, draft)
+
+
+def test_what_the_loaded_pair_gives_back_is_planned_once() -> None:
+    judge = _Planner()
+    room = Room((GPU, CPU), (("CUDA0", LOADED), ("CPU", LOADED)))
+    known = room.n_free
+    assert known == GPU.free_bytes + CPU.free_bytes
+    room.plan(judge, WANTED, None)
+    replace(room, holders=(("CPU", LOADED),)).plan(judge, WANTED, None)
+    both = {"CUDA0": 2 * GIB, "CPU": GIB}
+    assert judge.promised == [None, both, {"CPU": GIB}]
+    assert room.n_free == known + 3 * GIB
+
+
+def test_a_loaded_pair_that_cannot_be_planned_gives_nothing_back() -> None:
+    judge = _Planner()
+    judge.plan_error = cast("UserError", UserError("gone", "It is gone."))
+    Room((GPU, CPU), (("CPU", LOADED),)).plan(judge, WANTED, None)
+    assert judge.promised == [{"CPU": 0}]

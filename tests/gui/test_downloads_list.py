@@ -1,0 +1,219 @@
+"""The list of downloads: what it says, its buttons, the keyboard, and what it keeps in place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+from PySide6.QtCore import Qt
+
+from paceline.catalog.download.values import DownloadRequest, DownloadState, Status
+from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.viewmodels.downloads import STATE_ROLE, STEPS, DownloadsModel, line, title
+from paceline.gui.widgets.downloads_panel import DownloadRow, DownloadsPanel
+
+if TYPE_CHECKING:
+    from pytestqt.modeltest import ModelTester
+    from pytestqt.qtbot import QtBot
+
+# Windows, about which the offscreen platform has regrets.
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+GB = 10**9
+REQUEST = DownloadRequest(
+    "Qwen/Qwen2.5-7B-GGUF", ("sub/Qwen2.5-7B-Q4_K_M.gguf",), "main", "/models"
+)
+SPLIT = replace(REQUEST, files=("Big-Q8_0-00001-of-00002.gguf", "Big-Q8_0-00002-of-00002.gguf"))
+HALF = 5 * GB // 2
+
+
+def state(download: str, status: Status = "running", **changes: Any) -> DownloadState:
+    return DownloadState(download, REQUEST, status, **changes)
+
+
+RUNNING = state("a", n_done=3_100_000_000, n_total=4_900_000_000, bytes_per_s=23e6, seconds_left=78)
+
+
+@pytest.fixture
+def model(qtmodeltester: ModelTester) -> DownloadsModel:
+    model = DownloadsModel()
+    qtmodeltester.check(model)
+    return model
+
+
+@pytest.fixture
+def panel(model: DownloadsModel, qtbot: QtBot) -> DownloadsPanel:
+    panel = DownloadsPanel(model, LIGHT)
+    qtbot.addWidget(panel)
+    panel.resize(480, 600)
+    panel.show()
+    return panel
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (RUNNING, "3.1 of 4.9 GB, 23 MB/s, 1 min left"),
+        (replace(RUNNING, seconds_left=None), "3.1 of 4.9 GB, 23 MB/s"),
+        (replace(RUNNING, bytes_per_s=0.0, seconds_left=None), "3.1 of 4.9 GB"),
+        (state("a"), "Connecting…"),
+        (state("a", "waiting"), "Waits for another download to end"),
+        (state("a", "paused", n_done=GB, n_total=4 * GB), "Paused, 1.0 of 4.0 GB"),
+        (state("a", "paused", n_done=GB), "Paused, 1.0 GB"),
+        (state("a", "paused", problem="The disk is full.", hint="Make room."),
+         "The disk is full. Make room."),
+        (state("a", "verifying", n_done=GB, n_total=GB), "Checking 1.0 GB…"),
+        (state("a", "done", n_done=GB, n_total=GB), "Downloaded, 1.0 GB"),
+        (state("a", "failed", problem="The Hub is gone.", hint="Try again."),
+         "The Hub is gone. Try again."),
+        (state("a", "cancelled"), "Cancelled; what had arrived is deleted"),
+    ],
+)  # fmt: skip
+def test_how_a_download_stands_in_one_line(shown: DownloadState, text: str) -> None:
+    assert line(shown) == text
+
+
+def test_what_a_download_is_called() -> None:
+    assert title(RUNNING) == "Qwen2.5-7B-Q4_K_M"
+    assert title(replace(RUNNING, request=SPLIT)) == "Big-Q8_0"
+
+
+def test_the_newest_is_on_top_and_keeps_its_place(model: DownloadsModel) -> None:
+    model.show_all([state("a"), state("b")])
+    model.show(state("c"))
+    model.show(state("a", "done", n_done=GB))
+    assert [s.id for s in model.states] == ["c", "b", "a"]
+    assert model.index(2).data(STATE_ROLE).status == "done"
+    assert model.index(2).data(int(Qt.ItemDataRole.AccessibleTextRole)) == (
+        "Qwen2.5-7B-Q4_K_M: Downloaded, 1.0 GB"
+    )
+    model.show_all([state("a"), state("c")])
+    assert [s.id for s in model.states] == ["c", "a"]
+    assert model.state_of("b") is None
+
+
+def test_what_changes_is_told_once(model: DownloadsModel) -> None:
+    told: list[int] = []
+    model.changed.connect(lambda: told.append(1))
+    model.show(state("a"))
+    model.show(state("a"))
+    model.show(state("a", n_done=5))
+    model.remove("a")
+    model.remove("a")
+    assert len(told) == 3
+
+
+def test_all_of_them_in_one_line(model: DownloadsModel) -> None:
+    assert (model.summary, model.progress, model.n_under_way) == ("", 0, 0)
+    model.show(RUNNING)
+    assert model.summary == "Qwen2.5-7B-Q4_K_M: 3.1 of 4.9 GB, 23 MB/s, 1 min left"
+    model.show(state("b", n_done=GB, n_total=2 * GB, bytes_per_s=5e6))
+    model.show(state("c", "done", n_done=GB, n_total=GB))
+    model.show(state("d", "paused", n_done=GB, n_total=9 * GB))
+    assert model.summary == "2 downloads: 4.1 of 6.9 GB, 28 MB/s, 2 min left"
+    assert (model.progress, model.n_under_way) == (594, 2)
+
+
+# --------------------------------------------------------------------------------------- panel
+
+
+def only(panel: DownloadsPanel) -> DownloadRow:
+    (row,) = panel.rows
+    return row
+
+
+def shown_buttons(row: DownloadRow) -> list[str]:
+    return [step for step, button in row.buttons.items() if button.isVisibleTo(row)]
+
+
+@pytest.mark.parametrize("status", get_args(Status))
+def test_what_can_be_done_depends_on_the_status(
+    model: DownloadsModel, panel: DownloadsPanel, status: Status, qtbot: QtBot
+) -> None:
+    model.show(state("x", status))
+    row = only(panel)
+    assert shown_buttons(row) == sorted(STEPS[status], key=list(row.buttons).index)
+    assert len(STEPS[status]) in (1, 2)
+    for step in STEPS[status]:
+        with qtbot.waitSignal(panel.wanted) as wanted:
+            row.buttons[step].click()
+        assert wanted.args == [step, "x"]
+    assert row.accessibleName() == "Qwen2.5-7B-Q4_K_M"
+    assert row.accessibleDescription() == line(state("x", status))
+    names = {button.accessibleName() for button in row.buttons.values()}
+    assert len(names) == len(row.buttons)
+    assert all("Qwen2.5-7B" in name for name in names)
+
+
+def test_a_row_follows_its_download(model: DownloadsModel, panel: DownloadsPanel) -> None:
+    model.show(RUNNING)
+    row = only(panel)
+    assert (row.name.full_text, row.repo.full_text) == ("Qwen2.5-7B-Q4_K_M", "Qwen/Qwen2.5-7B-GGUF")
+    assert (row.bar.value(), row.bar.maximum()) == (632, 1000)
+    model.show(state("a", n_done=HALF, n_total=5 * GB))
+    assert only(panel) is row
+    assert row.bar.value() == 500
+    model.show(state("a", "failed", n_done=HALF, n_total=5 * GB, problem="The Hub is gone."))
+    assert row.line.property("role") == "danger"
+    model.show(state("a", "done", n_done=5 * GB, n_total=5 * GB))
+    assert row.line.property("role") == "small"
+    assert not row.bar.isVisibleTo(row)
+
+
+def test_an_empty_list_says_so(model: DownloadsModel, panel: DownloadsPanel) -> None:
+    assert panel.empty.isVisible()
+    assert not panel.area.isVisible()
+    model.show(state("a"))
+    assert not panel.empty.isVisible()
+    model.remove("a")
+    assert panel.empty.isVisible()
+    assert "Nothing is being downloaded" in panel.empty.text()
+
+
+def test_a_list_that_is_opened_later_has_all_rows(model: DownloadsModel, qtbot: QtBot) -> None:
+    model.show_all([state("a"), state("b")])
+    panel = DownloadsPanel(model, DARK)
+    qtbot.addWidget(panel)
+    assert [row.download for row in panel.rows] == ["b", "a"]
+    panel.set_theme(LIGHT)
+    assert LIGHT.hover in panel.styleSheet()
+
+
+def test_the_keyboard_reaches_every_button_and_is_not_lost(
+    model: DownloadsModel, panel: DownloadsPanel, qtbot: QtBot
+) -> None:
+    model.show_all([state("a"), state("b"), state("c")])
+    panel.activateWindow()
+    top, middle, bottom = panel.rows
+    qtbot.waitUntil(lambda: all(row.isVisible() for row in panel.rows))
+    top.focus_first()
+    reached = []
+    for _ in range(6):
+        focused = panel.focusWidget()
+        assert focused is not None
+        reached.append((focused.parent(), focused.property("step")))
+        qtbot.keyClick(focused, Qt.Key.Key_Tab)
+    assert reached == [(row, step) for row in (top, middle, bottom) for step in ("pause", "cancel")]
+    middle.focus_first()
+    model.show(state("b", "paused"))
+    assert panel.focusWidget() is middle.buttons["resume"]
+    model.remove("b")
+    assert panel.focusWidget() is bottom.buttons["pause"]
+    with qtbot.waitSignal(panel.wanted) as wanted:
+        qtbot.keyClick(bottom.buttons["pause"], Qt.Key.Key_Space)
+    assert wanted.args == ["pause", "a"]
+
+
+def test_long_names_do_not_widen_the_list(model: DownloadsModel, panel: DownloadsPanel) -> None:
+    request = replace(REQUEST, repo="o" * 60 + "/" + "r" * 90, files=("m" * 200 + ".gguf",))
+    model.show(
+        DownloadState("a", request, "failed", problem="x" * 300, hint="Look at it once more.")
+    )
+    panel.resize(380, 400)
+    panel.repaint()
+    row = only(panel)
+    assert row.width() <= panel.width()
+    assert panel.area.horizontalScrollBar().maximum() == 0
+    buttons = [b for b in row.buttons.values() if b.isVisibleTo(row)]
+    assert all(b.geometry().right() <= row.width() for b in buttons)

@@ -1,0 +1,265 @@
+"""Opened and dropped files, judged before the loaded pair is given up; memory before and behind."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+import make_pairs
+from gui.fake_client import model_info
+from gui.fake_judge import GIB, plan_of
+from paceline.catalog.memory_values import MemoryPlan, MemoryRemedy
+from paceline.catalog.models import Models
+from paceline.errors import UserError
+from paceline.messages import DeviceInfo, EngineDescribed, LoadFailed, LoadPair, PairLoaded
+from paceline.params import ModelParams
+from paceline.paths import Paths
+from paceline.settings import SavedPair, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+
+CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 8 * GIB, 8 * GIB),))
+GPU = EngineDescribed("", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 8 * GIB),))
+
+
+@pytest.fixture
+def models(paceline_home: Path, tmp_path: Path) -> Iterator[Models]:
+    """The real thing, offline, with nobody's models but ours."""
+    made = Models(Paths.below(paceline_home), offline=True, environ={}, home=tmp_path / "home")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def program(make_program: Callable[..., Program], client: FakeClient, models: Models) -> Program:
+    made = make_program(models=models)
+    client.emit(CPU)
+    client.finish_load()
+    return made
+
+
+def notice(program: Program, qtbot: QtBot, words: str) -> str:
+    """Wait for a notice with these words, and return all of it."""
+    errors = program.window.chat_pane.errors
+    qtbot.waitUntil(lambda: not errors.isHidden() and words in errors.text.text(), timeout=20_000)
+    return errors.text.text()
+
+
+# ------------------------------------------------------------------------------------ the files
+
+
+def test_a_draft_of_another_vocabulary_is_refused_before_anything_is_lost(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.models.open_draft(str(make_pairs.path("tiny-other-vocab")))
+    notice(program, qtbot, "oken")  # at once: why
+    notice(program, qtbot, "which is here already")  # behind a search: what to take
+    errors = program.window.chat_pane.errors
+    assert errors.action.text() == "Take paceline-demo-draft-q8_0 instead"
+    assert len(client.all(LoadPair)) == 1
+    assert program.pair.state.status == "ready"
+    errors.action.click()
+    command = client.last(LoadPair)
+    assert len(client.all(LoadPair)) == 2
+    assert command.draft == ModelParams(str(make_pairs.DEMO_DRAFT))
+
+
+def test_the_target_can_be_loaded_alone(
+    program: Program,
+    client: FakeClient,
+    models: Models,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_remedy(*_: object) -> None:
+        raise UserError("offline", "The Hub is not asked.")
+
+    monkeypatch.setattr(models, "judge", no_remedy)
+    other = str(make_pairs.path("tiny-other-vocab"))
+    program.models.open_both([str(make_pairs.DEMO_TARGET), other])
+    notice(program, qtbot, "oken")
+    errors = program.window.chat_pane.errors
+    assert errors.action.text() == "Load the target alone"
+    errors.action.click()
+    command = client.last(LoadPair)
+    assert (command.target.path, command.draft) == (str(make_pairs.DEMO_TARGET), None)
+
+
+def test_a_file_that_only_begins_like_a_model_is_refused(
+    program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot
+) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + bytes(200))
+    program.models.open_target(str(broken))
+    notice(program, qtbot, "broken")
+    assert len(client.all(LoadPair)) == 1
+
+
+def test_a_good_file_is_loaded(
+    program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot
+) -> None:
+    copy = tmp_path / "copy.gguf"
+    shutil.copy(make_pairs.DEMO_TARGET, copy)
+    program.models.open_target(str(copy))
+    qtbot.waitUntil(lambda: client.last(LoadPair).target.path == str(copy), timeout=20_000)
+    assert program.window.chat_pane.errors.isHidden()
+
+
+# ------------------------------------------------------------------------------------ the memory
+
+
+def test_automatic_layers_are_decided_before_the_load(
+    program: Program,
+    client: FakeClient,
+    models: Models,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def plan(target: ModelParams, draft: ModelParams | None, *_: object) -> MemoryPlan:
+        assert draft is not None
+        return plan_of(replace(target, n_gpu_layers=17), replace(draft, n_gpu_layers=3))
+
+    monkeypatch.setattr(models, "plan", plan)
+    client.emit(GPU)
+    program.window.actions_.demo_pair.trigger()
+    qtbot.waitUntil(lambda: len(client.all(LoadPair)) == 2)
+    command = client.last(LoadPair)
+    assert command.draft is not None
+    assert (command.target.n_gpu_layers, command.draft.n_gpu_layers) == (17, 3)
+    client.finish_load()
+    assert program.pair.state.pair is not None
+    assert program.pair.state.pair.target.n_gpu_layers == -1  # still automatic the next time
+    assert program.window.panel.loading.target.gpu_layers.text() == "auto"
+    assert program.saved_pairs.pair(0).target.n_gpu_layers == -1
+    program.window.actions_.reload.trigger()
+    assert client.last(LoadPair).target.n_gpu_layers == 17
+
+
+@pytest.mark.parametrize(("free", "n_ctx"), [(GIB, 768), (8 * GIB, 0)])
+def test_an_automatic_context_is_decided_where_memory_is_short(
+    program: Program,
+    client: FakeClient,
+    models: Models,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    free: int,
+    n_ctx: int,
+) -> None:
+    def plan(target: ModelParams, draft: ModelParams | None, *_: object) -> MemoryPlan:
+        return plan_of(replace(target, n_ctx=768), draft)
+
+    monkeypatch.setattr(models, "plan", plan)
+    monkeypatch.setattr(program.devices, "_main_memory", lambda: free)
+    client.emit(CPU)
+    program.window.actions_.demo_pair.trigger()
+    qtbot.waitUntil(lambda: len(client.all(LoadPair)) == 2)
+    assert client.last(LoadPair).target.n_ctx == n_ctx
+
+
+def test_a_shorter_context_than_usual_is_told(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.window.actions_.reload.trigger()
+    command = client.last(LoadPair)
+    small = replace(model_info(command.target.path), n_ctx=768, n_ctx_train=2048)
+    client.emit(PairLoaded(command.request_id, small, None, 0.1))
+    assert "a context of 768 tokens only" in notice(program, qtbot, "context")
+
+
+def test_where_there_is_no_plan_the_engine_decides(
+    program: Program,
+    client: FakeClient,
+    models: Models,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def plan(*_: object) -> MemoryPlan:
+        raise UserError("odd", "It cannot be told.")
+
+    monkeypatch.setattr(models, "plan", plan)
+    client.emit(GPU)
+    program.window.actions_.demo_pair.trigger()
+    qtbot.waitUntil(lambda: len(client.all(LoadPair)) == 2)
+    assert client.last(LoadPair).target.n_gpu_layers == -1
+
+
+def test_numbers_of_the_users_own_are_not_decided(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    del qtbot
+    client.emit(GPU)
+    loading = program.window.panel.loading
+    loading.target.gpu_layers.setValue(5)
+    loading.draft.gpu_layers.setValue(0)
+    loading.reload_button.click()
+    assert client.last(LoadPair).target.n_gpu_layers == 5
+
+
+def test_the_last_pair_waits_until_the_devices_are_known(
+    make_program: Callable[..., Program],
+    client: FakeClient,
+    models: Models,
+    tmp_path: Path,
+    qtbot: QtBot,
+) -> None:
+    copy = tmp_path / "copy.gguf"
+    shutil.copy(make_pairs.DEMO_TARGET, copy)
+    program = make_program(Settings(pairs=(SavedPair(ModelParams(str(copy))),)), models=models)
+    qtbot.waitUntil(lambda: program.models._waiting is not None)
+    assert not client.all(LoadPair)
+    client.emit(CPU)
+    assert client.last(LoadPair).target.path == str(copy)
+
+
+def test_a_pair_that_finds_no_room_is_helped_by_its_plan(
+    program: Program,
+    client: FakeClient,
+    models: Models,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def plan(target: ModelParams, draft: ModelParams | None, *_: object) -> MemoryPlan:
+        assert draft is not None
+        way = replace(draft, kv_type_k="q8_0")
+        remedy = MemoryRemedy("draft-cache", "Keep the draft's cache in q8_0.", target, way)
+        return replace(plan_of(target, draft, free=GIB), remedies=(remedy,))
+
+    monkeypatch.setattr(models, "plan", plan)
+    client.emit(CPU)
+    program.window.actions_.reload.trigger()
+    request = client.last(LoadPair).request_id
+    client.emit(LoadFailed(request, "does-not-fit", "It does not fit.", "Choose less."))
+    text = notice(program, qtbot, "q8_0")
+    assert text.startswith("It does not fit.")
+    errors = program.window.chat_pane.errors
+    assert errors.action.text() == "Quantise the draft's cache"
+    errors.action.click()
+    draft = client.last(LoadPair).draft
+    assert draft is not None
+    assert draft.kv_type_k == "q8_0"
+
+
+def test_without_help_from_the_plan_the_old_advice_stands(
+    program: Program,
+    client: FakeClient,
+    models: Models,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(models, "plan", lambda target, draft, *_: plan_of(target, draft))
+    client.emit(CPU)
+    program.window.actions_.reload.trigger()
+    request = client.last(LoadPair).request_id
+    client.emit(LoadFailed(request, "does-not-fit", "It does not fit.", "Choose less."))
+    notice(program, qtbot, "Choose less.")
+    assert program.window.chat_pane.errors.action.text() == "Load again"

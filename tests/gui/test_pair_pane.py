@@ -1,0 +1,449 @@
+"""The pair at the right of the picker: verdict, memory, and how it will be loaded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+from gui.fake_judge import CARD, GIB, GOOD, FakeJudge, plan_of
+from paceline import paths
+from paceline.catalog.memory_values import DevicePlan, MemoryPlan, MemoryRemedy, Share
+from paceline.catalog.verdict import Reason, Remedy, Verdict
+from paceline.errors import UserError
+from paceline.gui.icons import Icons
+from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.viewmodels.candidates import Candidate
+from paceline.gui.viewmodels.pair_judgement import PairJudgement
+from paceline.gui.widgets.picker.load_form import room_for_context
+from paceline.gui.widgets.picker.memory_parts import of_free, parts_of
+from paceline.gui.widgets.picker.pair_pane import PairPane
+from paceline.messages import DeviceInfo, EngineDescribed
+from paceline.params import ModelParams
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+TARGET = Candidate("/m/7b.gguf", "Qwen2.5 7B Instruct", n_bytes=4_700_000_000)
+DRAFT = Candidate("hf:o/r:qwen2.5-0.5b.gguf", "Qwen2.5 0.5B", n_bytes=400_000_000, is_here=False)
+REFUSED = Verdict(
+    False,
+    (Reason("token-differs", "Token 5 is “a” in the target and “b” in the draft.", "bad"),),
+    remedy=Remedy("One of the same family is here.", draft="/m/qwen2.5-0.5b-q8_0.gguf"),
+)
+CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 32 * GIB, 24 * GIB),))
+GPU = EngineDescribed("", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 8 * GIB),))
+
+
+@pytest.fixture
+def judge() -> FakeJudge:
+    return FakeJudge()
+
+
+@pytest.fixture
+def pane(judge: FakeJudge, qtbot: QtBot) -> Iterator[PairPane]:
+    judgement = PairJudgement(judge)
+    made = PairPane(judgement, LIGHT, Icons(paths.resources() / "icons", LIGHT))
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setWidget(made)
+    qtbot.addWidget(area)
+    area.resize(360, 900)
+    area.show()
+    made.show_engine(CPU)
+    yield made
+    judge.may_answer.set()
+    judgement.close()
+
+
+def pick(pane: PairPane, qtbot: QtBot, draft: Candidate | None = DRAFT) -> None:
+    pane.show_target(TARGET)
+    pane.show_draft(draft)
+    qtbot.waitUntil(lambda: pane.judgement.judgement.plan is not None)
+
+
+def shown_lines(pane: PairPane) -> list[str]:
+    return [line.text.text() for line in pane.verdict.lines if not line.isHidden()]
+
+
+# --------------------------------------------------------------------------------- the verdict
+
+
+def test_nothing_is_chosen_at_first(pane: PairPane) -> None:
+    assert pane.verdict.pill.text() == "Nothing chosen yet"
+    assert pane.memory.isHidden()
+    assert pane.params() == (None, None)
+    assert not pane.form.target.n_ctx.isEnabled()
+    assert pane.names.names[0].full_text == "not chosen yet"
+
+
+def test_while_the_headers_come_it_says_so(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
+    judge.may_answer.clear()
+    pane.show_target(TARGET)
+    pane.show_draft(DRAFT)
+    assert pane.verdict.pill.text() == "Looking…"
+    assert shown_lines(pane) == ["Reading the headers of both models."]
+    judge.may_answer.set()
+    qtbot.waitUntil(lambda: pane.verdict.pill.text() != "Looking…")
+
+
+def test_a_good_pair_says_why_and_what_to_expect(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    card = pane.verdict
+    assert card.pill.text() == card.accessibleName() == "These two go together"
+    assert shown_lines(pane) == [reason.text for reason in GOOD.reasons]
+    assert card.lines[0].text.accessibleName().startswith("Good: Both read")
+    assert card.gain.text.text() == GOOD.gain
+    assert card.button.isHidden()
+    assert not pane.obstacle()
+    assert pane.names.facts[0].full_text == "7.62B · Q4_K_M · 4.7 GB"
+
+
+def test_a_refused_pair_offers_what_to_take(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
+    judge.verdict = REFUSED
+    pick(pane, qtbot)
+    card = pane.verdict
+    assert card.pill.text() == "They do not fit"
+    assert card.lines[0].text.accessibleName().startswith("Problem: Token 5")
+    assert pane.obstacle() == REFUSED.reasons[0].text
+    assert pane.memory.isHidden()
+    assert card.gain.isHidden()
+    assert card.button.toolTip() == "Take qwen2.5-0.5b-q8_0 instead"
+    taken: list[Remedy] = []
+    pane.remedy_taken.connect(taken.append)
+    card.button.click()
+    assert taken == [REFUSED.remedy]
+
+
+def test_the_offer_is_cut_where_there_is_no_room(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    long = Remedy("Another one.", draft=f"hf:o/r:{'very-' * 20}long.gguf")
+    judge.verdict = replace(REFUSED, remedy=long)
+    pick(pane, qtbot)
+    button = pane.verdict.button
+    assert "…" in button.text()
+    assert "…" not in button.accessibleName()
+    assert button.width() <= pane.verdict.width()
+
+
+def test_no_draft_model_is_a_choice_too(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot, None)
+    assert pane.verdict.pill.text() == "No draft model"
+    assert not pane.obstacle()
+    assert pane.names.names[1].full_text == "none"
+    assert not pane.form.draft.n_threads.isEnabled()
+    assert pane.form.target.n_threads.isEnabled()
+
+
+def test_what_cannot_be_told_can_be_asked_again(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    judge.error = UserError("no-network", "The Hub cannot be reached.", "Look at the cable.")
+    pane.show_target(TARGET)
+    pane.show_draft(DRAFT)
+    qtbot.waitUntil(lambda: pane.verdict.pill.text() == "Cannot tell")
+    assert shown_lines(pane) == ["The Hub cannot be reached.", "Look at the cable."]
+    assert pane.obstacle() == "The Hub cannot be reached."
+    judge.error = None
+    assert pane.verdict.button.text() == "Look again"
+    pane.verdict.button.click()
+    qtbot.waitUntil(lambda: pane.verdict.pill.text() == "These two go together")
+
+
+# ---------------------------------------------------------------------------------- the memory
+
+
+def test_the_bar_tells_everything_in_numbers(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    (bar,) = pane.memory.bars
+    assert pane.memory.pill.text() == "fits"
+    assert bar.figures.text() == "5.9 of 24.0 GiB"
+    assert bar.accessibleName() == "Memory: 5.9 of 24.0 GiB"
+    assert bar.accessibleDescription() == (
+        "Target 4.4 GiB, Target's cache 256 MiB, Draft model 400 MiB, Draft's cache 48 MiB, "
+        "Buffers for computing 360 MiB, Kept free 512 MiB"
+    )
+    assert bar.excess.isHidden()
+    assert not any(way.isVisible() for way in pane.memory.ways)
+
+
+def test_the_bar_follows_the_context(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    (bar,) = pane.memory.bars
+    pane.form.context.slider.setValue(pane.form.context.slider.maximum())
+    assert pane.form.target.n_ctx.value() == CARD.n_ctx_train
+    assert pane.memory.isVisible()  # nothing flickers while it is worked out
+    qtbot.waitUntil(lambda: "Target's cache 2.0 GiB" in bar.accessibleDescription())
+    assert pane.memory.bars == [bar]
+
+
+def test_what_does_not_fit_offers_ways_out(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
+    def too_much(target: ModelParams, draft: ModelParams | None, *, free: int) -> MemoryPlan:
+        del free
+        plan = plan_of(target, draft, free=5 * GIB)
+        assert draft is not None
+        quantised = replace(draft, kv_type_k="q8_0", kv_type_v="q8_0")
+        ways = (
+            MemoryRemedy("draft-cache", "Keep the draft's cache in q8_0.", target, quantised),
+            MemoryRemedy("smaller-draft", "One of 200 MiB would fit.", target, draft),
+            MemoryRemedy("lookups", "Draft by lookups alone.", target, None),
+        )
+        return replace(plan, remedies=ways)
+
+    judge.make_plan = too_much
+    pick(pane, qtbot)
+    (bar,) = pane.memory.bars
+    assert pane.memory.pill.text() == "does not fit"
+    assert bar.excess.text() == "962 MiB too much"
+    assert bar.accessibleName() == "Memory: 5.9 of 5.0 GiB, 962 MiB too much"
+    cache, smaller, lookups = pane.memory.ways
+    assert cache.button.text() == "Quantise the draft's cache"
+    assert smaller.button.isHidden()  # which one, only the user can choose
+    assert smaller.text.text() == "One of 200 MiB would fit."
+    cache.button.click()
+    _, draft = pane.params()
+    assert draft is not None
+    assert (draft.kv_type_k, draft.kv_type_v) == ("q8_0", "q8_0")
+    taken: list[Remedy] = []
+    pane.remedy_taken.connect(taken.append)
+    lookups.button.click()
+    assert [(remedy.draft, remedy.strategy) for remedy in taken] == [("", "suffix")]
+
+
+def test_every_device_has_a_bar_of_its_own(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
+    def two(target: ModelParams, draft: ModelParams | None, *, free: int) -> MemoryPlan:
+        plan = plan_of(target, draft, free=free, title="A card")
+        rest = DevicePlan("CPU", "Memory", Share(GIB), Share(), free, free, 0)
+        return replace(plan, devices=(*plan.devices, rest), is_measured=False)
+
+    judge.make_plan = two
+    pick(pane, qtbot)
+    assert [bar.title.text() for bar in pane.memory.bars] == ["A card", "Memory"]
+    assert pane.memory.problem.text() == "Estimated from the headers."
+    judge.make_plan = plan_of
+    pane.form.target.n_ctx.setValue(1024)
+    qtbot.waitUntil(pane.memory.bars[1].isHidden)
+    assert pane.memory.problem.isHidden()
+
+
+def test_the_parts_are_told_apart_without_colours() -> None:
+    plan = plan_of(ModelParams("t"), ModelParams("d")).devices[0]
+    for theme in (LIGHT, DARK):
+        parts = parts_of(plan, tuple("abcdef"), theme)
+        assert sum(part.n_bytes for part in parts) == plan.free - (
+            plan.free - 6_300_000_000
+        ) or all(part.n_bytes for part in parts)
+        looks = {(_grey(part.colour) // 24, bool(part.stripes)) for part in parts}
+        assert len(looks) >= 5
+
+
+def _grey(colour: str) -> int:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return round(0.299 * red + 0.587 * green + 0.114 * blue)
+
+
+@pytest.mark.parametrize(
+    ("needed", "free", "words"),
+    [
+        (int(4.7 * GIB), int(23.1 * GIB), "4.7 of 23.1 GiB"),
+        (300 * 2**20, 900 * 2**20, "300 of 900 MiB"),
+        (300 * 2**20, 2 * GIB, "0.3 of 2.0 GiB"),
+        (2 * GIB, 0, "2.0 of 0.0 GiB"),
+    ],
+)
+def test_two_sizes_share_their_unit(needed: int, free: int, words: str) -> None:
+    assert of_free(needed, free) == words
+
+
+# ------------------------------------------------------------------------------------ the form
+
+
+def test_the_context_reaches_to_what_the_model_was_trained_for(
+    pane: PairPane, qtbot: QtBot
+) -> None:
+    pick(pane, qtbot)
+    context = pane.form.context
+    assert context.words.text() == "Trained for 32k tokens"
+    assert context.n_ctx == 4096  # automatic
+    assert context.slider.value() == round(context.slider.maximum() / 2)  # 512 · 2³ of 512 · 2⁶
+    context.slider.setValue(0)
+    assert pane.form.target.n_ctx.value() == 512
+    pane.form.target.n_ctx.setValue(99_999)
+    assert pane.form.target.n_ctx.value() == 32768
+    assert context.slider.value() == context.slider.maximum()
+
+
+def test_what_finds_room_is_marked(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
+    judge.free = 7 * GIB
+    pick(pane, qtbot)
+    assert pane.form.context.words.text() == "Trained for 32k tokens, up to about 18k find room"
+    assert pane.form.context.mark.share is not None
+    assert 0.8 < pane.form.context.mark.share < 0.9
+
+
+def test_room_follows_from_the_cache_alone() -> None:
+    plan = plan_of(ModelParams("t", 4096), None, free=6 * GIB)
+    room = room_for_context(plan)
+    assert room is not None
+    assert plan_of(ModelParams("t", room), None, free=6 * GIB).fits
+    assert not plan_of(ModelParams("t", room + 16), None, free=6 * GIB).fits
+
+
+def test_the_drafts_context_follows_the_targets(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    target, draft = pane.params()
+    assert target == ModelParams(TARGET.reference)
+    assert draft == ModelParams(DRAFT.reference)
+    pane.form.target.n_ctx.setValue(16384)
+    assert pane.params()[1] == ModelParams(DRAFT.reference, 16384)
+    pane.form.draft.n_ctx.setValue(2048)
+    assert pane.params()[1] == ModelParams(DRAFT.reference, 2048)
+
+
+def test_a_loaded_pairs_settings_come_back(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    target = ModelParams(TARGET.reference, 8192, 3, kv_type_k="q8_0", flash_attn="on", n_cpu_moe=2)
+    draft = ModelParams(DRAFT.reference, 8192, kv_type_v="q4_0", n_gpu_layers=7)
+    pane.show_params(target, draft)
+    assert pane.params() == (target, draft)
+    assert pane.form.draft.n_ctx.text() == "same"
+
+
+def test_values_that_do_not_go_together_are_an_obstacle(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    more = pane.form.more_draft
+    more.kv_type_v.setCurrentText("q4_0")
+    assert not pane.obstacle()
+    more.flash_attn.setCurrentText("off")
+    assert pane.obstacle().startswith("A quantised V cache needs flash attention.")
+    assert pane.form.problem_text.text() == pane.obstacle()
+    pane.show_draft(None)
+    assert not pane.obstacle()
+    pane.show_draft(DRAFT)
+    more.flash_attn.setCurrentText("on")
+    assert not pane.obstacle()
+    assert pane.form.problem_text.isHidden()
+
+
+def test_without_a_gpu_its_fields_are_off_and_say_why(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    form = pane.form
+    assert not form.target.gpu_layers.isEnabled()
+    assert not form.more_target.n_cpu_moe.isEnabled()
+    assert "no GPU support" in form.reason.text()
+    assert form.reason.isVisible()
+    pane.show_engine(GPU)
+    fields: list[QWidget] = [form.target.gpu_layers, form.draft.device, form.more_draft.n_cpu_moe]
+    assert all(field.isEnabled() for field in fields)
+    assert form.reason.isHidden()
+    assert form.target.device.findData("CUDA0") == 1
+
+
+def test_another_theme_changes_the_colours(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
+    judge.verdict = REFUSED
+    pick(pane, qtbot)
+    before = pane.grab().toImage()
+    pane.set_theme(DARK)
+    assert pane.grab().toImage() != before
+    assert pane.verdict.pill.text() == "They do not fit"
+
+
+def test_what_is_not_decided_yet_is_not_called_none(pane: PairPane, qtbot: QtBot) -> None:
+    assert pane.names.names[1].full_text == "not chosen yet"
+    pane.show_target(TARGET)
+    qtbot.waitUntil(lambda: pane.judgement.judgement.plan is not None)
+    assert pane.verdict.pill.text() == "No draft model yet"
+    pane.show_draft(None)
+    assert pane.verdict.pill.text() == "No draft model"
+    assert pane.names.names[1].full_text == "none"
+
+
+def test_a_context_that_is_cut_is_told_and_comes_back(pane: PairPane, qtbot: QtBot) -> None:
+    pane.show_params(ModelParams(TARGET.reference, 8192), None)
+    context = pane.form.context
+    context.set_longest(2048)
+    assert pane.form.target_params("").n_ctx == 2048
+    assert context.words.text() == "Cut from 8k: trained for 2k tokens"
+    context.set_longest(32768)
+    assert pane.form.target_params("").n_ctx == 8192
+    assert context.words.text() == "Trained for 32k tokens"
+    del qtbot
+
+
+def test_an_automatic_context_that_is_made_shorter_is_told(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    def shortened(target: ModelParams, draft: ModelParams | None, *, free: int) -> MemoryPlan:
+        return plan_of(replace(target, n_ctx=target.n_ctx or 1280), draft, free=free)
+
+    judge.make_plan = shortened
+    pick(pane, qtbot)
+    words = pane.form.context.words
+    assert words.text() == "Trained for 32k tokens, automatic: 1280, as many as find room"
+    pane.form.target.n_ctx.setValue(4096)
+    assert "automatic" not in words.text()
+
+
+def test_where_no_context_finds_room_nothing_is_marked(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    judge.free = 4 * GIB
+    pick(pane, qtbot)
+    assert pane.form.context.words.text() == "Trained for 32k tokens, no context finds room"
+    assert pane.form.context.mark.share is None
+
+
+def test_what_only_the_panel_shows_stays(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    target = ModelParams(
+        TARGET.reference, split_mode="row", tensor_split=(3.0, 1.0), extra_bufts=False
+    )
+    draft = ModelParams(DRAFT.reference, n_threads_batch=2, main_gpu=1)
+    pane.show_params(target, draft)
+    assert pane.params() == (target, draft)
+
+
+def test_a_draft_model_on_the_processor_stays_there(pane: PairPane, qtbot: QtBot) -> None:
+    cpu, gpu = CPU.devices[0], GPU.devices[0]
+    pane.show_engine(replace(GPU, devices=(gpu, cpu)))
+    pick(pane, qtbot)
+    draft = ModelParams(DRAFT.reference, device="CPU", n_gpu_layers=0)
+    pane.show_params(ModelParams(TARGET.reference), draft)
+    assert pane.params()[1] == draft
+
+
+def test_a_context_beyond_the_drafts_training_is_an_obstacle(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    del judge
+    pick(pane, qtbot)
+    pane.form.draft.n_ctx.setValue(40_000)
+    assert pane.obstacle().startswith("Draft model: A context of 40000 tokens is longer than")
+    pane.form.draft.n_ctx.setValue(0)
+    assert not pane.obstacle()
+
+
+def test_a_swap_is_called_one(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
+    judge.verdict = replace(GOOD, remedy=Remedy("Swap.", target="/m/b.gguf", draft="/m/a.gguf"))
+    pick(pane, qtbot)
+    assert pane.verdict.button.text() == "Swap the two models"
+
+
+def test_a_name_from_right_to_left_stays_beside_its_role(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    name = pane.names.names[0]
+    for text in (TARGET.title, "نموذج-صغير"):
+        pane.show_target(replace(TARGET, title=text))
+        picture = name.grab().toImage()
+        ground = picture.pixel(picture.width() - 1, 0)
+        inked = [
+            x
+            for x in range(picture.width())
+            if any(picture.pixel(x, y) != ground for y in range(picture.height()))
+        ]
+        assert inked[0] < 8

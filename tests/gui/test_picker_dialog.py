@@ -1,0 +1,497 @@
+"""The dialog that picks a pair: the real parts over made models and a Hub on loopback."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLineEdit,
+    QListView,
+)
+
+from gui.conftest import deliver_deletes
+from gui.picker_world import BIG, GIB, Q4_K, World, demo_repositories, make_library, write_model
+from hub_server import Fault, HubServer
+from paceline import paths
+from paceline.catalog.verdict import Remedy
+from paceline.gui.notifications import Notice
+from paceline.gui.picker_controller import LOAD_FETCHED
+from paceline.params import ModelParams
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.widgets.picker.dialog import PickerDialog
+
+LIMIT_MS = 20_000
+
+
+@pytest.fixture(scope="session")
+def made_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    make_library(folder)
+    return folder
+
+
+@pytest.fixture
+def make_world(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[..., World]]:
+    made: list[World] = []
+
+    def make(**options: object) -> World:
+        world = World(tmp_path / "home", **options)  # type: ignore[arg-type]
+        made.append(world)
+        world.window.resize(1280, 800)
+        world.window.show()
+        return world
+
+    yield make
+    for world in made:
+        world.close()
+    made.clear()
+    deliver_deletes()
+
+
+@pytest.fixture
+def world(make_world: Callable[..., World], made_models: Path) -> World:
+    return make_world(own_folders=(made_models,))
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[HubServer]:
+    demo_repositories(tmp_path / "hub")
+    with HubServer(tmp_path / "hub") as made:
+        yield made
+
+
+def opened(qtbot: QtBot, world: World, step: int = 1) -> PickerDialog:
+    world.picker.open(step)
+    assert world.picker.dialog is not None
+    qtbot.waitUntil(
+        lambda: world.entries.rowCount() > 1 and not world.library.is_busy, timeout=LIMIT_MS
+    )
+    return world.picker.dialog
+
+
+def pick(dialog: PickerDialog, title: str, key: Qt.Key = Qt.Key.Key_Space) -> None:
+    rows = dialog.installed.rows
+    for at in range(rows.model().rowCount()):
+        index = rows.model().index(at, 0)
+        if title in dialog.installed.row_text(index).title:
+            rows.setCurrentIndex(index)
+            QTest.keyClick(rows, key)
+            return
+    raise AssertionError(f"no row {title}")
+
+
+def drop_on(dialog: PickerDialog, *paths: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    action, left, keys = (
+        Qt.DropAction.CopyAction,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    enter = QDragEnterEvent(QPoint(9, 9), action, data, left, keys)
+    QApplication.sendEvent(dialog, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(dialog, QDropEvent(QPointF(9, 9), action, data, left, keys))
+
+
+def judged(qtbot: QtBot, world: World) -> None:
+    judgement = world.picker.judgement
+    qtbot.waitUntil(
+        lambda: judgement.judgement.status == "failed" or judgement.judgement.plan is not None,
+        timeout=LIMIT_MS,
+    )
+
+
+def test_a_pair_is_picked_by_keys_and_loaded(qtbot: QtBot, world: World, made_models: Path) -> None:
+    loads: list[tuple[ModelParams, ModelParams | None, str]] = []
+    world.picker.load_requested.connect(lambda *args: loads.append(args))
+    dialog = opened(qtbot, world)
+    assert not dialog.main.isEnabled()
+    pick(dialog, "7B", Qt.Key.Key_Return)
+    assert world.picker.picks.step == 2
+    pick(dialog, "0.5B", Qt.Key.Key_Return)
+    judged(qtbot, world)
+    assert dialog.main.text() == "Load pair"
+    assert dialog.focusWidget() is dialog.main
+    QTest.keyClick(dialog.main, Qt.Key.Key_Return)
+    assert world.picker.dialog is None
+    ((target, draft, strategy),) = loads
+    assert Path(target.path) == made_models / "Qwen2.5-7B-Instruct-Q4_K_M.gguf"
+    assert draft is not None
+    assert Path(draft.path) == made_models / "Qwen2.5-0.5B-Instruct-Q8_0.gguf"
+    assert strategy == ""
+
+
+def test_a_refused_pair_names_the_reason_and_the_remedy_is_one_click(
+    qtbot: QtBot, world: World
+) -> None:
+    dialog = opened(qtbot, world)
+    pick(dialog, "7B", Qt.Key.Key_Return)
+    pick(dialog, "Llama")
+    judged(qtbot, world)
+    assert not dialog.main.isEnabled()
+    assert dialog.reason.text().startswith("Token 8187 ")
+    assert dialog.main.toolTip() == dialog.reason.text()
+    dialog.pane.verdict.button.click()  # type: ignore[attr-defined]
+    assert world.picker.picks.draft is not None
+    assert "0.5B" in world.picker.picks.draft.title
+    judged(qtbot, world)
+    assert dialog.main.isEnabled()
+    assert dialog.reason.text() == ""
+
+
+def test_a_remedy_without_a_draft_model_brings_its_strategy(qtbot: QtBot, world: World) -> None:
+    loads = []
+    world.picker.load_requested.connect(lambda *args: loads.append(args))
+    dialog = opened(qtbot, world)
+    pick(dialog, "7B")
+    dialog.pane.remedy_taken.emit(Remedy("Use lookups.", strategy="suffix"))  # type: ignore[attr-defined]
+    assert world.picker.picks.is_decided
+    assert dialog.main.text() == "Load model"
+    dialog.main.click()
+    assert [(load[1], load[2]) for load in loads] == [(None, "suffix")]
+
+
+def test_a_strategy_of_a_cancelled_pick_is_forgotten(
+    qtbot: QtBot, world: World, made_models: Path
+) -> None:
+    loads = []
+    world.picker.load_requested.connect(lambda *args: loads.append(args))
+    world.picker.show_loaded(
+        ModelParams(str(made_models / "Qwen2.5-7B-Instruct-Q4_K_M.gguf")), None
+    )
+    dialog = opened(qtbot, world)
+    dialog.pane.remedy_taken.emit(Remedy("Use lookups.", strategy="suffix"))  # type: ignore[attr-defined]
+    dialog.reject()
+    dialog = opened(qtbot, world)
+    dialog.main.click()
+    assert [(load[1], load[2]) for load in loads] == [(None, "")]
+
+
+def test_what_does_not_fit_is_said_and_can_be_tried(
+    qtbot: QtBot, make_world: Callable[..., World], made_models: Path
+) -> None:
+    world = make_world(own_folders=(made_models,), memory=8 * 2**30)
+    dialog = opened(qtbot, world)
+    pick(dialog, "72B")
+    dialog.step_chosen.emit(2)
+    dialog.installed.without.click()
+    judged(qtbot, world)
+    assert dialog.reason.text() == "This may not fit into the memory."
+    assert dialog.main.isEnabled()
+
+
+def test_the_dialog_begins_with_what_is_loaded(qtbot: QtBot, world: World) -> None:
+    target, draft = map(str, paths.demo_pair())
+    world.picker.show_loaded(ModelParams(target, n_ctx=1024), ModelParams(draft))
+    dialog = opened(qtbot, world, step=2)
+    assert world.picker.picks.is_decided
+    assert dialog.steps.draft.isChecked()
+    assert dialog.steps.target.name.full_text == "paceline-demo-target-q8_0"
+    judged(qtbot, world)
+    assert dialog.pane.params()[0] == ModelParams(target, n_ctx=1024)  # type: ignore[attr-defined]
+
+
+def test_enter_in_a_field_loads_nothing_and_esc_closes(qtbot: QtBot, world: World) -> None:
+    loads = []
+    world.picker.load_requested.connect(lambda *args: loads.append(args))
+    world.picker.show_loaded(ModelParams(str(paths.demo_pair()[0])), None)
+    dialog = opened(qtbot, world)
+    dialog.installed.search.setFocus()
+    QTest.keyClick(dialog.installed.search, Qt.Key.Key_Return)
+    assert world.picker.dialog is dialog
+    assert not loads
+    QTest.keyClicks(dialog.installed.search, "x")
+    QTest.keyClick(dialog.installed.search, Qt.Key.Key_Escape)  # clears
+    assert world.picker.dialog is dialog
+    QTest.keyClick(dialog.installed.search, Qt.Key.Key_Escape)
+    assert world.picker.dialog is None
+    assert world.picker.judgement.judgement.status == "nothing"
+
+
+def test_everything_that_takes_the_keyboard_has_a_name(qtbot: QtBot, world: World) -> None:
+    dialog = opened(qtbot, world)
+    kinds = (QAbstractButton, QComboBox, QLineEdit, QListView)
+    nameless = [
+        widget
+        for kind in kinds
+        for widget in dialog.findChildren(kind)
+        if widget.isVisible()
+        and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and not widget.accessibleName()
+        and not getattr(widget, "text", str)()
+        and not isinstance(widget.parent(), QComboBox)
+        and widget.objectName()
+        not in ("qt_spinbox_lineedit", "ScrollLeftButton", "ScrollRightButton")
+        and not widget.metaObject().className().startswith("QComboBox")
+    ]
+    assert not nameless
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_the_smallest_size_cuts_nothing_off(qtbot: QtBot, world: World, step: int) -> None:
+    dialog = opened(qtbot, world)
+    pick(dialog, "7B")
+    world.picker.open(step)
+    dialog.resize(760, 560)
+    judged(qtbot, world)
+    QTest.qWait(20)
+    assert (
+        dialog.side_scroll.widget().minimumSizeHint().width()
+        <= dialog.side_scroll.viewport().width()
+    )
+    assert dialog.main.geometry().right() < dialog.width()
+    assert dialog.installed.rows.height() >= 100
+    for page in (dialog.recommended, dialog.hub):
+        dialog.show_page(page)
+        QTest.qWait(20)
+        assert page.minimumSizeHint().width() <= page.width()
+    assert dialog.hub.search.width() >= 200
+
+
+def test_the_theme_changes_while_it_is_open(qtbot: QtBot, world: World) -> None:
+    dialog = opened(qtbot, world)
+    light = dialog.grab().toImage()
+    world.themes.set_mode("dark")
+    assert dialog.grab().toImage() != light
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints")  # Qt's own file dialog has a smallest size
+def test_a_file_that_is_not_in_the_list_can_be_opened(
+    qtbot: QtBot, world: World, tmp_path: Path
+) -> None:
+    dialog = opened(qtbot, world)
+    write_model(tmp_path / "other" / "Wolf-3B.gguf", "Wolf 3B", BIG, Q4_K)
+    dialog.installed.open_button.click()
+    (chooser,) = dialog.findChildren(QFileDialog)
+    chooser.fileSelected.emit(str(tmp_path / "other" / "Wolf-3B.gguf"))
+    chooser.reject()
+    qtbot.waitUntil(lambda: world.picker.picks.target is not None, timeout=LIMIT_MS)
+    assert dialog.steps.target.name.full_text == "Wolf-3B"
+    (tmp_path / "other" / "junk.gguf").write_bytes(b"junk")
+    drop_on(dialog, tmp_path / "other" / "junk.gguf")
+    qtbot.waitUntil(dialog.problem.isVisible, timeout=LIMIT_MS)
+    assert "junk" in dialog.problem.accessibleName()
+    assert dialog.steps.target.name.full_text == "Wolf-3B"
+
+
+def test_files_are_dropped_on_the_dialog_for_the_step_that_is_shown(
+    qtbot: QtBot, world: World, tmp_path: Path
+) -> None:
+    dialog = opened(qtbot, world)
+    wolves = [tmp_path / "other" / f"Wolf-{size}.gguf" for size in ("7B", "1B")]
+    for wolf in wolves:
+        write_model(wolf, wolf.stem, BIG, Q4_K)
+    drop_on(dialog, wolves[0])
+    qtbot.waitUntil(lambda: world.picker.picks.target is not None, timeout=LIMIT_MS)
+    drop_on(dialog, *wolves)
+    assert "one model at a time" in dialog.problem.accessibleName()
+    world.picker.open(2)
+    drop_on(dialog, wolves[1])
+    qtbot.waitUntil(lambda: world.picker.picks.draft is not None, timeout=LIMIT_MS)
+    assert dialog.steps.draft.name.full_text == "Wolf-1B"
+
+
+def test_failures_are_shown_in_the_dialog(qtbot: QtBot, world: World) -> None:
+    dialog = opened(qtbot, world)
+    world.notifications.warn("Only a warning.")
+    assert dialog.problem.isHidden()
+    world.notifications.error("“x” is loaded now.", "Load another model, then delete it.")
+    assert dialog.problem.isVisible()
+    assert dialog.problem.accessibleName().startswith("“x” is loaded now. Load another")
+
+
+def test_a_path_is_copied(qtbot: QtBot, world: World, made_models: Path) -> None:
+    dialog = opened(qtbot, world)
+    pick(dialog, "7B")
+    dialog.installed.copy_path.trigger()
+    expected = str(made_models / "Qwen2.5-7B-Instruct-Q4_K_M.gguf")
+    assert QGuiApplication.clipboard().text() == expected
+
+
+def test_hundreds_of_models_are_shown_at_once(
+    qtbot: QtBot, make_world: Callable[..., World], tmp_path: Path
+) -> None:
+    write_model(tmp_path / "many" / "m000.gguf", "Wolf", BIG, keeps_size=False)
+    header = (tmp_path / "many" / "m000.gguf").read_bytes()
+    for at in range(1, 500):
+        (tmp_path / "many" / f"m{at:03}.gguf").write_bytes(header[: 64 + at])
+    world = make_world(own_folders=(tmp_path / "many",))
+    world.models.library.refresh(is_stopped=iter([False] * 12 + [True] * 10_000).__next__)
+    world.library.refresh()
+    qtbot.waitUntil(lambda: world.entries.rowCount() >= 500, timeout=LIMIT_MS)
+    began = time.monotonic()
+    world.picker.open()
+    assert world.picker.dialog is not None
+    world.picker.dialog.grab()
+    assert time.monotonic() - began < 5  # usually 0.15 s
+    began = time.monotonic()
+    world.picker.open(2)
+    world.picker.dialog.installed.search.setText("m49")
+    world.picker.dialog.grab()
+    assert time.monotonic() - began < 5
+
+
+def test_a_dialog_is_built_before_it_is_wanted(qtbot: QtBot, world: World) -> None:
+    builder = world.picker._builder
+    world.picker.prepare()
+    qtbot.waitUntil(lambda: builder.is_ready, timeout=LIMIT_MS)
+    world.themes.set_mode("dark")
+    assert not builder.is_ready  # it had the other colours
+    qtbot.waitUntil(lambda: builder.is_ready, timeout=LIMIT_MS)
+    began = time.perf_counter()
+    world.picker.open()
+    seconds = time.perf_counter() - began
+    assert seconds < 0.5  # usually 0.013 s
+    first = world.picker.dialog
+    assert first is not None
+    assert first.isVisible()
+    assert not builder.is_ready
+    first.installed.search.setText("something")
+    first.reject()
+    assert world.picker.dialog is None
+    world.picker.open()  # sooner than the next one is ready
+    second = world.picker.dialog
+    assert second is not None
+    assert second is not first
+    assert second.installed.search.text() == ""
+
+
+def test_plans_follow_the_free_memory(qtbot: QtBot, world: World) -> None:
+    dialog = opened(qtbot, world)
+    pick(dialog, "7B")
+    judged(qtbot, world)
+    (before,) = world.picker.judgement.judgement.plan.devices
+    world.n_free = 2 * GIB
+    world.devices.look()
+
+    def free() -> int:
+        plan = world.picker.judgement.judgement.plan
+        return plan.devices[-1].free if plan is not None else 0
+
+    qtbot.waitUntil(lambda: free() == 2 * GIB, timeout=LIMIT_MS)
+    assert before.free == 24 * GIB
+    plan = world.picker.judgement.judgement.plan
+    assert plan is not None
+    assert not plan.fits
+
+
+# ------------------------------------------------------------------------------------ downloads
+
+
+def shows_files(dialog: PickerDialog) -> bool:
+    return dialog.hub.stack.currentWidget() is dialog.hub.card
+
+
+def choose_remote(qtbot: QtBot, world: World) -> PickerDialog:
+    """Pick both models of the demo pair on the Hub."""
+    world.picker.open()
+    dialog = world.picker.dialog
+    assert dialog is not None
+    dialog.show_page(dialog.hub)
+    for step, role in ((1, "target"), (2, "draft")):
+        world.picker.open(step)
+        dialog.hub.drafts.setChecked(False)
+        dialog.hub.open_repository(f"paceline/demo-{role}-GGUF")
+        qtbot.waitUntil(partial(shows_files, dialog), timeout=LIMIT_MS)
+        QTest.keyClick(dialog.hub.card.files, Qt.Key.Key_Space)
+    judged(qtbot, world)
+    return dialog
+
+
+def test_a_pair_that_arrives_behind_the_closed_dialog_is_offered(
+    qtbot: QtBot, make_world: Callable[..., World], server: HubServer
+) -> None:
+    world = make_world(endpoint=server.endpoint)
+    loads = []
+    world.picker.load_requested.connect(lambda *args: loads.append(args))
+    dialog = choose_remote(qtbot, world)
+    assert dialog.main.text() == "Download and load (21 MB)"
+    server.add(Fault("*target*.gguf", bytes_per_s=40_000_000))
+    dialog.main.click()
+    assert dialog.main.text() == "Downloading…"
+    assert dialog.cancel.text() == "Close"
+    qtbot.waitUntil(dialog.strip.isVisible, timeout=LIMIT_MS)
+    assert dialog.strip.line.full_text == world.states.summary != ""
+    dialog.cancel.click()
+    assert world.picker.dialog is None
+
+    def offers() -> list[Notice]:
+        notices = [notice for notice in world.notices if isinstance(notice, Notice)]
+        return [notice for notice in notices if notice.action == LOAD_FETCHED]
+
+    qtbot.waitUntil(lambda: bool(offers()), timeout=LIMIT_MS)
+    assert not loads
+    world.picker.on_action(LOAD_FETCHED)
+    assert world.notices[-1] == offers()[0]  # not hidden by “… is downloaded. Use it”
+    ((target, draft, _),) = loads
+    for params, original in zip((target, draft), paths.demo_pair(), strict=True):
+        assert Path(params.path).is_relative_to(world.models.models_folder)
+        assert Path(params.path).read_bytes() == original.read_bytes()
+    world.picker.on_action(LOAD_FETCHED)
+    assert len(loads) == 1
+
+
+def test_a_failed_download_is_told_and_can_be_tried_again(
+    qtbot: QtBot, make_world: Callable[..., World], server: HubServer
+) -> None:
+    world = make_world(endpoint=server.endpoint)
+    loads = []
+    world.picker.load_requested.connect(lambda *args: loads.append(args))
+    dialog = choose_remote(qtbot, world)
+    server.add(Fault("*target*.gguf", status=404))
+    dialog.main.click()
+    qtbot.waitUntil(dialog.main.isEnabled, timeout=LIMIT_MS)
+    assert dialog.reason.text()
+    assert not loads
+    server.clear()
+    dialog.main.click()
+    qtbot.waitUntil(lambda: bool(loads), timeout=LIMIT_MS)
+    assert world.picker.dialog is None
+
+
+def test_another_pair_may_be_picked_while_one_is_on_its_way(
+    qtbot: QtBot, make_world: Callable[..., World], server: HubServer
+) -> None:
+    world = make_world(endpoint=server.endpoint)
+    dialog = choose_remote(qtbot, world)
+    server.add(Fault("*.gguf", bytes_per_s=300_000))
+    dialog.main.click()
+    assert not dialog.main.isEnabled()
+    dialog.show_page(dialog.installed)
+    dialog.installed.without.click()
+    judged(qtbot, world)
+    assert dialog.main.text().startswith("Download and load")
+    assert dialog.main.isEnabled()
+
+
+def test_offline_mode_is_left_by_one_click(
+    qtbot: QtBot, make_world: Callable[..., World], server: HubServer
+) -> None:
+    world = make_world(endpoint=server.endpoint, offline=True)
+    chosen = []
+    world.picker.online_chosen.connect(lambda: chosen.append(True))
+    world.picker.open()
+    dialog = world.picker.dialog
+    assert dialog is not None
+    dialog.show_page(dialog.hub)
+    qtbot.waitUntil(lambda: world.results.state == "offline", timeout=LIMIT_MS)
+    dialog.hub.state.button.click()
+    qtbot.waitUntil(lambda: world.results.state == "results", timeout=LIMIT_MS)
+    assert chosen == [True]

@@ -1,0 +1,394 @@
+"""The three pages of the picker, as real widgets over made content."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from gui.fake_judge import CARD
+from gui.test_picker_picks import DRAFT, PAIR, TARGET
+from paceline.catalog.hub.errors import HubError
+from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubRepository, SearchQuery
+from paceline.catalog.library import LibraryEntry
+from paceline.catalog.model_files import ModelFile
+from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.viewmodels.hub_results import HubResults
+from paceline.gui.viewmodels.library import LibraryModel
+from paceline.gui.viewmodels.picks import Picks
+from paceline.gui.viewmodels.recommended import RecommendedPairs
+from paceline.gui.viewmodels.suited import of_entry
+from paceline.gui.widgets.picker.hub_page import HubPage
+from paceline.gui.widgets.picker.installed_page import InstalledPage
+from paceline.gui.widgets.picker.page import Page
+from paceline.gui.widgets.picker.recommended_page import RecommendedPage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.widgets.picker.model_rows import RowText
+
+SPOKEN = Qt.ItemDataRole.AccessibleTextRole
+MODEL = HubModel(
+    "o/Wolf-GGUF", 184_000, 9, "", "open", "mit", 7_000_000_000, "llama", 8192, "o/Wolf"
+)
+CHOICES = (
+    HubChoice("Q4_K_M", (HubFile("wolf-Q4_K_M.gguf", 4 * 10**9, ""),)),
+    HubChoice("Q8_0", (HubFile("wolf-Q8_0.gguf", 8 * 10**9, ""),)),
+    HubChoice("F16", (HubFile("wolf-F16-00001-of-00002.gguf", 8 * 10**9, ""),), is_complete=False),
+)
+REPOSITORY = HubRepository(MODEL, "c" * 40, CHOICES, "https://example.org/o/Wolf-GGUF")
+
+
+def entry(
+    name: str, vocabulary: str = "a", n_params: int = 10**9, **fields: object
+) -> LibraryEntry:
+    path = Path("/models") / f"{name}.gguf"
+    card = replace(CARD, name=name, vocabulary=vocabulary, n_params=n_params)
+    made = LibraryEntry(ModelFile(path, (path,), 1, n_params, 1, name, "lm-studio"), card)
+    return replace(made, **fields)  # type: ignore[arg-type]
+
+
+def rows(page: Page) -> list[RowText]:
+    model = page.rows.model()
+    return [page.row_text(model.index(row, 0)) for row in range(model.rowCount())]
+
+
+@pytest.fixture
+def host(qtbot: QtBot) -> Iterator[QWidget]:
+    """A window around a page: the offscreen plug-in knows no smallest sizes of windows."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.resize(620, 520)
+    window.show()
+    yield window
+    window.close()
+
+
+def hosted(host: QWidget, page: Page) -> None:
+    page.setParent(host)
+    page.resize(600, 500)
+    page.show()
+
+
+def press(page: Page, row: int, key: Qt.Key) -> None:
+    page.rows.setCurrentIndex(page.rows.model().index(row, 0))
+    QTest.keyClick(page.rows, key)
+
+
+@pytest.fixture
+def library() -> LibraryModel:
+    model = LibraryModel()
+    model.update(
+        [
+            entry("big", n_params=7 * 10**9),
+            entry("small"),
+            entry("stranger", vocabulary="b"),
+            entry("broken", problem="2 of its 3 parts are missing.", card=None),
+            entry("ours", is_ours=True),
+        ]
+    )
+    return model
+
+
+@pytest.fixture
+def installed(host: QWidget, library: LibraryModel) -> InstalledPage:
+    page = InstalledPage(library, LIGHT)
+    hosted(host, page)
+    page.show_picks(Picks())
+    return page
+
+
+def test_installed_models_say_what_they_are_and_where(installed: InstalledPage) -> None:
+    first = rows(installed)[0]
+    assert first.title == "big"
+    assert first.facts == "7B · Q4_K_M · 32k context"
+    assert first.size == "7.0 GB"
+    assert [badge.text for badge in first.badges] == ["LM Studio"]
+    assert rows(installed)[-1].problem == "2 of its 3 parts are missing."
+    model = installed.rows.model()
+    heard = [model.index(row, 0).data(SPOKEN) for row in (0, model.rowCount() - 1)]
+    assert heard[0] == "big, 7B · Q4_K_M · 32k context, 7.0 GB, LM Studio"
+    assert "2 of its 3 parts are missing" in heard[1]
+
+
+def test_enter_picks_and_goes_on_and_space_only_picks(
+    qtbot: QtBot, installed: InstalledPage
+) -> None:
+    picked, confirmed = [], []
+    installed.picked.connect(picked.append)
+    installed.confirmed.connect(lambda: confirmed.append(True))
+    press(installed, 0, Qt.Key.Key_Space)
+    assert [c.title for c in picked] == ["big"]
+    assert not confirmed
+    press(installed, 1, Qt.Key.Key_Return)
+    assert [c.title for c in picked] == ["big", "ours"]
+    assert confirmed == [True]
+    press(installed, 4, Qt.Key.Key_Return)  # the broken one
+    assert len(picked) == 2
+    assert len(confirmed) == 1
+
+
+def test_a_click_picks_and_the_row_shows_it(qtbot: QtBot, installed: InstalledPage) -> None:
+    picked = []
+    installed.picked.connect(picked.append)
+    where = installed.rows.visualRect(installed.rows.model().index(2, 0)).center()
+    qtbot.mouseClick(installed.rows.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert [c.title for c in picked] == ["small"]
+    installed.show_picks(Picks(1, picked[0]))
+    assert [row.title for row in rows(installed) if row.is_picked] == ["small"]
+
+
+def test_models_that_may_draft_come_first_in_the_second_step(
+    installed: InstalledPage, library: LibraryModel
+) -> None:
+    big = library.entry_of(Path("/models/big.gguf"))
+    assert big is not None
+    assert installed.without.isHidden()
+    installed.show_picks(Picks(2, of_entry(big)))
+    assert [(row.title, row.is_dimmed) for row in rows(installed)] == [
+        ("ours", False),
+        ("small", False),
+        ("big", True),
+        ("stranger", True),
+        ("broken", True),
+    ]
+    badges = {row.title: [badge.text for badge in row.badges] for row in rows(installed)}
+    assert badges["stranger"][0] == "other vocabulary"
+    assert badges["big"][0] == "not smaller"
+    assert not installed.without.isHidden()
+    picked = []
+    installed.picked.connect(picked.append)
+    installed.without.click()
+    assert picked == [None]
+    installed.show_picks(Picks(2, of_entry(big), None, is_decided=True))
+    assert installed.without.isChecked()
+
+
+def test_search_order_and_empty_lists(qtbot: QtBot, installed: InstalledPage) -> None:
+    installed.search.setText("strang")
+    assert [row.title for row in rows(installed)] == ["stranger"]
+    installed.search.setText("no such thing")
+    assert installed.stack.currentWidget() is installed.state
+    installed.state.button.click()
+    assert installed.search.text() == ""
+    assert installed.stack.currentWidget() is installed.rows
+    installed.sort.setCurrentIndex(1)
+    assert rows(installed)[0].title == "big"
+    installed.sort.setCurrentIndex(2)
+    assert rows(installed)[3].title == "big"
+    installed.search.setFocus()
+    QTest.keyClick(installed.search, Qt.Key.Key_Down)
+    assert installed.rows.currentIndex().row() == 0
+
+
+def test_a_computer_without_models_is_shown_the_way(qtbot: QtBot, host: QWidget) -> None:
+    page = InstalledPage(LibraryModel(), LIGHT)
+    hosted(host, page)
+    page.show_looking(True)
+    assert page.state.bar.isVisibleTo(page)
+    page.show_looking(False)
+    with qtbot.waitSignal(page.recommended_wanted):
+        page.state.button.click()
+
+
+def test_only_our_own_files_go_to_the_trash(installed: InstalledPage) -> None:
+    doomed, copied = [], []
+    installed.trash_requested.connect(doomed.append)
+    installed.copy_requested.connect(copied.append)
+    press(installed, 2, Qt.Key.Key_Down)
+    installed.rows.setCurrentIndex(installed.rows.model().index(2, 0))  # "small", of LM Studio
+    installed.trash.trigger()
+    installed.copy_path.trigger()
+    assert not doomed
+    assert [e.file.name for e in copied] == ["small"]
+    installed.rows.setCurrentIndex(installed.rows.model().index(1, 0))
+    installed.trash.trigger()
+    assert [e.file.name for e in doomed] == ["ours"]
+
+
+def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model(host: QWidget) -> None:
+    nameless = replace(PAIR, title="Wolf 8B", target_file=None, gain=None, evidence=None)
+    page = RecommendedPage(RecommendedPairs((PAIR, nameless)), LIGHT)
+    hosted(host, page)
+    page.show_picks(Picks(), 16 * 2**30)
+    assert [row.title for row in rows(page)] == ["Wolf 7B", "Wolf 8B"]
+    pairs, wanted, drafts = [], [], []
+    page.pair_picked.connect(lambda target, draft: pairs.append((target, draft)))
+    page.repository_wanted.connect(wanted.append)
+    page.picked.connect(drafts.append)
+    press(page, 0, Qt.Key.Key_Return)
+    assert [(t.title, d.title) for t, d in pairs] == [("Wolf-7B-Q4_K_M", "Wolf-0.5B-Q8_0")]
+    press(page, 1, Qt.Key.Key_Return)
+    assert wanted == ["o/Wolf-7B-GGUF"]
+    assert page.gain.text() == "Reported: not checked"
+    assert page.checked.text() == "Vocabularies: not checked"
+    assert page.source.full_text == "Source: not checked"
+    wolf = replace(TARGET, title="Wolf-7B", architecture="llama")
+    page.show_picks(Picks(2, wolf), 16 * 2**30)
+    assert [row.title for row in rows(page)] == ["Wolf-0.5B-Q8_0"]
+    press(page, 0, Qt.Key.Key_Space)
+    assert [d.reference for d in drafts] == ["hf:o/Wolf-0.5B-GGUF:Wolf-0.5B-Q8_0.gguf"]
+    page.show_picks(Picks(2, replace(wolf, title="Fox-7B")), 16 * 2**30)
+    assert page.stack.currentWidget() is page.state
+
+
+@pytest.fixture
+def results() -> HubResults:
+    return HubResults()
+
+
+@pytest.fixture
+def hub(host: QWidget, results: HubResults) -> HubPage:
+    page = HubPage(results, LIGHT)
+    hosted(host, page)
+    page.show_picks(Picks(), 24 * 2**30)
+    return page
+
+
+def test_the_fields_make_a_query(qtbot: QtBot, hub: HubPage) -> None:
+    asked: list[SearchQuery] = []
+    hub.search_requested.connect(asked.append)
+    hub.begin()
+    hub.begin()  # nothing has changed
+    assert asked == [SearchQuery()]
+    hub.sort.setCurrentIndex(1)
+    hub.license.setCurrentIndex(1)
+    hub.fits.setChecked(True)
+    assert (asked[-1].sort, asked[-1].license) == ("downloads", "apache-2.0")
+    assert 30e9 < asked[-1].max_params < 45e9
+    with qtbot.waitSignal(hub.typed) as typed:
+        QTest.keyClicks(hub.search, "w")
+    assert typed.args is not None
+    assert typed.args[0].text == "w"
+
+
+def test_drafts_are_looked_for_by_architecture_and_size(hub: HubPage) -> None:
+    target = replace(TARGET, architecture="qwen2", n_params=8_000_000_000)
+    hub.show_picks(Picks(2, target), 0)
+    assert hub.query() == SearchQuery(architecture="qwen2", max_params=2_000_000_000)
+    hub.drafts.setChecked(False)
+    assert hub.query() == SearchQuery()
+    hub.drafts.setChecked(True)
+    hub.show_picks(Picks(1, target), 0)
+    assert hub.query() == SearchQuery()
+
+
+def test_the_states_of_a_search(hub: HubPage, results: HubResults) -> None:
+    results.begin()
+    assert hub.state.title.text() == "Searching…"
+    results.end(has_more=False)
+    assert hub.state.title.text() == "Nothing found"
+    results.fail(HubError("no-network", "No network.", "Check it."))
+    assert hub.state.title.text() == "Hugging Face cannot be reached"
+    assert hub.state.text.text() == "No network. Check it."
+    again = []
+    hub.search_requested.connect(again.append)
+    hub.state.button.click()
+    assert len(again) == 1
+    online = []
+    hub.online_requested.connect(lambda: online.append(True))
+    results.begin()
+    results.fail(HubError("offline", "Offline.", "Go online."))
+    assert hub.state.title.text() == "Offline mode is on"
+    hub.state.button.click()
+    assert online == [True]
+    results.begin()
+    results.append([MODEL, replace(MODEL, repo="o/Gated-GGUF", gate="manual")])
+    results.end(has_more=False)
+    assert hub.stack.currentWidget() is hub.rows
+    assert rows(hub)[0].facts == "7B · llama · 8k context · mit"
+    assert [badge.text for badge in rows(hub)[1].badges] == ["gated"]
+
+
+def opened(hub: HubPage, results: HubResults, repository: HubRepository) -> None:
+    results.begin()
+    results.append([repository.model])
+    press(hub, 0, Qt.Key.Key_Return)
+    assert "Looking" in hub.state.title.text()
+    hub.show_repository(repository, CHOICES[0])
+
+
+def test_a_repository_offers_its_files(hub: HubPage, results: HubResults) -> None:
+    asked, picked = [], []
+    hub.repository_requested.connect(asked.append)
+    hub.picked.connect(picked.append)
+    opened(hub, results, REPOSITORY)
+    assert asked == ["o/Wolf-GGUF"]
+    card = hub.card
+    assert hub.stack.currentWidget() is card
+    assert card.files.currentIndex().row() == 0
+    texts = [card.row_text(card.files.model().index(row, 0)) for row in range(3)]
+    assert [text.title for text in texts] == ["Q4_K_M", "Q8_0", "F16"]
+    assert [badge.text for badge in texts[0].badges] == ["recommended"]
+    assert texts[2].problem
+    QTest.keyClick(card.files, Qt.Key.Key_Return)
+    assert [c.reference for c in picked] == ["hf:o/Wolf-GGUF:wolf-Q4_K_M.gguf"]
+    card.mark(picked[0].reference)
+    assert card.row_text(card.files.model().index(0, 0)).is_picked
+    card.files.setCurrentIndex(card.files.model().index(2, 0))
+    QTest.keyClick(card.files, Qt.Key.Key_Return)
+    assert len(picked) == 1
+    card.back_button.click()
+    assert hub.stack.currentWidget() is hub.rows
+
+
+def test_a_repository_that_comes_too_late_is_dropped(hub: HubPage, results: HubResults) -> None:
+    opened(hub, results, REPOSITORY)
+    hub.card.back_button.click()
+    hub.show_repository(REPOSITORY, None)
+    assert hub.stack.currentWidget() is hub.rows
+    hub.show_repository_failed(HubError("not-found", "Gone.", ""))
+    assert hub.stack.currentWidget() is hub.rows
+
+
+def test_gated_files_cannot_be_picked_before_access_is_granted(
+    qtbot: QtBot, hub: HubPage, results: HubResults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: urls.append(url.toString()))
+    gated = replace(REPOSITORY, model=replace(MODEL, gate="manual"), has_access=False)
+    picked = []
+    hub.picked.connect(picked.append)
+    opened(hub, results, gated)
+    card = hub.card
+    assert card.gate.isVisibleTo(card)
+    QTest.keyClick(card.files, Qt.Key.Key_Return)
+    assert not picked
+    card.ask_button.click()
+    assert urls == ["https://example.org/o/Wolf-GGUF"]
+    assert card.token.echoMode() == card.token.EchoMode.Password
+    assert not card.token_button.isEnabled()
+    QTest.keyClicks(card.token, "hf_secret")
+    with qtbot.waitSignal(card.token_given) as given:
+        QTest.keyClick(card.token, Qt.Key.Key_Return)
+    assert given.args == ["hf_secret"]
+    assert card.token.text() == ""
+    asked = []
+    hub.repository_requested.connect(asked.append)
+    hub.look_again()
+    assert asked == ["o/Wolf-GGUF"]
+    hub.show_repository(replace(gated, has_access=True), None)
+    assert card.gate.isHidden()
+    assert card.pill.text() == "access granted"
+    press_first = card.files.model().index(0, 0)
+    card.files.setCurrentIndex(press_first)
+    QTest.keyClick(card.files, Qt.Key.Key_Return)
+    assert len(picked) == 1
+
+
+def test_rows_are_painted_in_both_themes(installed: InstalledPage) -> None:
+    installed.show_picks(Picks(2, TARGET, DRAFT, is_decided=True))
+    light = installed.grab().toImage()
+    installed.set_theme(DARK)
+    dark = installed.grab().toImage()
+    assert light != dark
+    installed.rows.setCurrentIndex(QModelIndex())

@@ -1,0 +1,171 @@
+"""What is picked, what the main button says, what rows are called: pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from paceline.catalog.curated import CuratedPair, Evidence
+from paceline.catalog.hub.errors import HubError
+from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubRepository
+from paceline.gui.viewmodels.candidates import (
+    Candidate,
+    candidate_facts,
+    of_choice,
+    of_reference,
+)
+from paceline.gui.viewmodels.picks import Picks, main_button, why_hardly
+from paceline.gui.viewmodels.recommended import (
+    PAIR_ROLE,
+    RecommendedPairs,
+    draft_candidate,
+    evidence_text,
+    is_for,
+    target_candidate,
+)
+
+TARGET = Candidate(
+    "/m/target.gguf", "Target 7B", n_bytes=4_700_000_000, n_params=7_600_000_000, vocabulary="q"
+)
+DRAFT = replace(TARGET, reference="/m/draft.gguf", title="Draft", n_params=500_000_000)
+REMOTE = replace(DRAFT, reference="hf:o/r:d.gguf", is_here=False, n_bytes=531_000_000)
+PAIR = CuratedPair(
+    title="Wolf 7B",
+    target_repo="o/Wolf-7B-GGUF",
+    target_file="Wolf-7B-Q4_K_M.gguf",
+    target_words=("wolf",),
+    target_architecture="llama",
+    target_params=(7_000_000_000, 8_000_000_000),
+    draft_repo="o/Wolf-0.5B-GGUF",
+    draft_file="Wolf-0.5B-Q8_0.gguf",
+    draft_bytes=531_000_000,
+    gain="1.5 times as fast on a laptop",
+    evidence=Evidence("https://example.org/wolf", "2026-01-02"),
+    vocabulary_checked=None,
+)
+
+
+def test_the_main_button_leads_from_the_target_to_the_draft_model_to_loading() -> None:
+    assert main_button(Picks()).todo == "wait"
+    assert main_button(Picks()).reason == "Pick a target first."
+    picks = Picks().with_target(TARGET)
+    assert main_button(picks).todo == "next"
+    picks = replace(picks, step=2)
+    assert main_button(picks).reason == "Pick a draft model, or none."
+    assert main_button(picks.with_draft(DRAFT)).text == "Load pair"
+    assert main_button(picks.with_draft(None)).text == "Load model"
+    assert main_button(picks.with_draft(None)).todo == "load"
+
+
+def test_a_download_says_what_it_fetches() -> None:
+    picks = Picks(2, TARGET, REMOTE, is_decided=True)
+    assert main_button(picks).todo == "download"
+    assert main_button(picks).text == "Download and load (531 MB)"
+    both = replace(picks, target=replace(TARGET, is_here=False))
+    assert main_button(both).text == "Download and load (5.2 GB)"
+    unknown = replace(both, target=replace(TARGET, is_here=False, n_bytes=0))
+    assert main_button(unknown).text == "Download and load"
+
+
+def test_what_forbids_switches_off_and_what_warns_does_not() -> None:
+    picks = Picks(2, TARGET, DRAFT, is_decided=True)
+    refused = main_button(picks, obstacle="Token 7 differs.", warning="Tight.")
+    assert (refused.todo, refused.reason) == ("wait", "Token 7 differs.")
+    warned = main_button(picks, warning="Tight.")
+    assert (warned.todo, warned.reason) == ("load", "Tight.")
+    busy = main_button(picks, is_downloading=True)
+    assert busy.todo == "wait"
+    assert busy.is_downloading
+
+
+def test_another_target_keeps_only_a_draft_model_that_may_do() -> None:
+    picks = Picks(1, TARGET, DRAFT, is_decided=True)
+    same = picks.with_target(replace(TARGET, reference="/m/other.gguf"))
+    assert same.draft == DRAFT
+    other = picks.with_target(replace(TARGET, vocabulary="l"))
+    assert other.draft is None
+    assert not other.is_decided
+    small = picks.with_target(replace(TARGET, n_params=400_000_000))
+    assert small.draft is None
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "why"),
+    [
+        (None, DRAFT, ""),
+        (TARGET, DRAFT, ""),
+        (TARGET, replace(DRAFT, vocabulary="l"), "other vocabulary"),
+        (TARGET, replace(DRAFT, vocabulary=""), ""),
+        (TARGET, TARGET, "not smaller"),
+        (replace(TARGET, n_params=0), DRAFT, ""),
+    ],
+)
+def test_a_glance_tells_which_draft_models_hardly_do(
+    target: Candidate | None, draft: Candidate, why: str
+) -> None:
+    assert why_hardly(target, draft) == why
+
+
+def test_candidates_say_what_is_known_of_them() -> None:
+    whole = replace(TARGET, quantisation="Q4_K_M", n_ctx_train=32768)
+    assert candidate_facts(whole) == "7.6B · Q4_K_M · 32k context"
+    assert candidate_facts(Candidate("/m/x.gguf", "x")) == ""
+    remote = of_reference("hf:Qwen/Qwen3-0.6B-GGUF:Qwen3-0.6B-Q8_0.gguf")
+    assert remote.title == "Qwen3-0.6B-Q8_0"
+    assert remote.quantisation == "Q8_0"
+    assert remote.repo == "Qwen/Qwen3-0.6B-GGUF"
+    assert not remote.is_here
+    assert of_reference("/m/x.gguf") == Candidate("/m/x.gguf", "x")
+    with pytest.raises(HubError):
+        of_reference("hf:nonsense")
+
+
+def test_a_file_of_the_hub_becomes_a_candidate() -> None:
+    model = HubModel("o/Wolf-GGUF", 5, 1, "", "open", "mit", 7_000_000_000, "llama", 8192, "")
+    parts = tuple(HubFile(f"Q4/wolf-0000{i}-of-00002.gguf", 10**9, "") for i in (1, 2))
+    choice = HubChoice("Q4_K_M", parts)
+    candidate = of_choice(HubRepository(model, "c" * 40, (choice,), ""), choice)
+    assert candidate.reference == "hf:o/Wolf-GGUF:Q4/wolf-00001-of-00002.gguf"
+    assert candidate.n_bytes == 2 * 10**9
+    assert candidate.files == tuple(part.path for part in parts)
+    assert not candidate.problem
+    torn = replace(choice, is_complete=False)
+    assert of_choice(HubRepository(model, "", (torn,), ""), torn).problem
+
+
+def test_recommended_pairs_are_told_by_memory_and_by_target() -> None:
+    large = replace(PAIR, title="Wolf 70B", target_params=(70_000_000_000,) * 2)
+    unknown = replace(PAIR, title="Wolf", target_params=None)
+    model = RecommendedPairs((large, PAIR, unknown))
+    model.show_pairs(16 * 2**30)
+    rows = [model.index(row).data(PAIR_ROLE) for row in range(model.rowCount())]
+    assert [(row.pair.title, row.fits) for row in rows] == [
+        ("Wolf 7B", True),
+        ("Wolf", None),
+        ("Wolf 70B", False),
+    ]
+    model.show_drafts(replace(TARGET, title="Wolf-7B-Instruct", architecture="llama"))
+    assert [model.index(row).data() for row in range(model.rowCount())] == ["Wolf 7B"]
+
+
+def test_a_curated_pair_is_for_a_target_of_its_name_size_and_architecture() -> None:
+    wolf = replace(TARGET, title="wolf-7b-instruct-q4_k_m", architecture="llama")
+    assert is_for(PAIR, wolf)
+    assert is_for(PAIR, replace(wolf, n_params=0, architecture=""))
+    assert not is_for(PAIR, replace(wolf, n_params=1_000_000_000))
+    assert not is_for(PAIR, replace(wolf, architecture="qwen2"))
+    assert not is_for(PAIR, replace(wolf, title="fox-7b"))
+
+
+def test_what_a_curated_pair_does_not_know_is_said() -> None:
+    assert evidence_text(PAIR) == "Source: https://example.org/wolf · 2026-01-02"
+    assert evidence_text(replace(PAIR, evidence=None)) == "Source: not checked"
+    undated = replace(PAIR, evidence=Evidence("https://example.org/wolf", None))
+    assert evidence_text(undated).endswith("date not checked")
+    draft, target = draft_candidate(PAIR), target_candidate(PAIR)
+    assert draft is not None
+    assert target is not None
+    assert draft.reference == "hf:o/Wolf-0.5B-GGUF:Wolf-0.5B-Q8_0.gguf"
+    assert (draft.n_bytes, target.n_bytes) == (531_000_000, 0)
+    assert draft_candidate(replace(PAIR, draft_file=None)) is None
