@@ -127,6 +127,35 @@ def test_the_offline_switch_reaches_the_hub_and_the_settings(
     assert load_settings(file).settings.hub_offline
 
 
+def test_offline_by_the_environment_is_left_without_the_switch(
+    make_program: Callable[..., Program], models: Models
+) -> None:
+    program = make_program(Settings(), models=models)
+    assert program.catalogue is not None
+    assert models.offline
+    assert not program.settings().hub_offline, "nobody has chosen that"
+    program.catalogue.picker.online_chosen.emit()
+    assert not models.offline
+
+
+def test_the_inspector_rests_while_a_gpu_is_loaded(
+    program: Program,
+    catalogue: Catalogue,
+    client: FakeClient,
+    models: Models,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rests: list[bool] = []
+    monkeypatch.setattr(models.inspector, "rest", lambda: rests.append(True))
+    program.models.reload()
+    assert not rests, "on a processor it takes nothing"
+    client.finish_load()
+    gpu = DeviceInfo("CUDA0", "A GPU", "gpu", 16 * GIB, 12 * GIB)
+    client.emit(EngineDescribed("", "", True, (gpu, *CPU.devices)))
+    program.models.reload()
+    assert rests
+
+
 def test_folders_reach_the_library_and_the_settings(
     program: Program, catalogue: Catalogue, models: Models, tmp_path: Path, paceline_home: Path
 ) -> None:

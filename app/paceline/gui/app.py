@@ -14,6 +14,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from paceline import __version__, logs
+from paceline.catalog.hub.client import is_offline
 from paceline.catalog.models import Models
 from paceline.engine.drafters import registry
 from paceline.errors import UserError
@@ -94,7 +95,7 @@ def make_program(paths: Paths) -> Program:
     engine = EngineThread(service_factory(settings.engine_host))
     models = Models(
         paths,
-        offline=settings.hub_offline,
+        offline=settings.hub_offline or is_offline(os.environ),
         own_folders=[Path(folder) for folder in settings.model_folders],
     )
     program = Program(

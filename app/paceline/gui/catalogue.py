@@ -63,6 +63,7 @@ class Catalogue(QObject):
         self._models = models
         self._loads = loads
         self._pair = pair
+        self._devices = devices
         self._speculation = speculation
         self._window = window
         self._themes = themes
@@ -152,6 +153,9 @@ class Catalogue(QObject):
     def _on_pair_changed(self, state: PairState) -> None:
         pair = state.pair
         self.picker.show_loaded(pair.target if pair else None, pair.draft if pair else None)
+        engine = self._devices.description
+        if state.status == "loading" and engine is not None and engine.supports_gpu:
+            self._models.inspector.rest()  # its dry runs take some of the GPU's memory
 
     @Slot(object, object, str)
     def _on_picked(self, target: ModelParams, draft: ModelParams | None, strategy: str) -> None:
@@ -176,7 +180,11 @@ class Catalogue(QObject):
 
     @Slot()
     def _on_online(self) -> None:
-        self._window.actions_.offline.setChecked(False)
+        switch = self._window.actions_.offline
+        if switch.isChecked():
+            switch.setChecked(False)
+        else:  # HF_HUB_OFFLINE kept the Hub away, for which nobody has pressed the switch
+            self._on_offline(False)  # noqa: FBT003
 
     @Slot()
     def _on_choose_models(self) -> None:

@@ -66,7 +66,7 @@ class _Names(QWidget):
         self.names[at].set_full_text(candidate.title if candidate else nobody)
         known = ""
         if candidate is not None and card is not None:
-            size = size_text(candidate.n_bytes or card.n_bytes)
+            size = size_text(candidate.n_bytes)  # the weights alone are a little less
             known = facts(words.weights(card.n_params), card.quantisation, size)
         elif candidate is not None:
             known = facts(candidate_facts(candidate), size_text(candidate.n_bytes))
