@@ -1,6 +1,9 @@
+from time import perf_counter
+from types import MappingProxyType
+
 import pytest
 
-from paceline.conversation import Conversation, Message, title_of
+from paceline.conversation import Attachment, Conversation, Message, title_of
 
 
 def tree() -> Conversation:
@@ -81,3 +84,50 @@ def test_the_first_question_is_the_title_until_it_is_renamed() -> None:
 )
 def test_titles_are_one_short_line(content: str, title: str) -> None:
     assert title_of(content) == title
+
+
+def test_a_message_brings_the_change_and_an_edit_keeps_the_files() -> None:
+    files = (Attachment("a.txt", "a", 1),)
+    conversation = Conversation("c", created_s=1.0, changed_s=5.0).add(
+        Message("q1", None, "user", "x", 9.0, files)
+    )
+    assert conversation.changed_s == 9.0
+    edited = conversation.edit("q1", "q1b", "y", created_s=7.0)
+    assert (edited.changed_s, edited.messages["q1b"].created_s) == (9.0, 7.0)
+    assert edited.messages["q1b"].attachments == files
+    assert edited.edit("q1b", "q1c", "z", attachments=()).messages["q1c"].attachments == ()
+
+
+def test_one_steps_through_siblings_and_not_beyond() -> None:
+    conversation = tree().add(Message("a2b", "q2", "assistant", "Another"))
+    sibling = conversation.sibling("a2b", -1)
+    assert sibling is not None
+    assert sibling.message_id == "a2"
+    assert conversation.place_of("a2b") == (1, 2)
+    assert conversation.place_of("q1") == (0, 1)
+    assert conversation.sibling("a2b", 1) is None
+    assert conversation.sibling("a2", -1) is None
+    assert [m.message_id for m in conversation.children("q2")] == ["a2", "a2b"]
+    assert [m.message_id for m in conversation.children(None)] == ["q1"]
+    assert conversation.children("a2b") == ()
+
+
+def test_ten_thousand_messages_are_no_obstacle() -> None:
+    messages = {
+        str(n): Message(str(n), str(n - 1) if n else None, "user", "x") for n in range(10_000)
+    }
+    conversation = Conversation("c", messages=MappingProxyType(messages), leaf_id="9999")
+    start = perf_counter()
+    path = conversation.path()
+    assert all(conversation.siblings(message.message_id) == (message,) for message in path)
+    assert conversation.activate("0").leaf_id == "9999"
+    assert perf_counter() - start < 1.0  # searching all messages for each takes a minute
+    assert len(path) == 10_000
+
+
+def test_two_values_share_no_index() -> None:
+    old = tree()
+    assert len(old.siblings("a2")) == 1
+    new = old.add(Message("a2b", "q2", "assistant", "Another"))
+    assert (len(old.siblings("a2")), len(new.siblings("a2"))) == (1, 2)
+    assert old == tree()

@@ -13,7 +13,10 @@ from hypothesis import given
 from message_samples import COMMANDS, EVENTS, MESSAGES, any_message, sample
 from paceline import messages
 
-IMPERATIVES = {"Load", "Start", "Tune", "Cancel", "Describe", "Unload", "Shutdown", "Calibrate"}
+IMPERATIVES = {
+    *("Load", "Start", "Tune", "Cancel", "Describe", "Count", "Forget", "Unload", "Shutdown"),
+    "Calibrate",
+}
 DATACLASSES = [
     value
     for value in vars(messages).values()
@@ -63,7 +66,7 @@ def test_commands_are_imperatives_and_events_past_facts() -> None:
     for cls in COMMANDS:
         assert any(cls.__name__.startswith(verb) for verb in IMPERATIVES), cls
     for cls in EVENTS:
-        assert cls.__name__.endswith(("ed", "Died")), cls
+        assert cls.__name__.endswith(("ed", "Died", "Forgotten")), cls
 
 
 def test_everything_about_a_turn_names_the_turn() -> None:

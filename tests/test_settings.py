@@ -158,3 +158,9 @@ def test_fields_that_are_missing_take_their_defaults(file: Path) -> None:
 def test_a_saved_pair_needs_no_more_than_a_target(file: Path) -> None:
     write(file, {**GOOD, "pairs": [{"target": {"path": "/m/a.gguf"}}]})
     assert load_settings(file).settings.pairs == (SavedPair(ModelParams("/m/a.gguf")),)
+
+
+def test_names_that_are_no_text_come_back(tmp_path: Path) -> None:
+    settings = Settings(model_folders=("/models/caf\udce9 é",), system_prompt="half \ud83d")
+    save_settings(tmp_path / "settings.json", settings)
+    assert load_settings(tmp_path / "settings.json") == LoadedSettings(settings)

@@ -3,6 +3,7 @@
 Editing a message or regenerating a reply never overwrites anything: it adds a sibling under the
 same parent. What is shown is one path from a root to a leaf, the *active path*. Every change
 returns a new `Conversation`; ids are the caller's, so that storage and tests can choose them.
+Who follows whom is worked out once per value and only where somebody asks.
 """
 
 from __future__ import annotations
@@ -19,13 +20,33 @@ TITLE_LENGTH = 48
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A text file that was sent with a message.
+
+    Attributes:
+        name: The file's name, without its folder.
+        text: Its content.
+        n_bytes: Its size on disk.
+    """
+
+    name: str
+    text: str
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One message; `parent_id` is None for the first ones of a conversation."""
+    """One message; `parent_id` is None for the first ones of a conversation.
+
+    `created_s` counts seconds since the epoch; 0 where nobody knows. Only users attach files.
+    """
 
     message_id: str
     parent_id: str | None
     role: Role
     content: str
+    created_s: float = 0.0
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +59,10 @@ class Conversation:
         created_s: Seconds since the epoch.
         messages: All messages by their id, in the order in which they were added.
         leaf_id: End of the active path; None while there is no message.
+        changed_s: When it last got a message, in seconds since the epoch.
+        pinned: Whether it stands above the others.
+        tags: Words that the user sorts by, without duplicates, in the user's order.
+        private: Whether nothing of it is stored or remembered; it lives while the window does.
     """
 
     conversation_id: str
@@ -45,6 +70,13 @@ class Conversation:
     created_s: float = 0.0
     messages: Mapping[str, Message] = field(default_factory=lambda: MappingProxyType({}))
     leaf_id: str | None = None
+    changed_s: float = 0.0
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    private: bool = False
+    _following: dict[str | None, list[Message]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def path(self) -> tuple[Message, ...]:
         """The active path, first message first."""
@@ -61,7 +93,11 @@ class Conversation:
 
     def siblings(self, message_id: str) -> tuple[Message, ...]:
         """The messages under the same parent, this one included, oldest first."""
-        return self._children(self.messages[message_id].parent_id)
+        return tuple(self._children(self.messages[message_id].parent_id))
+
+    def children(self, message_id: str | None) -> tuple[Message, ...]:
+        """The messages that follow this one directly, oldest first; of None: the first ones."""
+        return tuple(self._children(message_id))
 
     def add(self, message: Message) -> Conversation:
         """Append a message and make it the end of the active path.
@@ -81,12 +117,30 @@ class Conversation:
             title=title,
             messages=MappingProxyType({**self.messages, message.message_id: message}),
             leaf_id=message.message_id,
+            changed_s=max(self.changed_s, message.created_s),
         )
 
-    def edit(self, message_id: str, new_id: str, content: str) -> Conversation:
-        """Add a sibling with another text and show it; what followed the old one stays there."""
+    def edit(
+        self,
+        message_id: str,
+        new_id: str,
+        content: str,
+        *,
+        created_s: float = 0.0,
+        attachments: tuple[Attachment, ...] | None = None,
+    ) -> Conversation:
+        """Add a sibling with another text and show it; what followed the old one stays there.
+
+        Args:
+            message_id: The message to write anew.
+            new_id: The sibling's id.
+            content: Its text.
+            created_s: When that is.
+            attachments: Its files; None: those of the old one.
+        """
         old = self.messages[message_id]
-        return self.add(Message(new_id, old.parent_id, old.role, content))
+        files = old.attachments if attachments is None else attachments
+        return self.add(Message(new_id, old.parent_id, old.role, content, created_s, files))
 
     def with_content(self, message_id: str, content: str) -> Conversation:
         """Fill in the text of a reply that was generated meanwhile."""
@@ -105,8 +159,101 @@ class Conversation:
         title = " ".join(title.split())
         return replace(self, title=title) if title else self
 
-    def _children(self, parent_id: str | None) -> tuple[Message, ...]:
-        return tuple(m for m in self.messages.values() if m.parent_id == parent_id)
+    def place_of(self, message_id: str) -> tuple[int, int]:
+        """The message's place among its siblings, from 0, and how many there are."""
+        siblings = self._children(self.messages[message_id].parent_id)
+        if len(siblings) == 1:
+            return 0, 1
+        return [m.message_id for m in siblings].index(message_id), len(siblings)
+
+    def sibling(self, message_id: str, step: int) -> Message | None:
+        """The message that many places further among its siblings; None behind either end."""
+        place, n_siblings = self.place_of(message_id)
+        if not 0 <= place + step < n_siblings:
+            return None
+        return self._children(self.messages[message_id].parent_id)[place + step]
+
+    def _children(self, parent_id: str | None) -> list[Message]:
+        if not self._following:  # the messages never change, so this is never out of date
+            following: dict[str | None, list[Message]] = {}
+            for message in self.messages.values():
+                following.setdefault(message.parent_id, []).append(message)
+            self._following.update(following)  # in one go: another thread may be asking, too
+        return self._following.get(parent_id, [])
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSummary:
+    """A conversation as the list shows it; figures are those of the last reply on its path.
+
+    Attributes:
+        conversation_id: See `Conversation`; likewise the next six.
+        title: See above.
+        created_s: See above.
+        changed_s: See above.
+        pinned: See above.
+        tags: See above.
+        private: See above.
+        strategy: What the last reply was asked with; empty: there is none.
+        tokens_per_s: Its speed; None where it has no figures.
+        plain_tokens_per_s: The speed without speculation; None when nobody knows.
+        acceptance_rate: 0..1; None when nothing was drafted.
+    """
+
+    conversation_id: str
+    title: str
+    created_s: float
+    changed_s: float
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    private: bool = False
+    strategy: str = ""
+    tokens_per_s: float | None = None
+    plain_tokens_per_s: float | None = None
+    acceptance_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A message, or a title, that has the words of a search.
+
+    Attributes:
+        conversation_id: The conversation.
+        message_id: The message; empty: the title has them.
+        snippet: The text around the first of them, in one line.
+        marks: Where they stand in the snippet, as (start, end) in characters.
+    """
+
+    conversation_id: str
+    message_id: str
+    snippet: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ViewPlace:
+    """Where a conversation was left.
+
+    Attributes:
+        message_id: The message at the upper edge of the view; empty: at the end.
+        offset_px: How far its top is above the edge, in device-independent pixels.
+    """
+
+    message_id: str = ""
+    offset_px: int = 0
+
+
+def clean(text: str) -> str:
+    """The text with question marks for halves of characters, which no file can hold."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def clean_message(message: Message) -> Message:
+    """The message with `clean` texts."""
+    files = tuple(
+        replace(file, name=clean(file.name), text=clean(file.text)) for file in message.attachments
+    )
+    return replace(message, content=clean(message.content), attachments=files)
 
 
 def title_of(content: str) -> str:

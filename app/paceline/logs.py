@@ -91,3 +91,11 @@ class _LogFile(logging.handlers.RotatingFileHandler):
         logger = logging.getLogger(_LOGGER)
         logger.removeHandler(self)
         logger.warning("the log file is not written: %s", error)
+
+
+def current_file() -> Path | None:
+    """Return the file that records go into now, which may not be there yet; None: into none."""
+    for handler in logging.getLogger(_LOGGER).handlers:
+        if isinstance(handler, _LogFile):
+            return Path(handler.baseFilename)
+    return None

@@ -20,7 +20,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from paceline.params import LogitBias as LogitBias  # noqa: PLC0414  they are found here, too
+from paceline.figures import DraftCount as DraftCount  # noqa: PLC0414  they are found here, too
+from paceline.figures import DrafterStats as DrafterStats  # noqa: PLC0414
+from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
+from paceline.figures import TurnStats as TurnStats  # noqa: PLC0414
+from paceline.params import LogitBias as LogitBias  # noqa: PLC0414
 from paceline.params import ModelParams as ModelParams  # noqa: PLC0414
 from paceline.params import SamplingParams as SamplingParams  # noqa: PLC0414
 
@@ -72,114 +76,6 @@ class DeviceInfo:
     free_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class TokenTrace:
-    """Where one committed token came from.
-
-    Attributes:
-        token: The token's id.
-        source: "target", or the id of the drafter whose proposal was accepted.
-        position: Place in the draft, 0 for the first drafted token; -1 for the target's own.
-        confidence: What the drafter gave for the token, 0..1; None where it gives none.
-        text_end: Characters of the reply up to and with this token. A token that ends within a
-            UTF-8 character, or that is a control token, ends where the one before it ended.
-    """
-
-    token: int
-    source: str
-    position: int
-    confidence: float | None
-    text_end: int
-
-
-@dataclass(frozen=True, slots=True)
-class DraftCount:
-    """What one drafter did in one step; drafted = accepted + rejected + discarded."""
-
-    drafter: str
-    n_drafted: int
-    n_accepted: int
-    n_discarded: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class DrafterStats:
-    """A drafter's totals over one reply, as llama.cpp counts them (`common/speculative.cpp`).
-
-    Attributes:
-        drafter: The drafter's id.
-        n_begin: Calls at the end of a prefill.
-        n_draft: Calls for a proposal.
-        n_accept: Calls after a step that verified a proposal of this drafter.
-        begin_s: Seconds in the calls of `n_begin`; likewise `draft_s` and `accept_s`.
-        draft_s: See `begin_s`.
-        accept_s: See `begin_s`.
-        drafts: Proposals with at least one token.
-        drafts_accepted: Proposals of which at least one token was accepted.
-        tokens: Tokens drafted.
-        tokens_accepted: Tokens accepted.
-        accepted_per_position: Accepted tokens by their place in the draft.
-    """
-
-    drafter: str
-    n_begin: int
-    n_draft: int
-    n_accept: int
-    begin_s: float
-    draft_s: float
-    accept_s: float
-    drafts: int
-    drafts_accepted: int
-    tokens: int
-    tokens_accepted: int
-    accepted_per_position: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TurnStats:
-    """The figures of one reply; times in seconds, rates in 0..1.
-
-    Attributes:
-        batch_invariant: Whether this backend gives the same logits at every batch width, as
-            measured; None when not probed.
-        n_prompt: Tokens of the prompt, reused ones included.
-        n_reused: Tokens of the prompt that were still in the target's context.
-        n_generated: Committed tokens, with the one from the prefill's logits.
-        prefill_s: The target's prefill only.
-        decode_s: From the prefill's end to the last commit; draft prefill, catch-up and probes
-            included.
-        total_s: prefill_s + decode_s.
-        tokens_per_s: n_generated / decode_s.
-        plain_tokens_per_s: From true plain steps; None below four of them.
-        n_steps: Verify decodes of the target.
-        n_drafted: Tokens drafted.
-        n_accepted: Drafted tokens that were committed.
-        n_discarded: Drafted tokens behind a committed end or stop.
-        acceptance_rate: n_accepted / (n_drafted - n_discarded); None when nothing was drafted.
-        mean_committed_per_step: Committed tokens per verify decode; None without a step.
-        overhead_s: decode_s minus the time within native calls.
-        by_drafter: One entry per drafter that was used.
-    """
-
-    batch_invariant: bool | None
-    n_prompt: int
-    n_reused: int
-    n_generated: int
-    prefill_s: float
-    decode_s: float
-    total_s: float
-    tokens_per_s: float
-    plain_tokens_per_s: float | None
-    n_steps: int
-    n_drafted: int
-    n_accepted: int
-    n_discarded: int
-    acceptance_rate: float | None
-    mean_committed_per_step: float | None
-    overhead_s: float
-    by_drafter: tuple[DrafterStats, ...] = ()
-
-
 # ----------------------------------------------------------------------------------- commands
 
 
@@ -224,6 +120,12 @@ class StartTurn:
         ignore_eog: Never end the generation: all end-of-generation tokens get -inf.
         remember: Whether drafters may keep what they learn from this turn in `memory_dir`
             (false: a private chat).
+        chat: Under which name they keep it, so that `Forget` can take it away again; empty: none.
+        cuts: Whether the oldest messages are left out where the prompt does not fit, in turns of
+            question and answer; the system prompt and the last question always stay.
+        expected: A reply that was generated before, with the same prompt, sampling and seed; the
+            turn ends with `TextDiverged` at the first token that differs. Empty: nothing is
+            compared.
     """
 
     turn_id: str
@@ -237,6 +139,9 @@ class StartTurn:
     stop: tuple[str, ...] = ()
     ignore_eog: bool = False
     remember: bool = False
+    chat: str = ""
+    cuts: bool = False
+    expected: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +165,28 @@ class DescribeEngine:
 
 
 @dataclass(frozen=True, slots=True)
+class CountTokens:
+    """Ask how many tokens a conversation has for the loaded target; answered by `TokensCounted`.
+
+    `max_tokens` is what is to be kept free for the reply; `cuts` as in `StartTurn`. Of several
+    that wait only the last one is answered.
+    """
+
+    request_id: str
+    messages: tuple[ChatMessage, ...]
+    max_tokens: int = 0
+    cuts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Take what drafters keep of one chat out of `memory_dir`; answered by `Forgotten`."""
+
+    memory_dir: str
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unload:
     """Free both models."""
 
@@ -269,7 +196,17 @@ class Shutdown:
     """Free everything and leave the loop; the last command of an engine's life."""
 
 
-Command = LoadPair | StartTurn | Tune | CancelTurn | DescribeEngine | Unload | Shutdown
+Command = (
+    LoadPair
+    | StartTurn
+    | Tune
+    | CancelTurn
+    | DescribeEngine
+    | CountTokens
+    | Forget
+    | Unload
+    | Shutdown
+)
 
 
 # ------------------------------------------------------------------------------------- events
@@ -325,14 +262,43 @@ class Unloaded:
 
 
 @dataclass(frozen=True, slots=True)
+class TokensCounted:
+    """The size of a conversation for the loaded target.
+
+    Attributes:
+        request_id: The question's.
+        n_tokens: Tokens of the prompt with everything in it; -1: no model is loaded, or its
+            template cannot take the messages.
+        n_ctx: Tokens that the context holds.
+        per_message: Tokens that each message adds, in their order; of the system prompt, too.
+        n_cut: How many messages would be left out.
+    """
+
+    request_id: str
+    n_tokens: int
+    n_ctx: int
+    per_message: tuple[int, ...] = ()
+    n_cut: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What drafters kept of a chat is gone; `problem` says what could not be taken out."""
+
+    chat: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """The prompt is tokenized; the prefill begins."""
+    """The prompt is tokenized; the prefill begins. `n_cut` messages were left out of it."""
 
     turn_id: str
     n_prompt: int
     n_reused: int
     seed: int
     notes: tuple[str, ...] = ()
+    n_cut: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +361,26 @@ class TuneRejected:
 
 
 @dataclass(frozen=True, slots=True)
+class TextDiverged:
+    """A token is not the one that `StartTurn.expected` has; `TurnFinished` follows ("cancelled").
+
+    Attributes:
+        turn_id: The turn.
+        index: Place of the token in the reply, from 0.
+        expected: The id that was expected; -1: the reply had ended there.
+        found: The id that was sampled; -1: the reply goes on no further.
+        margin: By how much `found` is ahead of `expected` in what the sampler compares
+            (logit / temperature + noise; the logit at temperature 0); None: not comparable.
+    """
+
+    turn_id: str
+    index: int
+    expected: int
+    found: int
+    margin: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFinished:
     """The reply is complete, or was stopped (reason "cancelled"). `tokens` keeps a final
     end-of-generation id and what a stop text cut from `text`.
@@ -433,11 +419,14 @@ Event = (
     | PairLoaded
     | LoadFailed
     | Unloaded
+    | TokensCounted
+    | Forgotten
     | TurnStarted
     | PrefillProgressed
     | StepCommitted
     | TuneApplied
     | TuneRejected
+    | TextDiverged
     | TurnFinished
     | TurnFailed
     | EngineDied

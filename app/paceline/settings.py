@@ -30,6 +30,10 @@ MAX_PAIRS = 8
 """Pairs that are remembered; more make a menu that nobody reads."""
 ThemeMode = Literal["system", "light", "dark"]
 EngineHost = Literal["process", "thread"]
+Motion = Literal["system", "full", "reduced"]
+SendKey = Literal["enter", "ctrl+enter"]
+LOWEST_FONT_PX, HIGHEST_FONT_PX = 11, 22
+MAX_PRESETS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class WindowSettings:
         sidebar_width: Width of the list.
         panel_width: Width of the panel.
         open_sections: Names of the foldable sections that are open.
+        open_conversation: Id of the conversation that was shown; empty: a new one.
     """
 
     geometry: str = ""
@@ -51,6 +56,7 @@ class WindowSettings:
     sidebar_width: int = 248
     panel_width: int = 356
     open_sections: tuple[str, ...] = ()
+    open_conversation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,34 @@ class SavedPair:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyPreset:
+    """How replies are drawn, under a name of the user's; see `Settings` for the fields."""
+
+    name: str
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    max_tokens: int = 1024
+    stop: tuple[str, ...] = ()
+    system_prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPreset:
+    """A strategy with its settings, under a name, for one pair of models.
+
+    Attributes:
+        name: The user's; empty: what was used last with this pair, taken up by itself.
+        target: File name of the target.
+        draft: File name of the draft model; empty: none.
+        strategy: ``ID[+ID…][:key=value]…``.
+    """
+
+    name: str
+    target: str
+    draft: str
+    strategy: str
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that is remembered.
 
@@ -92,6 +126,19 @@ class Settings:
         pairs: The pairs that were used last, the newest first, at most `MAX_PAIRS`.
         model_folders: Folders of the user's that hold models, besides those found by themselves.
         hub_offline: Whether the Hub is not to be asked for anything.
+        stop: Texts that end a reply.
+        reply_presets: The user's presets of how replies are drawn, in their order.
+        reply_preset: Key of the preset of replies that was chosen last, as
+            `gui.viewmodels.presets` has it; empty: none.
+        draft_presets: Strategies that are kept per pair.
+        cuts_long_chats: Whether the oldest messages are left out when a chat outgrows the context;
+            else such a message is refused.
+        font_px: Size of running text in device-independent pixels.
+        motion: Whether things move: "system" follows the desktop.
+        language: "system", or a language that there is a translation for ("en", "de").
+        send_key: What sends a message; the other one makes a new line.
+        opens_last_chat: Whether a start shows the chat that was shown last; else a new one.
+        was_welcomed: Whether the first-run page has been left.
     """
 
     theme: ThemeMode = "system"
@@ -107,6 +154,17 @@ class Settings:
     pairs: tuple[SavedPair, ...] = ()
     model_folders: tuple[str, ...] = ()
     hub_offline: bool = False
+    stop: tuple[str, ...] = ()
+    reply_presets: tuple[ReplyPreset, ...] = ()
+    reply_preset: str = ""
+    draft_presets: tuple[DraftPreset, ...] = ()
+    cuts_long_chats: bool = True
+    font_px: int = 14
+    motion: Motion = "system"
+    language: str = "system"
+    send_key: SendKey = "enter"
+    opens_last_chat: bool = True
+    was_welcomed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +210,9 @@ def save_settings(path: Path, settings: Settings) -> None:
     data = {"version": SCHEMA_VERSION, **dataclasses.asdict(settings)}
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".new")
-    temporary.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    # Names of files may hold bytes that are no text; Python's escape for them is JSON's, too.
+    temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
     os.replace(temporary, path)  # noqa: PTH105 - atomic on every platform, and says so
 
 
@@ -194,6 +254,8 @@ def _check_ranges(settings: Settings) -> None:
         and (settings.seed is None or 0 <= settings.seed <= MAX_SEED)
         and bool(settings.strategies)
         and len(settings.pairs) <= MAX_PAIRS
+        and LOWEST_FONT_PX <= settings.font_px <= HIGHEST_FONT_PX
+        and len(settings.reply_presets) <= MAX_PRESETS
     )
     if not in_range:
         raise _UnusableError("a value is out of range")

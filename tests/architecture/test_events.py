@@ -11,7 +11,7 @@ from architecture.source import PACKAGE, module
 from paceline import messages
 
 EVENTS = {cls.__name__ for cls in get_args(messages.Event)}
-LISTENERS = ["chat/session.py", "cli/chat.py"]
+LISTENERS = ["chat/running.py", "cli/chat.py"]
 
 
 def forgotten(tree: ast.Module) -> set[str]:

@@ -18,11 +18,14 @@ from paceline.messages import (
     EngineDescribed,
     EngineDied,
     Event,
+    Forgotten,
     LoadFailed,
     LoadProgressed,
     PairLoaded,
     PrefillProgressed,
     StepCommitted,
+    TextDiverged,
+    TokensCounted,
     TuneApplied,
     TuneRejected,
     TurnFailed,
@@ -181,6 +184,8 @@ class ChatRun:
             case TuneRejected():
                 remark(f"{event.message} {event.hint}")  # a drafter failed on the way
             case EngineDescribed() | Unloaded() | TuneApplied():
+                pass  # nobody asked
+            case TokensCounted() | Forgotten() | TextDiverged():
                 pass  # nobody asked
             case _:
                 assert_never(event)

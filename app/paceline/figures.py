@@ -1,0 +1,116 @@
+"""What is measured about tokens, steps and replies, as frozen values of builtins.
+
+`messages` carries these and defines the words; nothing else belongs here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTrace:
+    """Where one committed token came from.
+
+    Attributes:
+        token: The token's id.
+        source: "target", or the id of the drafter whose proposal was accepted.
+        position: Place in the draft, 0 for the first drafted token; -1 for the target's own.
+        confidence: What the drafter gave for the token, 0..1; None where it gives none.
+        text_end: Characters of the reply up to and with this token. A token that ends within a
+            UTF-8 character, or that is a control token, ends where the one before it ended.
+    """
+
+    token: int
+    source: str
+    position: int
+    confidence: float | None
+    text_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftCount:
+    """What one drafter did in one step; drafted = accepted + rejected + discarded."""
+
+    drafter: str
+    n_drafted: int
+    n_accepted: int
+    n_discarded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DrafterStats:
+    """A drafter's totals over one reply, as llama.cpp counts them (`common/speculative.cpp`).
+
+    Attributes:
+        drafter: The drafter's id.
+        n_begin: Calls at the end of a prefill.
+        n_draft: Calls for a proposal.
+        n_accept: Calls after a step that verified a proposal of this drafter.
+        begin_s: Seconds in the calls of `n_begin`; likewise `draft_s` and `accept_s`.
+        draft_s: See `begin_s`.
+        accept_s: See `begin_s`.
+        drafts: Proposals with at least one token.
+        drafts_accepted: Proposals of which at least one token was accepted.
+        tokens: Tokens drafted.
+        tokens_accepted: Tokens accepted.
+        accepted_per_position: Accepted tokens by their place in the draft.
+    """
+
+    drafter: str
+    n_begin: int
+    n_draft: int
+    n_accept: int
+    begin_s: float
+    draft_s: float
+    accept_s: float
+    drafts: int
+    drafts_accepted: int
+    tokens: int
+    tokens_accepted: int
+    accepted_per_position: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStats:
+    """The figures of one reply; times in seconds, rates in 0..1.
+
+    Attributes:
+        batch_invariant: Whether this backend gives the same logits at every batch width, as
+            measured; None when not probed.
+        n_prompt: Tokens of the prompt, reused ones included.
+        n_reused: Tokens of the prompt that were still in the target's context.
+        n_generated: Committed tokens, with the one from the prefill's logits.
+        prefill_s: The target's prefill only.
+        decode_s: From the prefill's end to the last commit; draft prefill, catch-up and probes
+            included.
+        total_s: prefill_s + decode_s.
+        tokens_per_s: n_generated / decode_s.
+        plain_tokens_per_s: From true plain steps; None below four of them.
+        n_steps: Verify decodes of the target.
+        n_drafted: Tokens drafted.
+        n_accepted: Drafted tokens that were committed.
+        n_discarded: Drafted tokens behind a committed end or stop.
+        acceptance_rate: n_accepted / (n_drafted - n_discarded); None when nothing was drafted.
+        mean_committed_per_step: Committed tokens per verify decode; None without a step.
+        overhead_s: decode_s minus the time within native calls.
+        by_drafter: One entry per drafter that was used.
+    """
+
+    batch_invariant: bool | None
+    n_prompt: int
+    n_reused: int
+    n_generated: int
+    prefill_s: float
+    decode_s: float
+    total_s: float
+    tokens_per_s: float
+    plain_tokens_per_s: float | None
+    n_steps: int
+    n_drafted: int
+    n_accepted: int
+    n_discarded: int
+    acceptance_rate: float | None
+    mean_committed_per_step: float | None
+    overhead_s: float
+    by_drafter: tuple[DrafterStats, ...] = ()

@@ -1,0 +1,137 @@
+"""Run records as JSON: everything comes back, apart from the rounding that is promised."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+import zlib
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from message_samples import _dataclass
+from paceline.codec import CodecError
+from paceline.figures import DraftCount, TokenTrace
+from paceline.messages import StepCommitted
+from paceline.run_json import record_from_json, record_to_json, steps_from_json, steps_to_json
+from paceline.run_record import RunRecord
+from storage.chats import record, steps
+
+
+def confidence(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else round(value, 3)
+
+
+def rounded(step: StepCommitted) -> StepCommitted:
+    tokens = tuple(replace(t, confidence=confidence(t.confidence)) for t in step.tokens)
+    times = {n: round(getattr(step, n), 6) for n in ("draft_s", "verify_s", "sample_s", "total_s")}
+    return replace(step, tokens=tokens, **times)
+
+
+def through_json(data: Any) -> Any:
+    return json.loads(json.dumps(data))
+
+
+def test_a_record_with_every_field_comes_back() -> None:
+    before = record("m", "Hello", " wörld", " 🎉")
+    empty = RunRecord("")
+    assert [
+        f.name for f in fields(before) if getattr(before, f.name) == getattr(empty, f.name)
+    ] == ["error"]
+    assert record_from_json(through_json(record_to_json(before))) == before
+
+
+def test_steps_are_left_out_if_wanted() -> None:
+    before = record("m", "Hello")
+    data = record_to_json(before, with_steps=False)
+    assert "steps" not in data
+    assert record_from_json(data) == replace(before, steps=())
+
+
+def test_times_and_confidences_are_rounded_and_nothing_else() -> None:
+    token = TokenTrace(5, "draft", 2, 0.123456, 9)
+    step = StepCommitted("t", 3, (token,), "x", (), 0.0000014, 1 / 3, 0.25, 100.0000004)
+    assert steps_from_json(steps_to_json([step])) == (rounded(step),)
+
+
+def test_numbers_that_are_not_finite_do_not_break_the_file() -> None:
+    token = TokenTrace(5, "draft", 2, float("nan"), 9)
+    step = StepCommitted("t", 3, (token,), "x", (), float("inf"), 0.5, 0.25, float("nan"))
+    (found,) = steps_from_json(through_json(steps_to_json([step])))
+    assert (found.draft_s, found.total_s, found.tokens[0].confidence) == (0.0, 0.0, None)
+
+
+@given(_dataclass(StepCommitted))
+def test_every_step_comes_back(step: StepCommitted) -> None:
+    small = replace(step, draft_s=0.5, verify_s=0.25, sample_s=0.0, total_s=1.0)
+    again = steps_from_json(through_json(steps_to_json([small, small])))
+    assert again == (rounded(small), rounded(small))
+
+
+def damaged(key: str, value: Any) -> dict[str, Any]:
+    return {**steps_to_json(steps(["a", "b"])), key: value}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        {},
+        damaged("token", [1]),
+        damaged("token", [1, 2, 3, "4"]),
+        damaged("source", [0, 0, 0, 99]),
+        damaged("source", [0, 0, 0, -1]),
+        damaged("turn", [True, False]),
+        damaged("confidence", ["x", None, None, None]),
+        damaged("confidence", None),
+        damaged("n_tokens", [6, -2]),
+        damaged("names", [1]),
+        damaged("total_us", [0.5, 1]),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(data: Any) -> None:
+    with pytest.raises(CodecError):
+        steps_from_json(data)
+
+
+def test_a_record_that_is_none_is_refused() -> None:
+    for data in (None, [], {"message_id": 5}, {"message_id": "m", "colour": "red"}):
+        with pytest.raises(CodecError):
+            record_from_json(data)
+
+
+def long_reply(n_tokens: int) -> tuple[StepCommitted, ...]:
+    """Words, token ids and times as they come from a model."""
+    drawn = random.Random(7)
+    words = ["".join(drawn.choices("etaoinshrdlu", k=drawn.randint(2, 8))) for _ in range(3000)]
+    made, end, n = [], 0, 0
+    while n < n_tokens:
+        n_accepted = drawn.choice([0, 1, 1, 2, 3])
+        text = "".join(f" {drawn.choice(words)}" for _ in range(n_accepted + 1))
+        tokens = [
+            TokenTrace(drawn.randrange(30_000), "draft", i, drawn.random(), end + i + 1)
+            for i in range(n_accepted)
+        ]
+        end += len(text)
+        tokens.append(TokenTrace(drawn.randrange(30_000), "target", -1, None, end))
+        n += len(tokens)
+        counts = (DraftCount("draft", 3, n_accepted),)
+        times = [drawn.uniform(0.5, 1) * scale for scale in (0.004, 0.02, 0.0002, 0.03)]
+        made.append(StepCommitted("turn", len(made), tuple(tokens), text, counts, *times))
+    return tuple(made)
+
+
+def test_a_long_reply_is_small_and_soon_done() -> None:
+    reply = long_reply(4000)
+    seconds = []
+    for _ in range(3):
+        began = time.perf_counter()
+        text = json.dumps(steps_to_json(reply), ensure_ascii=False, separators=(",", ":"))
+        seconds.append(time.perf_counter() - began)
+    assert len(zlib.compress(text.encode())) < 80_000
+    assert min(seconds) < 0.2  # wanted: 0.02
