@@ -1,0 +1,259 @@
+"""The user's chats on disk, behind the methods that a session calls.
+
+Reading happens on the caller's thread and answers with what was written before, also when that
+still waits for the disk (`reading`). Writing only appends to a queue (`pending`), which a thread
+carries to the database (`writer`, `disk`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from paceline.codec import CodecError
+from paceline.conversation import (
+    Conversation,
+    ConversationSummary,
+    SearchHit,
+    ViewPlace,
+    clean,
+)
+from paceline.storage import reading, rescue, salvage
+from paceline.storage.changes import (
+    BeginRun,
+    Change,
+    EndRun,
+    ExtendRun,
+    Purge,
+    Remove,
+    Restore,
+    SavePlace,
+    SaveUnsent,
+    Sync,
+    is_urgent,
+    saved,
+)
+from paceline.storage.conversations import removed_ids
+from paceline.storage.disk import Disk
+from paceline.storage.interrupted import ends_of_interrupted
+from paceline.storage.pending import Pending
+from paceline.storage.problems import Opened, StorageError, StorageProblem, is_damage, problem_of
+from paceline.storage.writer import FAILURES, Writer
+
+if TYPE_CHECKING:
+    from paceline.messages import StepCommitted
+    from paceline.run_record import RunRecord
+
+_T = TypeVar("_T")
+_logger = logging.getLogger(__name__)
+
+
+class Archive:
+    """Conversations, run records and what else a session keeps, in one SQLite database."""
+
+    def __init__(
+        self, path: Path, *, on_problem: Callable[[StorageProblem | None], None] | None = None
+    ) -> None:
+        """Touch nothing yet.
+
+        Args:
+            path: The database; it and its folder are created when needed.
+            on_problem: Called with what keeps chats from being written, and with None when nothing
+                does any more; on the writer's thread, or on that of `open`.
+        """
+        self._path = path
+        self._disk = Disk(path)
+        self._pending = Pending()
+        self._writer = Writer(
+            self._disk, self._pending, on_problem or (lambda _problem: None), self._forget_rescued
+        )
+        self._n_pieces: dict[str, int] = {}
+        self._rescued: list[Path] = []
+        self._has_unsynced = False
+        self._is_rescued = False
+
+    def open(self) -> Opened:
+        """Open or create the database and start writing; blocks for some 10 ms.
+
+        Whatever is wrong with the file, the archive works: what cannot be read is not there, and
+        what cannot be written is kept in memory; `problem` and the notes say so.
+        """
+        try:
+            opened = self._disk.open()
+        except FAILURES as error:
+            self._writer.report(error)
+            problem = problem_of(error, self._path)
+            opened = Opened((f"{problem.message} {problem.hint}",))
+        changes = self._read_rescued()
+        with contextlib.suppress(StorageError):  # then the next start sees to them
+            changes += self._read(lambda connection, _: ends_of_interrupted(connection, changes))
+        for change in changes:
+            self._pending.add(change)
+        self._writer.start()
+        return opened
+
+    # ------------------------------------------------------------------------------- reading
+
+    def summaries(self) -> tuple[ConversationSummary, ...]:
+        """All conversations that are not removed, in no particular order."""
+        return self._read(reading.summaries)
+
+    def load(self, conversation_id: str) -> Conversation:
+        """One conversation with all messages; a reply that is under way with its text so far.
+
+        Raises:
+            StorageError: It is not there, or cannot be read.
+        """
+        found = self._read(reading.load, conversation_id)
+        if found is None:
+            raise StorageError("no-such-chat", "This chat is not there any more.")
+        return found
+
+    def runs(self, conversation_id: str) -> Mapping[str, RunRecord]:
+        """The records of its replies by message id, without their steps."""
+        return self._read(reading.records, conversation_id)
+
+    def steps(self, message_id: str) -> tuple[StepCommitted, ...]:
+        """The steps of one reply; empty where none are kept."""
+        return self._read(reading.steps, message_id)
+
+    def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Titles and messages that have all words of the text, the best first; any text is fine."""
+        return self._read(reading.search, text, limit)
+
+    def unsent(self, conversation_id: str) -> str:
+        """Text that was written in it, but not sent."""
+        return self._read(reading.unsent, conversation_id)
+
+    def place(self, conversation_id: str) -> ViewPlace:
+        """Where it was left."""
+        return self._read(reading.place, conversation_id)
+
+    def removed(self) -> tuple[str, ...]:
+        """The conversations that are hidden on the disk; what waits to be written is left out."""
+        return self._read(lambda connection, _: removed_ids(connection) if connection else ())
+
+    # ------------------------------------------------------------------------------- writing
+
+    def save(
+        self,
+        conversation: Conversation,
+        changed: Sequence[str] = (),
+        removed: Sequence[str] = (),
+    ) -> None:
+        """Keep its title, flags and active path, and these messages; a private one is not kept."""
+        if not conversation.private:
+            self._add(saved(conversation, changed, removed))
+
+    def begin_run(self, conversation_id: str, record: RunRecord) -> None:
+        """A reply begins; its message has been saved, with no text."""
+        self._n_pieces[record.message_id] = 0
+        self._add(BeginRun(conversation_id, record))
+
+    def extend_run(self, message_id: str, text: str, steps: Sequence[StepCommitted]) -> None:
+        """The reply gained this text in these steps."""
+        number = self._n_pieces.get(message_id, 0)
+        self._n_pieces[message_id] = number + 1
+        self._add(ExtendRun(message_id, number, clean(text), tuple(steps)))
+
+    def end_run(self, record: RunRecord, text: str) -> None:
+        """The reply has ended with this whole text; takes the checkpoints' place."""
+        self._n_pieces.pop(record.message_id, None)
+        self._add(EndRun(record, clean(text)))
+
+    def remove(self, conversation_id: str) -> None:
+        """Hide a conversation until it is restored or purged."""
+        self._add(Remove(conversation_id))
+
+    def restore(self, conversation_id: str) -> None:
+        """Show a removed conversation again."""
+        self._add(Restore(conversation_id))
+
+    def purge(self, conversation_id: str) -> None:
+        """Delete a conversation for good; its bytes are overwritten."""
+        self._add(Purge(conversation_id))
+
+    def save_unsent(self, conversation_id: str, text: str) -> None:
+        """Keep text that was not sent; empty: there is none any more."""
+        self._add(SaveUnsent(conversation_id, clean(text)))
+
+    def save_place(self, conversation_id: str, place: ViewPlace) -> None:
+        """Keep where it was left."""
+        self._add(SavePlace(conversation_id, place))
+
+    # ------------------------------------------------------------------------------ the disk
+
+    @property
+    def problem(self) -> StorageProblem | None:
+        """What keeps chats from being written; any thread."""
+        return self._writer.problem
+
+    def retry(self) -> None:
+        """Try to write again now, and not only in two seconds."""
+        self._writer.retry()
+
+    def flush(self, timeout_s: float = 5.0) -> bool:
+        """Wait until everything so far is on the disk; False: the time was over before."""
+        if self._has_unsynced:
+            self._has_unsynced = False
+            self._pending.add(Sync())
+        return self._pending.wait_done(self._pending.hurry(), timeout_s)
+
+    def close(self, timeout_s: float = 5.0) -> bool:
+        """Write what waits, end the thread and close the file.
+
+        What cannot be written goes to a file that the next `open` takes in again.
+
+        Returns:
+            Whether everything is in the database.
+        """
+        if self._writer.is_alive():
+            self._writer.stop()
+            self._writer.join(timeout_s)
+        if not self._writer.is_alive():
+            self._disk.close()
+        left = self._pending.snapshot()
+        if left and not self._is_rescued:
+            path = rescue.rescue(self._path, left)
+            _logger.warning("%d changes to chats could not be stored; in %s", len(left), path)
+            if path is not None:
+                self._forget_rescued()
+                self._is_rescued = True
+        return not left
+
+    def _read_rescued(self) -> list[Change]:
+        """What an earlier program could not write."""
+        changes: list[Change] = []
+        for path in rescue.rescued(self._path):
+            try:
+                changes += rescue.read(path)
+            except (OSError, CodecError) as error:
+                _logger.warning("%s cannot be taken in: %s", path, error)
+            else:
+                self._rescued.append(path)
+        return changes
+
+    def _forget_rescued(self) -> None:
+        """Delete the files whose changes are stored elsewhere now."""
+        while self._rescued:
+            with contextlib.suppress(OSError):
+                self._rescued.pop().unlink()
+
+    def _add(self, change: Change) -> None:
+        self._has_unsynced = self._has_unsynced or not is_urgent(change)
+        self._pending.add(change)
+
+    def _read(self, read: Callable[..., _T], *values: object) -> _T:
+        changes = self._pending.snapshot()
+        try:
+            with self._disk.reading() as connection, reading.at_one_moment(connection):
+                return read(connection, changes, *values)
+        except sqlite3.Error as error:
+            if is_damage(error):
+                salvage.mark(self._path)
+            problem = problem_of(error, self._path)
+            raise StorageError(problem.code, problem.message, problem.hint) from error

@@ -1,0 +1,152 @@
+"""What keeps chats from reaching the disk, in words that say what to do. Any thread."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paceline.errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BUSY, _LOCKED, _READONLY, _IOERR = 5, 6, 8, 10
+_CORRUPT, _FULL, _CANTOPEN, _NOTADB = 11, 13, 14, 26
+KEPT = "What is new is kept in memory and tried again every two seconds."
+
+
+class StorageError(UserError):
+    """Chats cannot be read, or not be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class StorageProblem:
+    """Why chats are not written now; nothing is lost while the program runs.
+
+    Attributes:
+        code: Stable, machine-readable name in kebab-case.
+        message: One sentence: what happened.
+        hint: What to do about it.
+        is_lasting: Whether trying again cannot help.
+    """
+
+    code: str
+    message: str
+    hint: str
+    is_lasting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """How opening went.
+
+    Attributes:
+        notes: What a person should be told, one sentence or two each.
+        salvaged: Whether the file was damaged and what could be read was taken over.
+        removed: Ids of the conversations that were removed, but not purged.
+    """
+
+    notes: tuple[str, ...] = ()
+    salvaged: bool = False
+    removed: tuple[str, ...] = ()
+
+
+class NewerSchemaError(Exception):
+    """The database was written by a later version of the program."""
+
+
+class MovedError(Exception):
+    """The database's file is no longer the one that was opened."""
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether another program has the lock."""
+    return _code(error) in (_BUSY, _LOCKED)
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether the file's content is broken."""
+    return _code(error) in (_CORRUPT, _NOTADB)
+
+
+def is_about_connection(error: Exception) -> bool:
+    """Whether another connection may do better: this one is read-only, or lost its file."""
+    return _code(error) in (_READONLY, _IOERR, _CANTOPEN)
+
+
+def is_about_the_value(error: Exception) -> bool:
+    """Whether the value that was to be written is at fault, so that trying again is of no use."""
+    if isinstance(error, (sqlite3.OperationalError, OSError, MovedError, NewerSchemaError)):
+        return False
+    return not is_damage(error)
+
+
+def problem_of(error: Exception, path: Path) -> StorageProblem:
+    """Say in words what an error of SQLite or of the file system means for the chats at `path`."""
+    code = _code(error)
+    if isinstance(error, NewerSchemaError):
+        return StorageProblem(
+            "chats-newer",
+            f"The chats in {path} were written by a newer version of Paceline.",
+            "They are left alone. New chats are kept in memory, and put aside for the newer version"
+            " when Paceline is closed. Install it to see the old ones.",
+            is_lasting=True,
+        )
+    if isinstance(error, MovedError):
+        return StorageProblem(
+            "chats-moved",
+            f"The file {path} was replaced by another one while Paceline was using it.",
+            f"{KEPT} Start Paceline again to use the new file.",
+            is_lasting=True,
+        )
+    number = error.errno if isinstance(error, OSError) else None
+    if code == _FULL or number in (errno.ENOSPC, errno.EDQUOT):
+        return StorageProblem(
+            "disk-full",
+            f"There is no space left for the chats in {path.parent}.",
+            f"Make room on that disk. {KEPT}",
+        )
+    if is_busy(error):
+        return StorageProblem(
+            "chats-locked",
+            f"Another program keeps the chats in {path} locked.",
+            f"Close it. {KEPT}",
+        )
+    is_shut = code == _CANTOPEN and path.parent.is_dir() and not os.access(path.parent, os.W_OK)
+    if code == _READONLY or is_shut or number in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return StorageProblem(
+            "chats-read-only",
+            f"The chats in {path} cannot be written to.",
+            f"Allow writing to the file and its folder. {KEPT}",
+        )
+    if is_damage(error):
+        return StorageProblem(
+            "chats-damaged",
+            f"The file {path} with the chats is damaged.",
+            "Start Paceline again: a copy is put aside and what can be read is taken over.",
+            is_lasting=True,
+        )
+    if code == _CANTOPEN or isinstance(error, OSError):
+        return StorageProblem(
+            "chats-not-opened",
+            f"The chats in {path} cannot be opened ({_text(error)}).",
+            f"See whether the folder exists and can be written to. {KEPT}",
+        )
+    return StorageProblem(
+        "chats-not-written",
+        f"The chats in {path} cannot be written ({_text(error)}).",
+        f"See whether the disk is in order. {KEPT}",
+    )
+
+
+def _code(error: Exception) -> int | None:
+    """SQLite's primary result code; those that Python itself raises have none."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code & 0xFF if isinstance(code, int) else None
+
+
+def _text(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,476 @@
+"""A disk that is full, shut, locked, gone or broken: said in words, and nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from paceline.conversation import ViewPlace
+from paceline.run_record import INTERRUPTED, RunRecord
+from paceline.storage import database, writer
+from paceline.storage.archive import Archive
+from paceline.storage.problems import StorageError
+from storage.chats import Watched, chat, record, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+N_TEXT = 300_000
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch, allow_warnings: Callable[[str], None]) -> None:
+    monkeypatch.setattr(writer, "RETRY_S", 0.05)
+    allow_warnings("chats are not written")
+    allow_warnings("could not be stored")
+
+
+def filled(path: Path, n: int = 30) -> None:
+    """A database of n chats with replies."""
+    archive = Archive(path)
+    archive.open()
+    for i in range(n):
+        made = chat(f"c{i}", f"question {i}", "", "more")
+        archive.save(made, list(made.messages))
+        archive.end_run(record(f"c{i}-1", "answer ", "word " * 200), "answer " + "word " * 200)
+    assert archive.close()
+
+
+def say(archive: Archive, key: str, text: str = "new") -> None:
+    made = chat(key, text)
+    archive.save(made, list(made.messages))
+
+
+def listed(archive: Archive) -> set[str]:
+    return {summary.conversation_id for summary in archive.summaries()}
+
+
+def reopened(path: Path) -> set[str]:
+    archive = Archive(path)
+    archive.open()
+    try:
+        for key in listed(archive):
+            assert archive.load(key).messages
+        return listed(archive)
+    finally:
+        assert archive.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a file system of 1 MiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if (
+        shutil.which("mount") is None
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("no file system can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_is_told_and_written_to_when_there_is_room(small_disk: Path) -> None:
+    path = small_disk / "data" / "chats.db"
+    watched = Watched(path)
+    watched.archive.open()
+    say(watched.archive, "before")
+    assert watched.archive.flush()
+    (small_disk / "rest").write_bytes(b"")
+    with contextlib.suppress(OSError), (small_disk / "rest").open("wb", buffering=0) as rest:
+        while True:
+            rest.write(b"x" * 4096)
+    for i in range(20):
+        say(watched.archive, f"c{i}", "text " * 2000)
+    watched.wait_for("disk-full")
+    assert watched.archive.problem is not None
+    assert "no space" in watched.archive.problem.message
+    assert watched.archive.problem.hint
+    assert not watched.archive.flush(0.2)
+    assert listed(watched.archive) == {"before", *(f"c{i}" for i in range(20))}
+    assert watched.archive.load("c7").messages["c7-0"].content == "text " * 2000
+    assert len(watched.archive.search("text")) == 40
+    (small_disk / "rest").unlink()
+    watched.wait_for("")
+    assert watched.archive.flush()
+    assert watched.archive.problem is None
+    assert watched.archive.close()
+    assert len(reopened(path)) == 21
+
+
+def test_what_a_full_disk_never_took_is_there_at_the_next_start(
+    small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "temporary"
+    elsewhere.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    path = small_disk / "data" / "chats.db"
+    watched = Watched(path)
+    watched.archive.open()
+    say(watched.archive, "before")
+    assert watched.archive.flush()
+    with contextlib.suppress(OSError), (small_disk / "rest").open("wb", buffering=0) as rest:
+        while True:
+            rest.write(b"x" * 4096)
+    made = chat("c", "question", "")
+    watched.archive.save(made, list(made.messages))
+    watched.archive.begin_run("c", RunRecord("c-1"))
+    watched.archive.extend_run("c-1", "half an ", steps(["half an "]))
+    watched.archive.extend_run("c-1", "answer", steps(["answer"]))
+    say(watched.archive, "long", "x" * N_TEXT)
+    watched.wait_for("disk-full")
+    assert not watched.archive.close()
+    (rescued,) = elsewhere.iterdir()
+    assert stat.S_IMODE(rescued.stat().st_mode) == 0o600
+    (small_disk / "rest").unlink()
+    again = Archive(path)
+    again.open()
+    assert listed(again) == {"before", "c", "long"}
+    assert again.load("c").messages["c-1"].content == "half an answer"
+    assert again.runs("c")["c-1"].error == INTERRUPTED
+    assert len(again.steps("c-1")) == 2
+    assert again.flush()
+    assert again.close()
+    assert list(elsewhere.iterdir()) == []
+    assert reopened(path) == {"before", "c", "long"}
+
+
+def test_a_limit_on_the_size_of_files_loses_nothing(db: Path) -> None:
+    watched = Watched(db)
+    watched.archive.open()
+    watched.archive._disk._database.writer.execute("PRAGMA max_page_count = 60")  # type: ignore[union-attr]
+    for i in range(20):
+        say(watched.archive, f"c{i}", "text " * 2000)
+    watched.wait_for("disk-full")
+    assert len(listed(watched.archive)) == 20
+    assert not watched.archive.close()
+    assert not watched.archive.close()  # again: nothing more is written
+    assert [p.name for p in db.parent.glob("*.json")] == ["chats.db.rescued-1.json"]
+    assert len(reopened(db)) == 20
+    assert list(db.parent.glob("*.json")) == []
+    assert len(reopened(db)) == 20
+
+
+def test_locked_by_another_program(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert database.LOCK_WAIT_S == 5
+    monkeypatch.setattr(database, "LOCK_WAIT_S", 1.0)
+    filled(db, 2)
+    watched = Watched(db)
+    watched.archive.open()
+    other = sqlite3.connect(db, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    began = time.monotonic()
+    say(watched.archive, "new")
+    assert listed(watched.archive) == {"c0", "c1", "new"}
+    watched.wait_for("chats-locked")
+    assert time.monotonic() - began > 0.9
+    assert watched.archive.problem is not None
+    assert "Another program" in watched.archive.problem.message
+    other.execute("ROLLBACK")
+    other.close()
+    watched.wait_for("")
+    assert watched.archive.close()
+    assert reopened(db) == {"c0", "c1", "new"}
+
+
+def test_closing_does_not_wait_for_another_program(db: Path) -> None:
+    filled(db, 1)
+    watched = Watched(db)
+    watched.archive.open()
+    with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        say(watched.archive, "new")
+        began = time.monotonic()
+        assert not watched.archive.close()
+        assert time.monotonic() - began < 4
+    assert reopened(db) == {"c0", "new"}
+
+
+@pytest.mark.parametrize("n_new", [0, 1])
+def test_locked_at_the_start(db: Path, n_new: int) -> None:
+    filled(db, 2)
+    with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        watched = Watched(db)
+        opened = watched.archive.open()
+        assert "locked" in opened.notes[0]
+        for _ in range(n_new):
+            say(watched.archive, "new")
+        assert len(listed(watched.archive)) == n_new
+        time.sleep(0.1)
+        assert watched.codes == ["chats-locked"]
+    watched.wait_for("")
+    assert listed(watched.archive) == {"c0", "c1", *["new"][:n_new]}
+    assert watched.archive.close()
+
+
+READ_ONLY = """
+import os, sys
+from pathlib import Path
+sys.path[:0] = sys.argv[3:]
+from paceline.storage import writer
+from paceline.conversation import ViewPlace
+from paceline.storage.archive import Archive
+from storage.chats import Watched, chat
+os.setuid(65534)
+watched = Watched(Path(sys.argv[1]))
+opened = watched.archive.open()
+watched.archive.save(chat("new", "text"), ["new-0"])
+watched.archive.flush(1)
+print(watched.archive.problem.code, sorted(s.conversation_id for s in watched.archive.summaries()))
+print(watched.archive.load("c1").messages["c1-0"].content)
+print(watched.archive.close(), file=sys.stdout)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="needs another user")
+@pytest.mark.parametrize("shut", ["folder", "file"])
+def test_read_only(tmp_path: Path, shut: str) -> None:
+    for folder in (tmp_path, *tmp_path.parents):  # another user must get there
+        if folder.stat().st_mode & 0o755 != 0o755:
+            folder.chmod(0o755)
+    path = tmp_path / "data" / "chats.db"
+    filled(path, 2)
+    os.chown(path.parent, 65534, 65534)
+    os.chown(path, 65534, 65534)
+    path.parent.chmod(0o500 if shut == "folder" else 0o700)
+    path.chmod(0o400)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    os.chown(temporary, 65534, 65534)
+    here = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ONLY, str(path), "", str(here / "app"), str(here / "tests")],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    if "Permission" in done.stderr and "site-packages" in done.stderr:
+        pytest.skip("another user cannot run Python here")
+    assert done.stdout.splitlines() == [
+        "chats-read-only ['c0', 'c1', 'new']",
+        "question 1",
+        "False",
+    ], done.stderr
+    beside = [p for p in path.parent.iterdir() if p.suffix == ".json"]
+    assert len([*beside, *temporary.iterdir()]) == 1
+    for rescued in beside:
+        os.chown(rescued, os.getuid(), os.getgid())
+    os.chown(path, os.getuid(), os.getgid())
+    path.parent.chmod(0o700)
+    path.chmod(0o600)
+    assert reopened(path) == {"c0", "c1", *(["new"] if beside else [])}
+
+
+def test_a_newer_database_is_not_touched(db: Path) -> None:
+    filled(db, 2)
+    with contextlib.closing(sqlite3.connect(db)) as other:
+        other.execute("PRAGMA user_version = 999")
+    before = db.read_bytes()
+    watched = Watched(db)
+    opened = watched.archive.open()
+    assert "newer version" in opened.notes[0]
+    assert "kept in memory" in opened.notes[0]
+    say(watched.archive, "new")
+    assert listed(watched.archive) == {"new"}
+    assert [hit.conversation_id for hit in watched.archive.search("new")] == ["new", "new"]
+    assert watched.codes == ["chats-newer"]
+    assert not watched.archive.close()
+    assert db.read_bytes() == before
+    with contextlib.closing(sqlite3.connect(db)) as other:
+        other.execute("PRAGMA user_version = 1")
+    assert reopened(db) == {"c0", "c1", "new"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be deleted there")
+@pytest.mark.parametrize("what", ["file", "all files", "folder"])
+def test_deleted_while_it_is_open(
+    db: Path, what: str, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("was deleted")
+    filled(db, 3)
+    watched = Watched(db)
+    watched.archive.open()
+    say(watched.archive, "a")
+    assert watched.archive.flush()
+    if what == "folder":
+        shutil.rmtree(db.parent)
+    else:
+        for path in [db] if what == "file" else list(db.parent.iterdir()):
+            path.unlink()
+    say(watched.archive, "b")
+    assert watched.archive.flush()
+    assert watched.archive.close()
+    assert reopened(db) == {"c0", "c1", "c2", "a", "b"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in db.parent.iterdir()} == {0o600}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be replaced there")
+def test_replaced_while_it_is_open(db: Path, tmp_path: Path) -> None:
+    filled(db, 3)
+    filled(tmp_path / "other.db", 1)
+    watched = Watched(db)
+    watched.archive.open()
+    (tmp_path / "other.db").replace(db)
+    say(watched.archive, "b")
+    watched.wait_for("chats-moved")
+    assert listed(watched.archive) == {"c0", "c1", "c2", "b"}
+    assert not watched.archive.close()
+    assert reopened(db) == {"c0", "b"}
+
+
+def damage(path: Path, drawn: random.Random) -> str:
+    """Break a file in one of several ways."""
+    data = bytearray(path.read_bytes())
+    how = drawn.choice(["header", "page", "bytes", "cut", "zeros"])
+    if how == "header":
+        data[:50] = drawn.randbytes(50)
+    elif how == "page":
+        start = 4096 * drawn.randrange(1, len(data) // 4096)
+        data[start : start + 4096] = drawn.randbytes(4096)
+    elif how == "bytes":
+        for _ in range(200):
+            data[drawn.randrange(100, len(data))] = drawn.randrange(256)
+    elif how == "cut":
+        del data[drawn.randrange(4096, len(data)) :]
+    else:
+        start = 4096 * drawn.randrange(1, len(data) // 4096)
+        data[start:] = bytes(len(data) - start)
+    path.write_bytes(data)
+    return how
+
+
+def test_damaged_databases(
+    tmp_path: Path, is_long: bool, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("was salvaged")
+    drawn = random.Random(5)
+    whole = tmp_path / "whole.db"
+    filled(whole, 60)
+    n_found = 0
+    for case in range(100 if is_long else 15):
+        path = tmp_path / f"{case}" / "chats.db"
+        path.parent.mkdir()
+        shutil.copy(whole, path)
+        how = damage(path, drawn)
+        broken = path.read_bytes()
+        for start in range(3):  # damage in the middle is noticed when it is read
+            archive = Archive(path)
+            opened = archive.open()
+            try:
+                keys = listed(archive)
+                for key in keys:
+                    archive.load(key)
+                    archive.runs(key)
+                    archive.steps(f"{key}-1")
+                    archive.search("question")
+            except StorageError:
+                assert start < 2, how
+                archive.close()
+                continue
+            say(archive, "new")
+            is_kept = archive.flush()
+            archive.close()
+            if is_kept:
+                break
+        archive = Archive(path)
+        opened = archive.open()
+        assert "new" in listed(archive), how
+        n_found += len(listed(archive)) - 1
+        archive.close()
+        copies = [p for p in path.parent.glob("chats.db.damaged-*") if not p.name.endswith("-wal")]
+        assert not copies or any(p.read_bytes() == broken for p in copies), (how, opened)
+        assert all(stat.S_IMODE(p.stat().st_mode) == 0o600 for p in copies)
+    assert n_found > 60 * 5  # most of most files
+
+
+@pytest.mark.parametrize("table", ["conversations", "unsent", "places"])
+def test_damage_in_what_a_start_needs_is_mended_by_that_start(
+    table: str, db: Path, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("was salvaged")
+    filled(db, 300)
+    archive = Archive(db)
+    archive.open()
+    for number in range(300):
+        archive.save_unsent(f"c{number}", "unsent " * 10)
+        archive.save_place(f"c{number}", ViewPlace(f"c{number}-1", 5))
+    archive.close()
+    with contextlib.closing(sqlite3.connect(db)) as other:
+        pages = other.execute(
+            "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (table,)
+        ).fetchall()
+    data = bytearray(db.read_bytes())
+    start = 4096 * (pages[-1][0] - 1)
+    data[start : start + 4096] = b"\xff" * 4096
+    db.write_bytes(data)
+    archive = Archive(db)
+    assert archive.open().salvaged
+    assert len(listed(archive)) == 300  # a head that is lost is made up for its messages
+    for number in range(300):
+        archive.unsent(f"c{number}")
+        archive.place(f"c{number}")
+    assert archive.close()
+
+
+def test_a_damaged_page_costs_only_what_was_on_it(
+    db: Path, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("was salvaged")
+    filled(db, 300)
+    with contextlib.closing(sqlite3.connect(db)) as other:
+        pages = other.execute(
+            "SELECT pageno FROM dbstat WHERE name = 'messages' AND pagetype = 'leaf'"
+        ).fetchall()
+    data = bytearray(db.read_bytes())
+    start = 4096 * (pages[len(pages) // 2][0] - 1)
+    data[start : start + 4096] = b"\xff" * 4096
+    db.write_bytes(data)
+    archive = Archive(db)
+    archive.open()
+    with contextlib.suppress(StorageError):
+        for key in listed(archive):
+            archive.load(key)
+    archive.close()
+    again = Archive(db)
+    opened = again.open()
+    assert opened.salvaged
+    assert "damaged" in opened.notes[0]
+    n = sum(len(again.load(key).messages) for key in listed(again))
+    assert 900 - 60 < n < 900
+    assert len(listed(again)) == 300
+    assert again.search("more")
+    assert again.close()
+
+
+def test_writing_from_many_threads(db: Path) -> None:
+    archive = Archive(db)
+    archive.open()
+
+    def work(name: str) -> None:
+        for i in range(20):
+            say(archive, f"{name}{i}")
+            archive.summaries()
+            archive.search("new")
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert archive.flush()
+    assert archive.close()
+    assert len(reopened(db)) == 80

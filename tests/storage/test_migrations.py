@@ -1,0 +1,72 @@
+"""Layouts change in numbered steps, all or nothing, with a copy of what was before."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from paceline.storage.archive import Archive
+from paceline.storage.migrations import MIGRATIONS, copies, migrate, user_version
+from paceline.storage.problems import NewerSchemaError
+from storage.chats import chat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def add_colour(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE conversations ADD COLUMN colour TEXT")
+
+
+def break_off(connection: sqlite3.Connection) -> None:
+    connection.execute("DROP TABLE messages")
+    connection.execute("SELECT * FROM no_such_table")
+
+
+@pytest.fixture
+def connection(db: Path) -> Iterator[sqlite3.Connection]:
+    archive = Archive(db)
+    archive.open()
+    archive.save(chat("c", "question"), ["c-0"])
+    archive.close()
+    with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as made:
+        yield made
+
+
+def titles(connection: sqlite3.Connection) -> list[tuple[str]]:
+    return connection.execute("SELECT title FROM conversations").fetchall()
+
+
+def test_the_newest_layout_is_left_alone(connection: sqlite3.Connection, db: Path) -> None:
+    assert user_version(connection) == len(MIGRATIONS)
+    assert migrate(connection, db) is None
+    assert copies(db) == []
+
+
+def test_a_step_is_taken_behind_a_copy(connection: sqlite3.Connection, db: Path) -> None:
+    copy = migrate(connection, db, [*MIGRATIONS, add_colour])
+    assert copy is not None
+    assert copies(db) == [copy]
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert user_version(connection) == len(MIGRATIONS) + 1
+    assert connection.execute("SELECT colour FROM conversations").fetchall() == [(None,)]
+    with contextlib.closing(sqlite3.connect(copy)) as before:
+        assert titles(before) == titles(connection) == [("question",)]
+        assert user_version(before) == len(MIGRATIONS)
+
+
+def test_a_step_that_fails_changes_nothing(connection: sqlite3.Connection, db: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError):
+        migrate(connection, db, [*MIGRATIONS, add_colour, break_off])
+    assert user_version(connection) == len(MIGRATIONS) + 1
+    assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
+
+
+def test_a_later_layout_is_refused(connection: sqlite3.Connection, db: Path) -> None:
+    with pytest.raises(NewerSchemaError):
+        migrate(connection, db, [])

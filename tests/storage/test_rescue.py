@@ -1,0 +1,130 @@
+"""Changes that wait in a file for the next start, and files that are none of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+
+from message_samples import sample
+from paceline.codec import CodecError
+from paceline.conversation import ViewPlace
+from paceline.storage import rescue
+from paceline.storage.archive import Archive
+from paceline.storage.changes import (
+    BeginRun,
+    Change,
+    EndRun,
+    ExtendRun,
+    Head,
+    Purge,
+    Remove,
+    Restore,
+    SaveChat,
+    SavePlace,
+    SaveUnsent,
+    Sync,
+    saved,
+)
+from storage.chats import chat, record, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+CHANGES: list[Change] = [
+    saved(chat("c", "question", "answer"), ["c-0", "c-1"], ["x"]),
+    SaveChat(sample(Head)),
+    BeginRun("c", record("c-1")),
+    ExtendRun("c-1", 3, "texté", steps(["texté"])),
+    EndRun(record("c-1", "a", "b"), "ab"),
+    Remove("c"),
+    Restore("c"),
+    Purge("d"),
+    SaveUnsent("c", "half"),
+    SavePlace("c", ViewPlace("c-0", -5)),
+    Sync(),
+]
+
+
+def test_every_change_comes_back(db: Path) -> None:
+    assert {type(change) for change in CHANGES} == set(get_args(Change))
+    path = rescue.rescue(db, CHANGES)
+    assert path is not None
+    assert rescue.rescued(db) == [path]
+    assert rescue.read(path) == CHANGES
+
+
+def test_files_are_taken_in_order_and_names_are_not_taken_twice(db: Path) -> None:
+    first, second = rescue.rescue(db, [Remove("a")]), rescue.rescue(db, [Restore("a")])
+    assert first is not None
+    assert second is not None
+    os.utime(second, ns=(0, 0))
+    assert rescue.rescued(db) == [second, first]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"format": 999, "changes": []}',
+        '{"format": 1}',
+        '{"format": 1, "changes": [1]}',
+        '{"format": 1, "changes": [{"kind": "Explode"}]}',
+        '{"format": 1, "changes": [{"kind": "Remove", "conversation_id": 5}]}',
+        '{"format": 1, "changes": [{"kind": "SaveChat", "head": {}, "messages": []}]}',
+    ],
+)
+def test_what_cannot_be_understood_stays_where_it_is(
+    db: Path, text: str, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("cannot be taken in")
+    path = rescue.rescue(db, [Remove("a")])
+    assert path is not None
+    path.write_text(text)
+    with pytest.raises(CodecError):
+        rescue.read(path)
+    archive = Archive(db)
+    archive.open()
+    assert archive.close()
+    assert path.read_text() == text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no owners and modes")
+def test_files_of_others_are_not_read(db: Path) -> None:
+    path = rescue.rescue(db, [Remove("a")])
+    assert path is not None
+    path.chmod(0o666)
+    assert rescue.rescued(db) == []
+    path.chmod(0o600)
+    assert rescue.rescued(db) == [path]
+    target = path.rename(path.with_name("elsewhere"))
+    path.symlink_to(target)
+    assert rescue.rescued(db) == []
+
+
+def test_values_that_no_database_takes_cost_only_themselves(
+    db: Path, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("cannot be stored")
+    archive = Archive(db)
+    archive.open()
+    archive.save(chat("a", "before"), ["a-0"])
+    archive.save_place("a", ViewPlace("a-0", 2**70))
+    archive.save(chat("b", "behind"), ["b-0"])
+    assert archive.flush()
+    assert archive.problem is None
+    assert archive.close()
+    (refused,) = db.parent.glob("*.refused-*.json")
+    (change,) = json.loads(refused.read_text())["changes"]
+    assert change["place"]["offset_px"] == 2**70
+    again = Archive(db)
+    again.open()
+    assert {summary.conversation_id for summary in again.summaries()} == {"a", "b"}
+    again.close()
+    assert refused.exists()
