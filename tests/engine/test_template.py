@@ -80,6 +80,12 @@ def test_what_templates_usually_ask_for_is_there() -> None:
     assert text_of(tokens) == "§True|user|1|hi|"
 
 
+def test_numbers_are_rounded() -> None:
+    tokens, _ = encode("{{ 2.567 | round(1) }} {{ 2.1 | round(method='ceil') }}")
+    assert text_of(tokens) == "2.6 3.0"
+    assert failure("{{ 1 | round(1, 'sideways') }}").code == "bad-template"
+
+
 def test_the_date_is_there() -> None:
     tokens, _ = encode("{{ strftime_now('%Y-%m-%d') }}")
     assert re.fullmatch(r"20\d\d-[01]\d-[0-3]\d", text_of(tokens))
@@ -351,6 +357,8 @@ BOMBS = {
     "repeated list": "{{ ([0] * 200000) | length }}",
     "repetition by a float": "{{ ('x' * 1e300) | length }}",
     "power": "{{ 9 ** 9 ** 9 ** 9 }}",
+    "rounding": "{{ 1 | round(999999999, 'ceil') }}",
+    "rounding down": "{{ 1 | round(precision=-999999999, method='floor') }}",
     "power of one": "{{ 1 ** 1 }}",
     "range": "{{ range(200000) | length }}",
     "padding": "{{ 'x'.ljust(200000) | length }}",
@@ -364,6 +372,8 @@ BOMBS = {
     "double recursion": "{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}"
     "{% endmacro %}{{ f(60) }}",
     "recursive loop": "{% for a in [[1]] recursive %}{{ loop([[1]]) }}{% endfor %}",
+    "a loop in a filter": "{% set n = namespace(l=[1]) %}{% for a in range(40) %}"
+    "{% set n.l = [n.l, n.l] %}{% endfor %}{{ n.l | pprint | length }}",
     "endless slices": "{% set n = 999999999 %}{{ messages | slice(n) | list }}",
 }
 
@@ -379,6 +389,34 @@ def test_the_real_deadline() -> None:
     began = time.perf_counter()
     assert "2 seconds" in failure(BOMBS["loops"]).message
     assert 1.9 < time.perf_counter() - began < 4
+
+
+def test_a_bomb_has_more_time_in_a_long_chat(short_deadline: None) -> None:
+    began = time.perf_counter()
+    assert "1 seconds" in failure(BOMBS["loops"], chat(*["hi"] * 85)).message
+    assert 0.9 < time.perf_counter() - began < 3
+
+
+def test_the_time_grows_with_the_chat_to_a_limit() -> None:
+    assert sandbox.deadline(1) < 2.1
+    assert sandbox.deadline(300) == pytest.approx(5)
+    assert sandbox.deadline(10**6) == 10
+
+
+def test_a_large_template_is_compiled_within_the_deadline() -> None:
+    """Nearly as fast as without a trace function: ten times slower would be beyond it."""
+    macro = (
+        "{%- macro part_NNN(m, is_last) -%}{%- if m.role == 'user' and not is_last -%}"
+        "{{- m['content'] | trim | replace('a', 'b') -}}{%- else -%}"
+        "{%- for c in m.content.split('</think>') -%}{{ c }}{%- endfor -%}"
+        "{%- endif -%}{%- endmacro -%}\n"
+    )
+    source = "".join(macro.replace("NNN", str(n)) for n in range(120)) + PLAIN
+    began = time.perf_counter()
+    assert text_of(encode(source)[0]).strip() == "user: hi§"
+    seconds = time.perf_counter() - began
+    sandbox.sandbox().from_string(source)
+    assert seconds < 10 * (time.perf_counter() - began - seconds)
 
 
 def test_a_bomb_that_only_long_chats_set_off(short_deadline: None) -> None:

@@ -294,6 +294,13 @@ def dies_in_a_load(line: Line) -> None:
     line.take()
 
 
+def dies_of_anything(line: Line) -> None:
+    """Ends at the first command, whatever it is."""
+    line.send(Ready(os.getpid()))
+    line.take()
+    os._exit(3)
+
+
 def ignores_cancel(line: Line) -> None:
     """Begin whatever comes and never end it."""
     line.send(Ready(os.getpid()))

@@ -11,7 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from paceline.hosting.inbox import Inbox
 from paceline.messages import (
     Command,
+    CountTokens,
     DescribeEngine,
+    Forget,
     LoadPair,
     ModelParams,
     Shutdown,
@@ -221,3 +223,27 @@ def test_no_command_is_lost_between_threads(inbox: Inbox) -> None:
     consumer.join(10)
     assert len(taken) == n_threads * n_each
     assert len(set(taken)) == len(taken)
+
+
+def test_of_several_questions_the_last_one_is_asked(inbox: Inbox) -> None:
+    for i in range(3):
+        inbox.put(CountTokens(str(i), ()))
+    inbox.put(Unload())
+    inbox.put(CountTokens("last", ()))
+    assert inbox.get() == Unload()
+    assert inbox.get() == CountTokens("last", ())
+    assert inbox.get(timeout=0) is None
+
+
+def test_what_is_urgent_overtakes_what_can_wait_and_nothing_else(inbox: Inbox) -> None:
+    question, forget = CountTokens("q", ()), Forget("/memory", "chat")
+    commands = [
+        forget, load("l"), question, forget, StartTurn("t"), DescribeEngine(), forget,
+        StartTurn("u"), Unload(), forget, Shutdown(),
+    ]  # fmt: skip
+    for command in commands:
+        inbox.put(command)
+    assert [inbox.get() for _ in commands] == [
+        load("l"), StartTurn("t"), forget, question, forget, DescribeEngine(), StartTurn("u"),
+        forget, Unload(), Shutdown(), forget,
+    ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paceline.messages import Tune, TuneRejected, TurnFailed
+from paceline.messages import CountTokens, TokensCounted, Tune, TuneRejected, TurnFailed
 
 
 def no_model(turn_id: str) -> TurnFailed:
@@ -19,3 +19,8 @@ def not_running(tune: Tune) -> TuneRejected:
         "This reply is not running any more.",
         "The setting counts from the next reply on.",
     )  # fmt: skip
+
+
+def not_counted(question: CountTokens) -> TokensCounted:
+    """Answer a question about sizes that finds no model loaded."""
+    return TokensCounted(question.request_id, -1, 0)

@@ -59,7 +59,10 @@ class Vocabulary(Protocol):
         """Return token ids, without BOS; with `special`, ``<|im_end|>`` becomes one token."""
 
     def piece(self, token: int) -> bytes:
-        """Return the token's bytes as a reply shows them: nothing for a control token."""
+        """Return the token's bytes as a reply shows them.
+
+        Nothing for a control token, unless it marks reasoning (`reasoning_marks`).
+        """
 
     def text(self, token: int) -> bytes:
         """Return the token's entry in the vocabulary, control tokens included."""

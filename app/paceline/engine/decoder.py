@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Sequence
 
 from paceline.engine.backend import Rows
 from paceline.engine.chain import NOTHING, Chain, Proposal
+from paceline.engine.comparison import Comparison, Divergence
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.strategy import Strategy
 from paceline.engine.prefix import CachedContext, common_prefix
@@ -49,11 +50,14 @@ class Decoder:
         max_tokens: int,
         eog: frozenset[int],
         plain_speed: PlainSpeed,
+        expected: Sequence[int] = (),
     ) -> None:
         self._turn_id = turn_id
         self._target = target
         self._bench = bench
         self._sampler = bench.sampler
+        self._comparison = Comparison(bench.sampler, expected) if expected else None
+        self._chooser = self._comparison or bench.sampler
         self._text = text
         self._max_tokens = max_tokens
         self._eog = eog
@@ -90,6 +94,13 @@ class Decoder:
     def plainly(self) -> EngineError | None:
         """Why the rest of the reply goes on without drafts, since a decode failed."""
         return self._recovery.plainly
+
+    def divergence(self, reason: FinishReason) -> Divergence | None:
+        """Where the reply, which has ended so, first differs from what was expected, if it does."""
+        if self._comparison is None:
+            return None
+        self._comparison.finish(reason, len(self.generated))
+        return self._comparison.divergence
 
     @property
     def reply(self) -> str:
@@ -183,7 +194,7 @@ class Decoder:
         self._decode_began = self._time_ended = _clock()
         self._native_at_start = self._native_s()
         self._sampler.start(self.history)
-        token = self._sampler.sample(rows[0], 0)
+        token = self._chooser.sample(rows[0], 0)
         ended = self._commit(token)
         self._close_step(1, ended=ended)
         now = _clock()
@@ -228,7 +239,7 @@ class Decoder:
             return ended
 
         position = len(history) - self._n_prompt
-        verdict = verify(rows, draft, position, self._sampler.sample, commit)
+        verdict = verify(rows, draft, position, self._chooser.sample, commit)
         sample_ended = _clock()
 
         target.rollback(n_held + 1 + verdict.n_accepted)
@@ -305,6 +316,8 @@ class Decoder:
             self.finish_reason = "eog"
         elif self._text.push(token):
             self.finish_reason = "stop"
+        if self._comparison is not None and self._comparison.divergence is not None:
+            self.finish_reason = "cancelled"
         return self.finish_reason is not None
 
     def _close_step(self, n_committed: int, *, ended: bool) -> None:

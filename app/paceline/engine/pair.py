@@ -8,6 +8,7 @@ from pathlib import Path
 from paceline.engine.backend import LanguageModel
 from paceline.engine.facts import Facts
 from paceline.engine.prefix import CachedContext
+from paceline.engine.prompt_size import PromptSizes
 from paceline.engine.stats import PlainSpeed
 from paceline.engine.template import ChatTemplate
 from paceline.engine.vocab import vocabulary_hash
@@ -33,6 +34,7 @@ class LoadedPair:
         self.target = CachedContext(target)
         self.draft = CachedContext(draft) if draft else None
         self.template = ChatTemplate(target.template, target.vocab)
+        self.sizes = PromptSizes(self.template)
         self.plain_speed = PlainSpeed(n_last=32)
         self.facts = facts
         self.notes: tuple[str, ...] = ()

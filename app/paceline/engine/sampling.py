@@ -24,7 +24,8 @@ from paceline.errors import EngineError, NothingAllowedError, ValueOutOfRangeErr
 from paceline.params import SamplingParams
 
 _TOP_OF_CONFIDENCE = 10
-_COLD = 1e-6  # below it the noise could only decide between logits less than 3e-5 apart
+COLD = 1e-6
+"""A lower temperature is 0: the noise could only decide between logits less than 3e-5 apart."""
 _FEW = 8  # up to here single writes are faster than an index array
 _MANY = 1024  # tokens from which a race is cheaper than noise for each
 _MAX_BIASES = 10_000
@@ -202,7 +203,7 @@ class Sampler:
         best, top = self._best(row)
         if self.grammar:
             return self._draw_allowed(self.grammar, row, best, top, position)[0]
-        if self.params.temperature < _COLD:
+        if self.params.temperature < COLD:
             return best
         return self._draw(row, best, top, position)[0]
 
@@ -220,7 +221,7 @@ class Sampler:
             if weights is not None:
                 return token, 1.0 / sum(weights[:_TOP_OF_CONFIDENCE])
             return token, _confidence(row, top)
-        if self.params.temperature < _COLD:
+        if self.params.temperature < COLD:
             return best, _confidence(row, top, may_spoil=True)
         token, weights = self._draw(row, best, top, position)
         if weights is not None and len(weights) >= _TOP_OF_CONFIDENCE:
@@ -291,7 +292,7 @@ class Sampler:
     ) -> tuple[int, list[float] | None]:
         """As `_draw`, from what the grammar allows; the weights are of allowed tokens."""
         p = self.params
-        if p.temperature < _COLD:
+        if p.temperature < COLD:
             if grammar.allowed(np.array([best]))[0]:
                 return best, None
             tokens, logits = self._logit_walk.leaders(grammar, row, top)

@@ -11,14 +11,18 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 from paceline.engine.answers import no_model, not_running
 from paceline.engine.backend import Backend, LanguageModel
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.counting import count_tokens
+from paceline.engine.drafters.registry import available
 from paceline.engine.exact import make_exact
 from paceline.engine.facts import Facts
 from paceline.engine.failures import describe_failure
+from paceline.engine.forgetting import forget
 from paceline.engine.heap import give_back_freed_memory
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
@@ -30,8 +34,11 @@ from paceline.errors import CancelledError, ModelError
 from paceline.messages import (
     CancelTurn,
     Command,
+    CountTokens,
     DescribeEngine,
     Event,
+    Forget,
+    Forgotten,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -91,6 +98,10 @@ class EngineService:
                 self._emit(not_running(command))
             case DescribeEngine():
                 self._emit(self._get_backend().describe())
+            case CountTokens():
+                self._emit(count_tokens(self._pair, command))
+            case Forget():
+                self._emit(self._forget(command))
             case Unload():
                 self._unload()
                 self._emit(Unloaded())
@@ -225,6 +236,15 @@ class EngineService:
                 self._unload()
                 self._emit(Unloaded())
             self._emit(TurnFailed(command.turn_id, *failure))
+
+    # ------------------------------------------------------------------------------ learning
+
+    def _forget(self, command: Forget) -> Forgotten:
+        if self._pair is not None:
+            self._pair.kept.clear()  # indexes of chats, which are built again where they are needed
+        if not command.memory_dir:  # which must not be the current folder
+            return Forgotten(command.chat)
+        return Forgotten(command.chat, forget(Path(command.memory_dir), command.chat, available()))
 
     # ------------------------------------------------------------------------------ watching
 

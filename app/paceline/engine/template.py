@@ -20,7 +20,7 @@ from typing import Any
 import jinja2
 
 from paceline.engine.backend import Vocabulary
-from paceline.engine.sandbox import LimitError, TemplateRefusedError, guarded, sandbox
+from paceline.engine.sandbox import LimitError, TemplateRefusedError, deadline, guarded, sandbox
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
 
@@ -38,7 +38,7 @@ class ChatTemplate:
     """A model's chat template, compiled at its first use: raw prompts work without it."""
 
     def __init__(self, source: str, vocab: Vocabulary) -> None:
-        self._vocab = vocab
+        self.vocab = vocab
         self._source = source or FALLBACK
         self._template: jinja2.Template | None = None
 
@@ -48,6 +48,21 @@ class ChatTemplate:
         Raises:
             EngineError: The template fails, runs too long, or refuses the conversation.
         """
+        segments, notes = self._split(messages)
+        tokens: list[int] = []
+        for text, special in segments:
+            if text:
+                tokens += self.vocab.tokenize(text, special=special)
+        v = self.vocab
+        if v.add_bos and v.bos >= 0 and tokens[:1] != [v.bos]:
+            tokens.insert(0, v.bos)
+        return tokens, tuple(notes)
+
+    def render(self, messages: Sequence[ChatMessage]) -> str:
+        """Return the prompt's text; errors as for `encode`."""
+        return "".join(text for text, _ in self._split(messages)[0])
+
+    def _split(self, messages: Sequence[ChatMessage]) -> tuple[list[Segment], list[str]]:
         notes: list[str] = []
         try:
             segments = self._segments(messages, notes)
@@ -68,14 +83,7 @@ class ChatTemplate:
                     f"The model's chat template refuses this conversation: {second}.",
                     "Let user and assistant alternate, or use a raw prompt.",
                 ) from second
-        tokens: list[int] = []
-        for text, special in segments:
-            if text:
-                tokens += self._vocab.tokenize(text, special=special)
-        v = self._vocab
-        if v.add_bos and v.bos >= 0 and tokens[:1] != [v.bos]:
-            tokens.insert(0, v.bos)
-        return tokens, tuple(notes)
+        return segments, notes
 
     def _segments(self, messages: Sequence[ChatMessage], notes: list[str]) -> list[Segment]:
         plain = self._render([(m.role, m.content) for m in messages])
@@ -97,7 +105,7 @@ class ChatTemplate:
         return [(self._render(broken), True)]
 
     def _holds_control_tokens(self, text: str) -> bool:
-        return self._vocab.tokenize(text, special=True) != self._vocab.tokenize(text, special=False)
+        return self.vocab.tokenize(text, special=True) != self.vocab.tokenize(text, special=False)
 
     def _break_up(self, text: str) -> str:
         """Put a zero-width space behind the first character of what would be a control token.
@@ -108,9 +116,9 @@ class ChatTemplate:
         for _ in range(4):  # breaking up one may leave another
             if not self._holds_control_tokens(text):
                 return text
-            special = self._vocab.tokenize(text, special=True)
-            plain = set(self._vocab.tokenize(text, special=False))
-            names = {self._vocab.text(t).decode("utf-8", "replace") for t in set(special) - plain}
+            special = self.vocab.tokenize(text, special=True)
+            plain = set(self.vocab.tokenize(text, special=False))
+            names = {self.vocab.text(t).decode("utf-8", "replace") for t in set(special) - plain}
             for name in filter(None, names):
                 text = text.replace(name, f"{name[0]}\u200b{name[1:]}")
         text = re.sub(
@@ -129,7 +137,7 @@ class ChatTemplate:
         return text
 
     def _render(self, messages: list[tuple[str, str]]) -> str:
-        v = self._vocab
+        v = self.vocab
         variables = {
             "messages": [{"role": role, "content": content} for role, content in messages],
             "add_generation_prompt": True,
@@ -138,7 +146,11 @@ class ChatTemplate:
         }
         limit = 100_000 + 8 * sum(len(content) for _, content in messages)
         try:
-            return guarded(lambda: self._render_within(variables, limit))
+            return guarded(
+                lambda: self._render_within(variables, limit),
+                deadline(len(messages)),
+                is_template=True,
+            )
         except TemplateRefusedError:
             raise
         except LimitError as error:

@@ -10,6 +10,7 @@ from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.strategy import Strategy, parse_strategy
 from paceline.engine.failures import describe_failure
+from paceline.engine.learning import Learning
 from paceline.engine.pair import LoadedPair
 from paceline.engine.text import TextAssembler
 from paceline.engine.turn_request import check_limits, encode_prompt, make_sampler
@@ -28,6 +29,7 @@ from paceline.messages import (
     PrefillProgressed,
     StartTurn,
     StepCommitted,
+    TextDiverged,
     Tune,
     TuneApplied,
     TuneRejected,
@@ -73,7 +75,7 @@ class Turn:
                 "no-model", "A decode failed, and these models can do no more.", "Load them again."
             )
         check_limits(command, seed)
-        self._prompt, self._notes = encode_prompt(pair, command)
+        self._prompt, self._notes, self._n_cut = encode_prompt(pair, command)
         model = pair.target.model
         n_ctx = pair.target.n_ctx
         if len(self._prompt) >= n_ctx:
@@ -84,6 +86,7 @@ class Turn:
             )
         vocab = model.vocab
         strategy = self._fitting(parse(command.strategy))
+        self._learning = Learning(pair, command, strategy, self._prompt)
         self._sampler = make_sampler(vocab, command, seed)
         draft = pair.draft
         bench = Workbench(
@@ -93,7 +96,8 @@ class Turn:
             eog=frozenset() if command.ignore_eog else vocab.eog,
             chunk=min(model.n_batch, draft.model.n_batch if draft else model.n_batch),
             grammar=self._sampler.grammar,
-            memory=pair.memory if command.remember else None,
+            memory=self._learning.memory,
+            log=self._learning.log,
             lookup_cache=pair.lookup_cache,
             kept=pair.kept,
         )
@@ -108,6 +112,7 @@ class Turn:
                 max_tokens=command.max_tokens,
                 eog=bench.eog,
                 plain_speed=pair.plain_speed,
+                expected=command.expected,
             )
         except BaseException:  # a drafter that cannot work here
             self._sampler.close()
@@ -134,14 +139,22 @@ class Turn:
         try:
             yield from self._steps()
         finally:
-            self._decoder.keep()
+            if self._learning.finish(self._decoder.history):
+                self._decoder.keep()
 
     def _steps(self) -> Generator[StepCommitted, None, None]:
         command, decoder = self._command, self._decoder
         n_reused = self._pair.target.reuse(self._prompt)
         try:
             self._emit(
-                TurnStarted(command.turn_id, len(self._prompt), n_reused, self._seed, self._notes)
+                TurnStarted(
+                    command.turn_id,
+                    len(self._prompt),
+                    n_reused,
+                    self._seed,
+                    self._notes,
+                    self._n_cut,
+                )
             )
         except BaseException:
             self.close()
@@ -174,6 +187,10 @@ class Turn:
             self._sampler.close()
         self._text.finish()
         self._tell_failures()
+        divergence = decoder.divergence(reason)
+        if divergence is not None:
+            self._emit(TextDiverged(command.turn_id, *divergence))
+            reason = "cancelled"
         self._emit(
             TurnFinished(
                 command.turn_id,
@@ -213,6 +230,7 @@ class Turn:
     # ----------------------------------------------------------------------------- between steps
 
     def _between_steps(self) -> None:
+        self._learning.follow(self._decoder.history)
         self._tell_failures()
         tune = self._take_tune(self._command.turn_id)
         plainly = self._decoder.plainly
@@ -267,7 +285,9 @@ class Turn:
 
     def _tune(self, tune: Tune) -> None:
         try:
-            self._decoder.switch(self._fitting(self._parse(tune.strategy)))
+            strategy = self._fitting(self._parse(tune.strategy))
+            self._learning.go_on(strategy, self._decoder.history)
+            self._decoder.switch(strategy)
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything when it is made
             self._reject(tune.strategy, error)
         else:

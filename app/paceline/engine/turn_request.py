@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from paceline.engine.backend import Vocabulary
 from paceline.engine.pair import LoadedPair
+from paceline.engine.prompt_fit import FittedPrompt, encode_fitting
 from paceline.engine.sampling import Sampler
 from paceline.errors import UserError, ValueOutOfRangeError
-from paceline.messages import StartTurn
+from paceline.messages import ChatMessage, StartTurn
 
 _ROLES = {"system", "user", "assistant"}  # anything else could smuggle control tokens in
 _ROLE_NAMES = ", ".join(sorted(_ROLES))
@@ -63,14 +66,15 @@ def check_limits(command: StartTurn, seed: int) -> None:
         )
 
 
-def encode_prompt(pair: LoadedPair, command: StartTurn) -> tuple[list[int], tuple[str, ...]]:
-    """Return the prompt's token ids, at least one, and notes for the user.
+def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
+    """Return the prompt's token ids, at least one, notes for the user, and what was left out.
 
     Raises:
         ValueOutOfRangeError: It is empty, or holds a token or a role that does not exist.
     """
     vocab = pair.target.model.vocab
     notes: tuple[str, ...] = ()
+    n_cut = 0
     if command.prompt_tokens is not None:
         tokens = list(command.prompt_tokens)
         bad = [t for t in tokens if not 0 <= t < vocab.n_tokens]
@@ -85,16 +89,31 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> tuple[list[int], tupl
         if tokens and vocab.add_bos and vocab.bos >= 0:
             tokens.insert(0, vocab.bos)
     else:
-        if not any(m.content.strip() for m in command.messages):
-            raise _empty()
-        for role in {m.role for m in command.messages} - _ROLES:
-            raise ValueOutOfRangeError(
-                "no-such-role", f"A message has the role “{role}”.", f"Roles are {_ROLE_NAMES}."
+        check_messages(command.messages)
+        if command.cuts:
+            n_ctx = pair.target.n_ctx
+            tokens, notes, n_cut = encode_fitting(
+                pair.template, pair.sizes, command.messages, n_ctx, command.max_tokens
             )
-        tokens, notes = pair.template.encode(command.messages)
+        else:
+            tokens, notes = pair.template.encode(command.messages)
     if not tokens:
         raise _empty()
-    return tokens, notes
+    return FittedPrompt(tokens, notes, n_cut)
+
+
+def check_messages(messages: Sequence[ChatMessage]) -> None:
+    """Refuse a conversation that no template should see.
+
+    Raises:
+        ValueOutOfRangeError: It is empty, or holds a role that does not exist.
+    """
+    if not any(m.content.strip() for m in messages):
+        raise _empty()
+    for role in {m.role for m in messages} - _ROLES:
+        raise ValueOutOfRangeError(
+            "no-such-role", f"A message has the role “{role}”.", f"Roles are {_ROLE_NAMES}."
+        )
 
 
 def _empty() -> UserError:

@@ -8,9 +8,21 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from itertools import takewhile
 
 from paceline.engine.cancel import CancelFlag
-from paceline.messages import CancelTurn, Command, LoadPair, StartTurn, Tune
+from paceline.messages import (
+    CancelTurn,
+    Command,
+    CountTokens,
+    Forget,
+    LoadPair,
+    Shutdown,
+    StartTurn,
+    Tune,
+)
+
+_URGENT = (StartTurn, LoadPair, Shutdown)
 
 
 def request_id_of(command: Command) -> str | None:
@@ -24,6 +36,10 @@ def request_id_of(command: Command) -> str | None:
             return None
 
 
+def _can_wait(command: Command) -> bool:
+    return isinstance(command, (CountTokens, Forget))
+
+
 class Inbox:
     """Thread-safe; `get` and `take_tune` are called by the engine's thread alone."""
 
@@ -35,12 +51,19 @@ class Inbox:
         self._cancelled: set[str] = set()
 
     def put(self, command: Command) -> None:
-        """Append a command; a `CancelTurn` takes effect at once instead."""
+        """Append a command; a `CancelTurn` takes effect at once instead.
+
+        Of several `CountTokens` that wait only the last one stays. A turn, a load and the end
+        overtake what waits at the end of the queue and is in no hurry: counting and forgetting.
+        """
         if isinstance(command, CancelTurn):
             self.cancel(command.turn_id)
             return
         with self._ready:
-            self._commands.append(command)
+            if isinstance(command, CountTokens):
+                self._drop_questions()
+            n_behind = self._n_leisurely() if isinstance(command, _URGENT) else 0
+            self._commands.insert(len(self._commands) - n_behind, command)
             self._ready.notify()
 
     def get(self, timeout: float | None = None) -> Command | None:
@@ -74,6 +97,15 @@ class Inbox:
                     self._commands.remove(command)
                     return command
         return None
+
+    def _drop_questions(self) -> None:
+        waiting = [c for c in self._commands if not isinstance(c, CountTokens)]
+        if len(waiting) < len(self._commands):
+            self._commands = deque(waiting)
+
+    def _n_leisurely(self) -> int:
+        """Return how many commands that can wait stand at the queue's end."""
+        return sum(1 for _ in takewhile(_can_wait, reversed(self._commands)))
 
     def cancel(self, request_id: str) -> None:
         """Stop the turn or load of this id: the running one by the flag, a queued one at its start.

@@ -39,6 +39,7 @@ class InlineClient:
                 self._service.handle(queued)
                 if isinstance(queued, Shutdown):
                     self._alive = False
+                    break
         finally:
             self._busy = False
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import assert_never
 
-from paceline.engine.answers import no_model, not_running
+from paceline.engine.answers import no_model, not_counted, not_running
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain
 from paceline.hosting.deaths import Death, RestartPolicy
@@ -31,9 +31,12 @@ from paceline.hosting.wire import Beat, Done, Upward, WireError
 from paceline.messages import (
     CancelTurn,
     Command,
+    CountTokens,
     DescribeEngine,
     EngineDied,
     Event,
+    Forget,
+    Forgotten,
     LoadFailed,
     LoadPair,
     Shutdown,
@@ -102,6 +105,10 @@ class ProcessService:
                 self._tune(command)
             case DescribeEngine():
                 self._pass_on(self._carry_out(command))
+            case CountTokens():
+                self._count(command)
+            case Forget():
+                self._forget(command)
             case Unload():
                 self._unload(command)
             case Shutdown():
@@ -177,6 +184,29 @@ class ProcessService:
             self._emit(not_running(command))
         else:
             self._pass_on(self._carry_out(command))
+
+    def _count(self, command: CountTokens) -> None:
+        self.look()
+        if self._keeper.child is None:  # no process is started for that
+            self._emit(not_counted(command))
+            return
+        try:
+            self._pass_on(self._carry_out(command))
+        except FrameError:
+            self._emit(not_counted(command))
+
+    def _forget(self, command: Forget) -> None:
+        was_answered = False
+
+        def hear(event: Event) -> Event:
+            nonlocal was_answered
+            was_answered = was_answered or isinstance(event, Forgotten)
+            return event
+
+        death = self._carry_out(command, hear)
+        self._pass_on(death)
+        if death is not None and not was_answered:
+            self._emit(Forgotten(command.chat, death.reason))
 
     def _unload(self, command: Unload) -> None:
         self.look()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
 from paceline.engine.backend import Grammar, Vocabulary
+from paceline.engine.drafters.chat_log import ChatLog
 from paceline.engine.prefix import CachedContext
 from paceline.engine.sampling import Sampler
 
@@ -107,6 +108,8 @@ class Workbench:
         grammar: The target's grammar in its present state; None when there is none.
         memory: Folder for what is learned beyond the turn, made for this vocabulary alone; None
             when nothing may be kept.
+        log: What the turn's chat has taught so far, so that it can be forgotten: the turn itself
+            notes its text there. None without a memory, and for a chat without a name.
         lookup_cache: The static lookup-cache file that the user chose; None without one.
         kept: A shelf in memory that lives as long as the pair, for indexes that the next turn of
             the same chat can go on with.
@@ -119,6 +122,7 @@ class Workbench:
     chunk: int
     grammar: Grammar | None = None
     memory: Path | None = None
+    log: ChatLog | None = None
     lookup_cache: Path | None = None
     kept: dict[str, object] = field(default_factory=dict)
 
@@ -150,6 +154,9 @@ class DrafterInfo:
         family: "off", "model" (a draft model), or "lookup" (needs no model).
         parameters: Its settings.
         make: Builds one from the workbench and a complete set of settings.
+        forget: Takes what it keeps of one chat out of a vocabulary's folder (`Workbench.memory`),
+            by the chat's log; may be called twice, and raises what it likes. None: it keeps
+            nothing there.
     """
 
     id: str
@@ -158,3 +165,4 @@ class DrafterInfo:
     family: Literal["off", "model", "lookup"]
     parameters: tuple[Parameter, ...]
     make: Callable[[Workbench, Settings], Drafter]
+    forget: Callable[[Path, ChatLog], None] | None = None

@@ -117,7 +117,21 @@ def prune(cache: LookupCache, n_followers: int) -> LookupCache:
     if n <= n_followers:
         return cache
     rarest_first = np.lexsort((np.arange(n), cache.counts))
-    keep = np.sort(rarest_first[n - n_followers :])
+    return _only(cache, np.sort(rarest_first[n - n_followers :]))
+
+
+def subtract(cache: LookupCache, other: LookupCache) -> LookupCache:
+    """Return what is left without the counts of `other`, in the same order."""
+    given = [other, cache]
+    grams = np.concatenate([np.repeat(c.ngrams, c.sizes, axis=0) for c in given])
+    tokens = np.concatenate([c.tokens for c in given])
+    counts = np.concatenate([-other.counts.astype(np.int64), cache.counts.astype(np.int64)])
+    rest = _collect(grams, tokens, counts)
+    return _only(rest, np.flatnonzero(rest.counts > 0))
+
+
+def _only(cache: LookupCache, keep: NDArray[np.int64]) -> LookupCache:
+    """Return those followers at these places, ascending, and their n-grams."""
     owners = np.repeat(np.arange(len(cache.sizes)), cache.sizes)[keep]
     owners, sizes = np.unique(owners, return_counts=True)
     return LookupCache(

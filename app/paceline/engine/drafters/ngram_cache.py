@@ -27,6 +27,7 @@ from paceline.engine.drafters.base import (
     Settings,
     Workbench,
 )
+from paceline.engine.drafters.chat_log import ChatLog
 from paceline.engine.drafters.lookup import Lookup
 from paceline.engine.drafters.lookup_cache import LONGEST, LookupCache
 from paceline.engine.drafters.lookup_origin import (
@@ -132,6 +133,8 @@ class NgramCache(Lookup[Counts]):
         unsaved, self._unsaved = self._unsaved, None
         if self.bench.memory is not None and unsaved is not None:
             try:
+                if self.bench.log is not None:
+                    self.bench.log.add_counted(*unsaved)
                 self._save(self.bench.memory / DYNAMIC_FILE, *unsaved)
             except OSError as error:
                 reason = error.strerror or error
@@ -198,6 +201,29 @@ class NgramCache(Lookup[Counts]):
         return cast("str", kept)
 
 
+def forget(memory: Path, log: ChatLog) -> None:
+    """Take what was counted in a chat out of the counts of all.
+
+    Raises:
+        OSError: They cannot be written.
+    """
+    counted = log.counted()
+    if not counted:
+        return
+    path = memory / DYNAMIC_FILE
+    theirs = [lookup_cache.count(text, range(1, LONGEST + 1), first) for text, first in counted]
+    try:
+        rest = lookup_cache.subtract(lookup_cache.read(path), lookup_cache.merge(theirs))
+    except UserError:  # there is none, or a damaged one, which no drafter reads either
+        rest = lookup_cache.empty()
+    if len(rest.sizes):
+        lookup_cache.write(rest, path)
+    else:
+        path.unlink(missing_ok=True)
+        sidecar(path).unlink(missing_ok=True)
+    log.add_subtracted()
+
+
 def _stamp(path: Path) -> _Stamp | None:
     """Return what tells one version of a file from another; None when there is none."""
     try:
@@ -220,4 +246,5 @@ INFO = DrafterInfo(
         ),
     ),
     make=NgramCache,
+    forget=forget,
 )  # fmt: skip

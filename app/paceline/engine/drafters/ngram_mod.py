@@ -21,7 +21,6 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from paceline.engine.drafters.base import (
     NO_DRAFT,
@@ -31,16 +30,17 @@ from paceline.engine.drafters.base import (
     Settings,
     Workbench,
 )
+from paceline.engine.drafters.chat_log import ChatLog
 from paceline.engine.drafters.lookup import Lookup
 from paceline.engine.drafters.ngram_pool import SLOT_BITS, Pool
+from paceline.engine.drafters.windows import MULTIPLIER, window_hashes
 
 MOST_BAD_DRAFTS = 5
 GOOD_SHARE = 0.25
 REST = 64
 """Steps without a draft behind five bad ones."""
 
-_MULTIPLIER = 6364136223846793005  # Knuth's for 64 bits, as in llama.cpp
-_INVERSE = pow(_MULTIPLIER, -1, 1 << 64)
+_POOL = "ngram-mod-{}.pool"
 _MASK = (1 << 64) - 1
 _BLOCK = 1024  # tokens hashed by one set of numpy calls
 _FEW = 24  # tokens up to which plain Python is faster than those
@@ -49,8 +49,7 @@ _FEW = 24  # tokens up to which plain Python is faster than those
 class NextTokens:
     """The pool as an index: knows the hash of the text's last `n_match` tokens.
 
-    The hash of t1…tn is ``t1·A^n + t2·A^(n-1) + … + tn·A`` modulo 2^64; its upper bits name the
-    slot.
+    The upper bits of the hash (`windows.py`) name the slot.
 
     Args:
         n_match: Tokens that are hashed.
@@ -60,13 +59,13 @@ class NextTokens:
 
     def __init__(self, n_match: int, folder: Path | None, bits: int = SLOT_BITS) -> None:
         self._n = n_match
-        self._path = folder / f"ngram-mod-{n_match}.pool" if folder else None
+        self._path = folder / _POOL.format(n_match) if folder else None
         self._bits = bits
         self._shift = 64 - bits
         self._pool: Pool | None = None
         self._hash = 0
         self._written: int | None = None  # a slot that cannot be empty
-        self._drop = pow(_MULTIPLIER, n_match, 1 << 64)
+        self._drop = pow(MULTIPLIER, n_match, 1 << 64)
 
     @property
     def pool(self) -> Pool:
@@ -114,7 +113,7 @@ class NextTokens:
             if entry <= 0:
                 break
             token = entry - 1
-            value = ((value + token - chain[place] * drop) * _MULTIPLIER) & _MASK
+            value = ((value + token - chain[place] * drop) * MULTIPLIER) & _MASK
             chain.append(token)
         return chain[n_match:]
 
@@ -123,7 +122,7 @@ class NextTokens:
     def _hash_of(self, tokens: Sequence[int]) -> int:
         value = 0
         for token in tokens:
-            value = ((value + token) * _MULTIPLIER) & _MASK
+            value = ((value + token) * MULTIPLIER) & _MASK
         return value
 
     def _feed_few(self, history: Sequence[int], start: int, end: int) -> None:
@@ -139,20 +138,18 @@ class NextTokens:
                 value += token - history[place - n] * self._drop
             else:
                 value += token
-            value = (value * _MULTIPLIER) & _MASK
+            value = (value * MULTIPLIER) & _MASK
         self._hash, self._written = value, slot
 
     def _feed_block(self, history: Sequence[int], start: int, end: int) -> None:
-        """Do the same with numpy: the hashes of all windows as differences of a running sum."""
+        """Do the same with numpy."""
         n = self._n
         first = max(start - n, 0)
         tokens = np.array(history[first:end], np.uint64)
         if len(tokens) < n:
             self._feed_few(history, start, end)
             return
-        sums = np.zeros(len(tokens) + 1, np.uint64)
-        np.cumsum(tokens * _powers(_INVERSE, len(tokens)), out=sums[1:])
-        hashes = (sums[n:] - sums[:-n]) * _powers(_MULTIPLIER, len(sums))[n:]
+        hashes = window_hashes(tokens, n)
         self._hash = int(hashes[-1])
         slots = (hashes[:-1] >> np.uint64(self._shift)).astype(np.int64)
         if len(slots) == 0:
@@ -163,13 +160,6 @@ class NextTokens:
         pool.n_used += len(slots) - int(np.count_nonzero(pool.table[slots]))
         pool.table[slots] = tokens[n:][::-1][latest] + np.uint64(1)
         self._written = int(slots[0])
-
-
-def _powers(base: int, n: int) -> NDArray[np.uint64]:
-    """Return the powers 0 to n - 1 of `base` modulo 2^64."""
-    powers = np.full(n, base, np.uint64)
-    powers[:1] = 1
-    return np.multiply.accumulate(powers)
 
 
 class NgramMod(Lookup[NextTokens]):
@@ -250,6 +240,34 @@ class NgramMod(Lookup[NextTokens]):
             self._n_fed = 0
 
 
+def forget(memory: Path, log: ChatLog) -> None:
+    """Empty the slots that hold what a chat wrote to them, in every pool of a folder.
+
+    Another chat that wrote the same loses it as well.
+
+    Raises:
+        OSError: A pool cannot be opened, or the log cannot be read.
+    """
+    for path in memory.glob(_POOL.format("*")):
+        n = path.stem.rpartition("-")[2]
+        if not n.isdecimal():
+            continue
+        pool = Pool.existing(path)
+        if pool is None:  # a drafter that finds no pool there makes one anew
+            path.unlink()
+            continue
+        try:
+            bits = len(pool.table).bit_length() - 1
+            for words in log.texts():
+                text = words.astype(np.uint64)
+                slots = (window_hashes(text, int(n))[:-1] >> np.uint64(64 - bits)).astype(np.int64)
+                mine = pool.table[slots] == text[int(n) :] + np.uint64(1)
+                pool.table[slots[mine]] = 0
+            pool.sync()
+        finally:
+            pool.close()
+
+
 INFO = DrafterInfo(
     id=NgramMod.name,
     title="N-gram pool",
@@ -272,4 +290,5 @@ INFO = DrafterInfo(
         ),
     ),
     make=NgramMod,
+    forget=forget,
 )  # fmt: skip

@@ -70,6 +70,30 @@ class Pool:
         pool.n_used = int(np.count_nonzero(sample)) * len(pool.table) // len(sample)
         return pool
 
+    @classmethod
+    def existing(cls, path: Path) -> Self | None:
+        """Return the pool in a file, of whatever size it is; None: it is no pool.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        size = path.stat().st_size
+        if size < 4 or size & (size - 1):
+            return None
+        pool = cls(0)
+        held = _map_file(path, size)
+        pool.close()
+        pool._use(held, is_shared=True)
+        return pool
+
+    def sync(self) -> None:
+        """See a file's content on the disk.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        self._map.flush()
+
     @property
     def is_too_full(self) -> bool:
         """Whether so many slots are used that unrelated texts answer for each other."""

@@ -14,13 +14,20 @@ draft, and a long match a long one: with all places alike, L / (L + k) for k tok
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 
 from paceline.engine.drafters.base import NO_DRAFT, Draft, DrafterInfo, Parameter
+from paceline.engine.drafters.chat_log import ChatLog, Tokens
 from paceline.engine.drafters.lookup import Lookup
 from paceline.engine.drafters.suffix_automaton import SuffixAutomaton
+from paceline.engine.drafters.suffix_forgetting import forget_texts
 from paceline.engine.drafters.suffix_segment import CONTEXT
 from paceline.engine.drafters.suffix_store import SuffixStore
+
+_log = logging.getLogger(__name__)
 
 FOLDER = "suffix"
 """The store's name within `Workbench.memory`."""
@@ -90,6 +97,23 @@ def _likely(tokens: list[int], shares: list[float], length: int, p_min: float) -
     return Draft(tokens[: len(confidences)], confidences)
 
 
+def forget(memory: Path, log: ChatLog) -> None:
+    """Take a chat's texts out of the store; what other chats share with it stays.
+
+    Raises:
+        OSError: The store cannot be read or written.
+    """
+    forget_texts(memory / FOLDER, log.texts(), partial(_texts_of_others, log))
+
+
+def _texts_of_others(log: ChatLog) -> Iterator[Tokens]:
+    for other in log.others():
+        try:
+            yield from other.texts()
+        except OSError as error:  # then what they share is not kept, rather than nothing forgotten
+            _log.warning("%s cannot be read: %s", other.path.name, error)
+
+
 INFO = DrafterInfo(
     id=Suffix.name,
     title="Suffix match",
@@ -113,4 +137,5 @@ INFO = DrafterInfo(
         ),
     ),
     make=Suffix,
+    forget=forget,
 )  # fmt: skip

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from paceline.engine.drafters.suffix_dedupe import n_same, new_pieces
 from paceline.engine.drafters.suffix_segment import CONTEXT, STOP, Segment, Text, pack, text_of
@@ -32,6 +33,7 @@ MOST_TOKENS = 1 << 20
 SAMPLE = 32
 """Places looked at where a match occurs more often."""
 _NAME = re.compile(r"(\d{8})-(\d{8})\.suffixes", re.ASCII)
+_UNFINISHED = "unfinished-"
 _QUERY = struct.Struct(f">{CONTEXT}I")
 
 
@@ -101,7 +103,7 @@ class SuffixStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._segments: list[Segment] = []  # the newest first
-        for path in _in_force(folder):
+        for path in in_force(folder):
             try:
                 self._segments.append(Segment(path))
             except FileNotFoundError:
@@ -154,32 +156,61 @@ class SuffixStore:
         self._segments = []
 
     def _write(self, text: Text, old: Sequence[Segment]) -> None:
-        first, merged = 0, []
+        merged: list[Path] = []
         # What another program has added since cannot be merged, and must not look as if it were.
         if len(old) >= MOST_SEGMENTS and _last(self._folder) == int(old[0].path.name[9:17]):
-            first, merged = min(int(segment.path.name[:8]) for segment in old), list(old)
+            merged = [segment.path for segment in old]
             text = np.concatenate([text, *(segment.text() for segment in old)])[:MOST_TOKENS]
             self.close()  # Windows lets nobody remove a mapped file
         private_folder(self._folder)
-        data = pack(text)
-        new = self._folder / f"unfinished-{os.getpid()}"
-        try:
-            with open(new, "wb", opener=_private) as file:
-                file.write(data)
-            last = _last(self._folder) + 1  # now, since all that took its time
-            new.replace(self._folder / f"{first or last:08}-{last:08}.suffixes")
-        except OSError:
-            with contextlib.suppress(OSError):
-                new.unlink()
-            raise
-        for segment in merged:
-            _remove(segment.path)
+        write_segment(self._folder, text, merged)
+        for path in merged:
+            _remove(path)
 
 
 # ---------------------------------------------------------------------------------------- files
 
 
-def _in_force(folder: Path) -> list[Path]:
+def write_segment(folder: Path, text: Text, instead_of: Sequence[Path]) -> None:
+    """Add a segment, the newest, which stands for older ones as well.
+
+    Args:
+        folder: Exists.
+        text: What it holds.
+        instead_of: Segments whose turns it holds; the next one to open the store removes them, if
+            the caller does not.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    data = pack(text)
+    new = folder / f"{_UNFINISHED}{os.getpid()}"
+    try:
+        with open(new, "wb", opener=_private) as file:
+            file.write(data)
+        last = _last(folder) + 1  # now, since all that took its time
+        first = min((int(path.name[:8]) for path in instead_of), default=last)
+        new.replace(folder / f"{first:08}-{last:08}.suffixes")
+    except OSError:
+        with contextlib.suppress(OSError):
+            new.unlink()
+        raise
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what crashed programs were about to write.
+
+    Raises:
+        OSError: It cannot be removed.
+    """
+    for name in _listing(folder):
+        if name.startswith(_UNFINISHED):
+            number = name.removeprefix(_UNFINISHED)
+            if not number.isdecimal() or not psutil.pid_exists(int(number)):
+                (folder / name).unlink(missing_ok=True)
+
+
+def in_force(folder: Path) -> list[Path]:
     """Return the segments in a folder, the newest first, and remove what a merge left over."""
     spans = [
         (int(match[2]), int(match[1]), folder / match[0])

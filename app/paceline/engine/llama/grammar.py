@@ -58,7 +58,8 @@ class Candidates:
     """The buffer through which a vocabulary's grammars ask, and which tokens are text.
 
     A control token counts as no text: `Vocabulary.piece` shows nothing for it, so a reply that
-    took one for its name's sake would not read as the grammar says.
+    took one for its name's sake would not read as the grammar says. Nor do marks of reasoning,
+    which are shown: what a grammar describes is the answer.
     """
 
     def __init__(self, vocab: int, n_tokens: int, eog: frozenset[int]) -> None:

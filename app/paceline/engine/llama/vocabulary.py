@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from paceline.engine.backend import Grammar
 from paceline.engine.llama.gbnf import GrammarError
 from paceline.engine.llama.grammar import Candidates, compile_grammar
 from paceline.engine.llama.schema import SchemaError, schema_to_gbnf
+from paceline.engine.reasoning_marks import HARMONY, visible_tokens
 from paceline.engine.threads import on_big_stack
 from paceline.errors import EngineError, ModelError, ValueOutOfRangeError
 
@@ -20,6 +22,10 @@ from paceline.errors import EngineError, ModelError, ValueOutOfRangeError
 # once per character of a run: 20,000 spaces fill 8 MiB of stack, and more end the process.
 _LONG_TEXT = 2000
 _NO_VOCABULARY = 0  # enum llama_vocab_type
+_BPE = 2
+# llama.cpp turns these control tokens of gpt-oss into ordinary ones, read in any text.
+_ALWAYS_READ = (*HARMONY, "<|constrain|>")
+_TYPED = re.compile("<(?=" + "|".join(re.escape(mark[1:]) for mark in _ALWAYS_READ) + ")")
 _NO = False  # for C functions, which take no keywords
 
 
@@ -41,8 +47,16 @@ class LlamaVocabulary:
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """Return token ids without BOS; with `special`, control tokens' texts become them."""
         if len(text) > _LONG_TEXT:
-            return on_big_stack(lambda: self._tokenize(text, special=special))
-        return self._tokenize(text, special=special)
+            return on_big_stack(lambda: self._tokenize_parts(text, special=special))
+        return self._tokenize_parts(text, special=special)
+
+    def _tokenize_parts(self, text: str, *, special: bool) -> list[int]:
+        cuts = [] if special else [found.end() for found in _TYPED.finditer(text)]
+        if not cuts or not self._reads_harmony:
+            return self._tokenize(text, special=special)
+        ends = (*cuts, len(text))
+        parts = (text[start:end] for start, end in zip((0, *cuts), ends, strict=True))
+        return [token for part in parts for token in self._tokenize(part, special=False)]
 
     def _tokenize(self, text: str, *, special: bool) -> list[int]:
         data = text.encode("utf-8", "replace")
@@ -64,7 +78,9 @@ class LlamaVocabulary:
         raise EngineError("tokenize-failed", "The text cannot be tokenized.")
 
     def piece(self, token: int) -> bytes:
-        """Return the token's bytes; nothing for control tokens."""
+        """Return the token's bytes; nothing for control tokens, marks of reasoning excepted."""
+        if token in self._visible:
+            return self._visible[token]
         n = llama_cpp.llama_token_to_piece(
             self._pointer, token, self._buffer, len(self._buffer), 0, _NO
         )
@@ -108,6 +124,22 @@ class LlamaVocabulary:
                 f"The JSON schema cannot be used: {reason}.",
                 "Correct or simplify it.",
             ) from None
+
+    @functools.cached_property
+    def _visible(self) -> dict[int, bytes]:
+        """Tokens that are text in a reply though they may be control tokens."""
+        return {token: mark.encode() for token, mark in visible_tokens(self._find)}
+
+    @functools.cached_property
+    def _reads_harmony(self) -> bool:
+        """Whether marks of gpt-oss become tokens even where they were typed."""
+        return self.kind == _BPE and any(self._find(mark) is not None for mark in _ALWAYS_READ)
+
+    def _find(self, text: str) -> int | None:
+        """Return the token that is written so, unless it ends a generation."""
+        tokens = self._tokenize(text, special=True)
+        is_found = len(tokens) == 1 and self.text(tokens[0]) == text.encode()
+        return tokens[0] if is_found and tokens[0] not in self.eog else None
 
     @functools.cached_property
     def _candidates(self) -> Candidates:

@@ -1,0 +1,300 @@
+"""A reply held against an earlier one: where it differs, and by how much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.harness import random_language
+from engine.plain_sampler import edit, truncate
+from engine.test_service import Bench
+from engine.token_grammar import TokenGrammar
+from paceline.engine.comparison import margin_of
+from paceline.engine.fake import EOG, N_VOCAB, FakeModel
+from paceline.engine.noise import gumbel_of, position_key
+from paceline.engine.sampling import Sampler
+from paceline.messages import (
+    Event,
+    LogitBias,
+    SamplingParams,
+    StepCommitted,
+    TextDiverged,
+    TurnFinished,
+)
+
+WARM = SamplingParams(temperature=0.9, top_k=40, top_p=0.95, min_p=0.05)
+STRATEGIES = ("off", "prompt-lookup:max_ngram=1:n_pred=8", "suffix:min_match=1:p_min=0")
+
+
+class Desk:
+    """One loaded model that always gets the same question."""
+
+    def __init__(self, seed: int = 1) -> None:
+        self.bench = Bench(target=FakeModel(random_language(seed, spread=2.0)))
+        self.bench.load()
+        for _ in range(2):  # the plain steps behind a load
+            self.ask()
+
+    def ask(self, **options: object) -> TurnFinished:
+        self.bench.events.clear()
+        options = {"sampling": WARM, "max_tokens": 60, "ignore_eog": True} | options
+        last = self.bench.ask(**options)
+        assert isinstance(last, TurnFinished)
+        return last
+
+    @property
+    def divergences(self) -> list[Event]:
+        return [event for event in self.bench.events if isinstance(event, TextDiverged)]
+
+
+@pytest.fixture(scope="module")
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("sampling", [WARM, SamplingParams(temperature=0)])
+def test_the_same_reply_ends_as_ever(desk: Desk, strategy: str, sampling: SamplingParams) -> None:
+    plain = desk.ask(sampling=sampling)
+    again = desk.ask(sampling=sampling, strategy=strategy, expected=plain.tokens)
+    assert desk.divergences == []
+    assert again.reason == "length"
+    assert again.tokens == plain.tokens
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("place", [0, 1, 17, 59])
+def test_the_first_other_token_ends_the_reply(desk: Desk, strategy: str, place: int) -> None:
+    plain = desk.ask()
+    other = (plain.tokens[place] + 1) % N_VOCAB
+    expected = (*plain.tokens[:place], other, *plain.tokens[place + 1 :])
+    again = desk.ask(strategy=strategy, expected=expected)
+    assert again.reason == "cancelled"
+    assert again.tokens == plain.tokens[: place + 1]
+    (divergence,) = desk.divergences
+    assert isinstance(divergence, TextDiverged)
+    assert divergence.index == place
+    assert (divergence.expected, divergence.found) == (other, plain.tokens[place])
+    assert divergence.margin is None or divergence.margin > 0
+    assert desk.bench.events[-2] == divergence  # told before the end and behind the last step
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_reply_that_goes_on_longer_differs_at_the_old_end(desk: Desk, strategy: str) -> None:
+    plain = desk.ask()
+    again = desk.ask(strategy=strategy, expected=plain.tokens[:20])
+    assert desk.divergences == [TextDiverged("turn", 20, -1, plain.tokens[20])]
+    assert (again.reason, len(again.tokens)) == ("cancelled", 21)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_reply_that_ends_earlier_differs_behind_its_end(desk: Desk, strategy: str) -> None:
+    plain = desk.ask()
+    again = desk.ask(strategy=strategy, max_tokens=20, expected=plain.tokens)
+    assert desk.divergences == [TextDiverged("turn", 20, plain.tokens[20], -1)]
+    assert (again.reason, again.tokens) == ("cancelled", plain.tokens[:20])
+
+
+SAMPLINGS = {
+    "cold": SamplingParams(temperature=0),
+    "warm": WARM,
+    "free": SamplingParams(temperature=1.2, top_k=0, top_p=1, min_p=0),
+    "penalties": SamplingParams(
+        temperature=0.8,
+        repeat_penalty=1.3,
+        presence_penalty=0.4,
+        frequency_penalty=0.2,
+        logit_bias=(LogitBias(101, 3.0), LogitBias(5, -math.inf)),
+    ),
+}
+PROMPT = list(b"ask")
+N = 40
+
+
+def reference_margin(
+    params: SamplingParams, seed: int, tokens: Sequence[int], found: int, expected: int
+) -> float | None:
+    """What the sampler compares, by its definition, from the model's own logits."""
+    row = random_language(1, spread=2.0)([*PROMPT, *tokens])
+    row[EOG] = -math.inf
+    logits = edit(row, params, [*PROMPT, *tokens], None)
+    kept = truncate(logits, params) if params.temperature else logits > -math.inf
+    if not (kept[found] and kept[expected]):
+        return None
+    if not params.temperature:
+        return float(logits[found] - logits[expected])
+    key = position_key(seed, len(tokens))
+    ours, theirs = (logits[t] / params.temperature + gumbel_of(key, t) for t in (found, expected))
+    return float(ours - theirs)
+
+
+@pytest.mark.parametrize("name", SAMPLINGS)
+def test_every_strategy_finds_every_place_with_the_same_margin(desk: Desk, name: str) -> None:
+    params = SAMPLINGS[name]
+    options = {"sampling": params, "max_tokens": N, "seed": 7, "prompt_tokens": tuple(PROMPT)}
+    plain = desk.ask(**options).tokens
+    margins = []
+    for place in range(N):
+        strategy = (*STRATEGIES, "suffix+prompt-lookup:min_match=1:p_min=0:max_ngram=1")[place % 4]
+        row = random_language(1, spread=2.0)([*PROMPT, *plain[:place]])
+        other = int(np.argsort(row)[-1 - place % 5])
+        if other == plain[place]:
+            continue
+        expected = (*plain[:place], other, *plain[place + 1 :])
+        again = desk.ask(strategy=strategy, expected=expected, **options)
+        (divergence,) = desk.divergences
+        assert isinstance(divergence, TextDiverged)
+        assert again.tokens == plain[: place + 1]
+        assert (divergence.index, divergence.expected) == (place, other)
+        wanted = reference_margin(params, 7, plain[:place], plain[place], other)
+        assert divergence.margin == (None if wanted is None else pytest.approx(wanted, abs=1e-3))
+        margins.append(wanted)
+    assert sum(margin is not None for margin in margins) > N / 3
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_stop_text_ends_both_replies_alike(desk: Desk, strategy: str) -> None:
+    free = desk.ask(max_tokens=N)
+    stop = free.text[20:23]
+    stopped = desk.ask(max_tokens=N, stop=(stop,))
+    assert stopped.reason == "stop"
+    again = desk.ask(max_tokens=N, stop=(stop,), strategy=strategy, expected=stopped.tokens)
+    assert (again.reason, again.tokens, desk.divergences) == ("stop", stopped.tokens, [])
+    # Without it the reply goes on, and with it a longer one ends too soon.
+    n = len(stopped.tokens)
+    desk.ask(max_tokens=N, strategy=strategy, expected=stopped.tokens)
+    assert desk.divergences == [TextDiverged("turn", n, -1, free.tokens[n])]
+    desk.ask(max_tokens=N, stop=(stop,), strategy=strategy, expected=free.tokens)
+    assert desk.divergences == [TextDiverged("turn", n, free.tokens[n], -1)]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_stopped_in_mid_reply_or_in_the_step_that_differs(desk: Desk, strategy: str) -> None:
+    plain = desk.ask()
+    client = desk.bench.client
+    other = (*plain.tokens[:30], (plain.tokens[30] + 1) % N_VOCAB)
+    for at in (0, 5, 29, 30, 31):
+
+        def stop(event: Event, at: int = at) -> None:
+            if isinstance(event, StepCommitted):
+                stop.n += len(event.tokens)  # type: ignore[attr-defined]
+                if stop.n > at:  # type: ignore[attr-defined]
+                    client.cancel("turn")
+
+        stop.n = 0  # type: ignore[attr-defined]
+        desk.bench.on_event = stop
+        try:
+            stopped = desk.ask(strategy=strategy, expected=other)
+        finally:
+            desk.bench.on_event = lambda event: None
+        assert stopped.reason == "cancelled"
+        assert bool(desk.divergences) == (len(stopped.tokens) > 30)
+        assert stopped.tokens == plain.tokens[: len(stopped.tokens)]
+
+
+def test_the_same_length_limit_gives_the_same_end(desk: Desk) -> None:
+    stopped = desk.ask().tokens[:20]
+    assert desk.ask(max_tokens=20, expected=stopped).reason == "length"
+    assert desk.divergences == []
+
+
+def test_a_token_that_does_not_exist_is_no_other_one(desk: Desk) -> None:
+    desk.ask(expected=(10**9,))
+    (divergence,) = desk.divergences
+    assert isinstance(divergence, TextDiverged)
+    assert divergence.margin is None
+
+
+def test_a_reply_that_the_user_stops_has_not_diverged(desk: Desk) -> None:
+    plain = desk.ask()
+    client = desk.bench.client
+    desk.bench.on_event = lambda event: client.cancel("turn")
+    try:
+        stopped = desk.ask(expected=plain.tokens)
+    finally:
+        desk.bench.on_event = lambda event: None
+    assert stopped.reason == "cancelled"
+    assert desk.divergences == []
+
+
+def test_another_seed_diverges_with_what_the_sampler_compares(desk: Desk) -> None:
+    """The margins that are told are those of the sampler's own numbers, drawn anew here."""
+    plain = desk.ask(seed=1)
+    margins = []
+    for seed in range(2, 12):
+        desk.ask(seed=seed, expected=plain.tokens)
+        margins += [e.margin for e in desk.divergences if isinstance(e, TextDiverged)]
+    assert len(margins) == 10
+    assert any(margin is not None for margin in margins)
+    assert all(margin > 0 for margin in margins if margin is not None)
+
+
+# ------------------------------------------------------------------------------------- margins
+
+ROWS = st.lists(st.floats(-8, 8, width=32).map(lambda x: round(x, 1)), min_size=4, max_size=30)
+
+
+@given(
+    row=ROWS,
+    params=st.builds(
+        SamplingParams,
+        temperature=st.sampled_from([0.0, 0.5, 1.3]),
+        top_k=st.sampled_from([0, 1, 5, 100]),
+        top_p=st.sampled_from([1.0, 0.9, 0.4]),
+        min_p=st.sampled_from([0.0, 0.1]),
+        repeat_penalty=st.sampled_from([1.0, 1.5]),
+    ),
+    allowed=st.none() | st.sets(st.integers(0, 29), min_size=1),
+    seed=st.integers(0, 99),
+)
+def test_a_margin_is_the_difference_of_what_is_compared(
+    row: list[float], params: SamplingParams, allowed: set[int] | None, seed: int
+) -> None:
+    n = len(row)
+    legal = sorted(t for t in allowed if t < n) if allowed is not None else None
+    if legal == []:
+        return
+    grammar = TokenGrammar(lambda _text: legal) if legal is not None else None
+    sampler = Sampler(params, seed, n_vocab=n, grammar=grammar)
+    sampler.start([0, 2])
+    given_row = np.array(row, np.float32)
+    logits = edit(row, params, [0, 2], legal)
+    found = sampler.sample(given_row, 7)
+    key = position_key(seed, 7)
+    kept = truncate(logits, params) if params.temperature else logits > -math.inf
+    for other in (*range(n), n, -1):
+        margin = margin_of(sampler, given_row, 7, found, other)
+        if not 0 <= other < n or not kept[other]:
+            assert margin is None
+        elif params.temperature == 0:
+            assert margin == pytest.approx(logits[found] - logits[other], abs=1e-4)
+        else:
+            ours, theirs = (
+                logits[t] / params.temperature + gumbel_of(key, t) for t in (found, other)
+            )
+            assert margin == pytest.approx(ours - theirs, abs=1e-4)
+            assert margin >= 0
+    sampler.close()
+
+
+def test_a_reply_that_meets_its_own_end_diverges_with_the_end_token() -> None:
+    desk = Desk(2)
+    free = desk.ask(ignore_eog=True)
+    ended = next(
+        reply
+        for seed in range(1, 40)
+        if (reply := desk.ask(seed=seed, ignore_eog=False)).reason == "eog"
+    )
+    expected = (*ended.tokens[:-1], free.tokens[0])
+    again = desk.ask(seed=ended.seed, ignore_eog=False, expected=expected)
+    (divergence,) = desk.divergences
+    assert isinstance(divergence, TextDiverged)
+    assert (divergence.index, divergence.found) == (len(ended.tokens) - 1, EOG)
+    assert again.reason == "cancelled"
+    assert replace(divergence, margin=None).expected == free.tokens[0]
