@@ -45,6 +45,9 @@ class Recorder:
     def conversation_shown(self, conversation: Conversation) -> None:
         self.calls.append(("shown", conversation))
 
+    def conversation_changed(self, conversation: Conversation) -> None:
+        self.calls.append(("changed", conversation))
+
     def reply_started(self, reply: Reply) -> None:
         self.calls.append(("started", reply))
 

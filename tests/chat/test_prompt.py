@@ -1,5 +1,7 @@
+import pytest
+
 from paceline.chat.prompt import build_messages
-from paceline.conversation import Message
+from paceline.conversation import Attachment, Message
 from paceline.messages import ChatMessage
 
 
@@ -26,3 +28,38 @@ def test_a_system_prompt_stands_first_and_a_blank_one_nowhere() -> None:
 def test_roles_alternate_after_a_reply_that_never_got_a_text() -> None:
     built = build_messages(path(("user", "a"), ("assistant", ""), ("user", "b")))
     assert built == (ChatMessage("user", "a\n\nb"),)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<think>\nHm.\n</think>\n\nYes.",
+        "Hm.</think>Yes.",
+        "[THINK]Hm.[/THINK]Yes.",
+        "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.",
+    ],
+)
+def test_earlier_replies_go_without_their_reasoning(reply: str) -> None:
+    messages = path(("user", "<think>a</think>b"), ("assistant", reply), ("user", "c"))
+    built = build_messages(messages)
+    assert [m.content for m in built] == ["<think>a</think>b", "Yes.", "c"]
+    assert messages[1].content == reply
+
+
+def test_a_reply_that_only_thought_is_left_out() -> None:
+    built = build_messages(path(("user", "a"), ("assistant", "<think>Hm"), ("user", "b")))
+    assert built == (ChatMessage("user", "a\n\nb"),)
+
+
+def test_files_stand_before_the_text_in_fences_of_their_own() -> None:
+    files = (Attachment("read.py", "print()\n", 8), Attachment("odd name", "plain", 5))
+    message = Message("1", None, "user", "What is this?", 0.0, files)
+    assert build_messages([message])[0].content == (
+        "read.py\n```py\nprint()\n```\n\nodd name\n```\nplain\n```\n\nWhat is this?"
+    )
+
+
+def test_a_file_cannot_end_its_own_fence() -> None:
+    evil = Attachment("a\n```\nb.md", "```\nout\n````\n", 9)
+    built = build_messages([Message("1", None, "user", "", 0.0, (evil,))])[0].content
+    assert built == "a ``` b.md\n`````md\n```\nout\n````\n`````"

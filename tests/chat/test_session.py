@@ -378,7 +378,7 @@ def test_a_refused_first_message_leaves_nothing(bench: Bench) -> None:
     bench.session.send("Hello?")
     reply = refuse(bench)
     assert bench.session.take_back(reply) == "Hello?"
-    assert (bench.path, dict(bench.session.conversations)) == ([], {})
+    assert (bench.path, bench.session.summaries) == ([], ())
     assert bench.session.reply_of(reply.message_id) is None
     assert bench.session.take_back(reply) == ""
 
@@ -425,12 +425,12 @@ def test_the_engine_describes_itself(bench: Bench) -> None:
 
 def test_a_new_chat_is_kept_only_once_it_has_a_message(bench: Bench) -> None:
     bench.session.new()
-    assert dict(bench.session.conversations) == {}
+    assert bench.session.summaries == ()
     bench.session.send("One")
     bench.client.reply("Hi")
     bench.session.new()
     bench.session.new()
-    assert [c.title for c in bench.session.conversations.values()] == ["One"]
+    assert [s.title for s in bench.session.summaries] == ["One"]
     assert bench.path == []
 
 
@@ -453,8 +453,9 @@ def test_a_conversation_is_renamed(bench: Bench) -> None:
 def test_a_removed_conversation_comes_back_with_everything(bench: Bench) -> None:
     bench.session.send("One")
     bench.client.reply("Hi")
-    removed = bench.session.remove(bench.session.current.conversation_id)
-    assert (bench.path, dict(bench.session.conversations)) == ([], {})
+    removed = bench.session.current.conversation_id
+    bench.session.remove(removed)
+    assert (bench.path, bench.session.summaries) == ([], ())
     bench.session.restore(removed)
     assert bench.path == [("user", "One"), ("assistant", "Hi")]
 
@@ -463,7 +464,8 @@ def test_removing_a_conversation_stops_its_reply_and_undo_has_what_came(bench: B
     bench.session.send("One")
     turn_id = bench.client.start_turn()
     bench.client.step("Half", 0)
-    removed = bench.session.remove(bench.session.current.conversation_id)
+    removed = bench.session.current.conversation_id
+    bench.session.remove(removed)
     assert bench.client.cancelled == [turn_id]
     bench.client.finish_turn("Half")
     assert bench.session.active is None

@@ -20,10 +20,13 @@ class SessionListener(Protocol):
     """Who shows the session."""
 
     def conversations_changed(self) -> None:
-        """A conversation was added, removed, renamed or got a message."""
+        """The list has changed: a conversation came or went, or looks different there."""
 
     def conversation_shown(self, conversation: Conversation) -> None:
         """Another conversation, or another path of it, is the current one."""
+
+    def conversation_changed(self, conversation: Conversation) -> None:
+        """The current one has other flags, titles or siblings; its path is the same."""
 
     def reply_started(self, reply: Reply) -> None:
         """A message was sent; its reply is waiting for the first token."""

@@ -121,6 +121,11 @@ class PairLoader:
         """What takes memory in the engine now, automatic values decided; None: nothing does."""
         return self._held
 
+    @property
+    def memory_dir(self) -> str:
+        """Folder for what drafters learn; empty: nothing is kept."""
+        return self._memory_dir
+
     def set_listener(self, listener: PairListener | None) -> None:
         """Tell `listener` from now on."""
         self._listener = listener

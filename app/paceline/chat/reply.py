@@ -9,6 +9,7 @@ from paceline.messages import SamplingParams
 
 if TYPE_CHECKING:
     from paceline.messages import FinishReason, StepCommitted, TokenTrace, TurnStats
+    from paceline.run_record import ModelRecord
 
 ReplyStatus = Literal["waiting", "prefill", "decoding", "finished", "failed"]
 
@@ -23,7 +24,9 @@ class TurnOptions:
         max_tokens: Tokens of the reply at most.
         seed: None draws a new one.
         system_prompt: Put before the conversation; empty: none.
-        remember: Whether drafters may keep what they learn from the turn.
+        remember: Whether drafters may keep what they learn from the turn; never of a private chat.
+        stop: Texts that end the reply.
+        cuts: Whether the oldest messages are left out where the context is too small.
     """
 
     strategy: str = "draft"
@@ -32,6 +35,8 @@ class TurnOptions:
     seed: int | None = None
     system_prompt: str = ""
     remember: bool = False
+    stop: tuple[str, ...] = ()
+    cuts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,7 @@ class Reply:
         n_prefilled: Tokens of the prompt that are in the context.
         seed: Key of the noise, as reported.
         submitted_s: When the turn was handed to the engine, on the session's clock.
+        started_s: The same in seconds since the epoch; 0: it was not.
         first_token_s: Seconds from then to the first token.
         reason: Why the reply ended.
         stats: The figures of the finished reply.
@@ -68,6 +74,11 @@ class Reply:
             measured with this pair of models; None when nobody knows.
         error: Why it failed.
         notes: What the engine remarked about the turn.
+        n_cut: Messages that were left out of the prompt.
+        target: The target; None: not known.
+        draft: The draft model; None: there was none.
+        app_version: Paceline's version.
+        engine_version: llama-cpp-python's version.
         stopping: Whether the user asked it to stop.
         waits_again: Whether the engine died before it began, and it was handed to the next one.
     """
@@ -85,12 +96,18 @@ class Reply:
     n_prefilled: int = 0
     seed: int | None = None
     submitted_s: float | None = None
+    started_s: float = 0.0
     first_token_s: float | None = None
     reason: FinishReason | None = None
     stats: TurnStats | None = None
     plain_tokens_per_s: float | None = None
     error: ReplyError | None = None
     notes: tuple[str, ...] = ()
+    n_cut: int = 0
+    target: ModelRecord | None = None
+    draft: ModelRecord | None = None
+    app_version: str = ""
+    engine_version: str = ""
     stopping: bool = False
     waits_again: bool = False
 

@@ -10,15 +10,18 @@ from paceline.chat.prompt import build_messages
 from paceline.messages import StartTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from paceline.chat.reply import Reply
-    from paceline.conversation import Conversation, Message
+    from paceline.conversation import Conversation
 
 
-def start_turn(reply: Reply, path: Sequence[Message]) -> StartTurn:
-    """Return the command for a reply to this path of a conversation."""
+def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
+    """Return the command for a reply in a conversation that has its message.
+
+    Nothing of a private conversation is remembered, whatever the options say.
+    """
     options = reply.options
+    path = conversation.path_to(conversation.messages[reply.message_id].parent_id)
+    remember = options.remember and not conversation.private
     return StartTurn(
         reply.turn_id,
         messages=build_messages(path, options.system_prompt),
@@ -26,22 +29,27 @@ def start_turn(reply: Reply, path: Sequence[Message]) -> StartTurn:
         strategy=options.strategy,
         max_tokens=options.max_tokens,
         seed=options.seed,
-        remember=options.remember,
+        stop=options.stop,
+        remember=remember,
+        chat=conversation.conversation_id if remember else "",
+        cuts=options.cuts,
     )
 
 
 def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversation, str]:
-    """Take a reply out that never began, and its question if nobody else has answered it.
+    """Take a reply out that never began, and its question if it has no other reply.
 
     Returns:
         The conversation, and the question's text if it was taken out, else "".
     """
     question = conversation.messages[conversation.messages[reply_id].parent_id or ""]
-    messages = {name: m for name, m in conversation.messages.items() if name != reply_id}
-    others = [m.message_id for m in messages.values() if m.parent_id == question.message_id]
-    if others:
-        rest = replace(conversation, messages=MappingProxyType(messages), leaf_id=others[-1])
-        return rest.activate(others[-1]), ""
-    del messages[question.message_id]
+    gone = {reply_id}
+    others = [m for m in conversation.children(question.message_id) if m.message_id not in gone]
+    if not others:  # then the question goes, too, and what it was edited from is shown again
+        gone.add(question.message_id)
+        others = [m for m in conversation.siblings(question.message_id) if m != question]
+    messages = {name: m for name, m in conversation.messages.items() if name not in gone}
     rest = replace(conversation, messages=MappingProxyType(messages), leaf_id=question.parent_id)
-    return rest, question.content
+    if others:
+        rest = rest.activate(others[-1].message_id)
+    return rest, question.content if question.message_id in gone else ""

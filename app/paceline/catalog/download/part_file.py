@@ -159,8 +159,12 @@ def discard_part(target: Path) -> None:
             part.discard()
 
 
-def hash_of(path: Path, is_stopped: Callable[[], bool]) -> hashlib._Hash:
-    """Return the hash of a file's content.
+def hash_of(
+    path: Path,
+    is_stopped: Callable[[], bool],
+    on_read: Callable[[int], None] = lambda _: None,
+) -> hashlib._Hash:
+    """Return the hash of a file's content; `on_read` gets the size of every piece.
 
     Raises:
         CancelledError: `is_stopped` said so; it is polled for every piece.
@@ -172,6 +176,7 @@ def hash_of(path: Path, is_stopped: Callable[[], bool]) -> hashlib._Hash:
             if is_stopped():
                 raise CancelledError
             digest.update(data)
+            on_read(len(data))
     return digest
 
 

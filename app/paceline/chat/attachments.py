@@ -1,0 +1,160 @@
+"""Text files that go with a message: read, checked, and refused in words. No Qt, any thread.
+
+A model reads text, so only text can be attached: UTF-8, or UTF-16, which is told by its byte order
+mark or by where its zero bytes stand. An eight-bit encoding is refused rather than guessed: every
+one of them accepts every file, and a wrong guess would put wrong letters before the model.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from typing import TYPE_CHECKING
+
+from paceline.conversation import Attachment
+from paceline.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+MAX_BYTES = 1_000_000
+"""Of one file; some 250,000 tokens, more than contexts hold."""
+MAX_FILES = 16
+"""Of one message."""
+BYTES_PER_TOKEN = 4
+"""Of English and of code, roughly; only for estimates."""
+
+_KNOWN = (
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"%PDF-", "a PDF"),
+    (b"PK\x03\x04", "an archive or an office document"),
+    (b"\x1f\x8b", "an archive"),
+    (b"7z\xbc\xaf", "an archive"),
+    (b"GGUF", "a model"),
+    (b"\x7fELF", "a program"),
+    (b"MZ", "a program"),
+    (b"SQLite format 3\x00", "a database"),
+)
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_UTF16_SHARE = 0.3
+_OTHER_HALF = 0.1
+_UTF16_SAMPLE = 4_096
+
+
+def read_attachment(path: Path) -> Attachment:
+    """Read a text file.
+
+    Raises:
+        UserError: It is not there, cannot be read, is too large, or is no text.
+    """
+    name = path.name or str(path)
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise UserError(
+                "attachment-is-folder", f"“{name}” is a folder.", "Attach the files in it."
+            )
+        if not stat.S_ISREG(status.st_mode):
+            raise UserError("attachment-is-no-file", f"“{name}” is not a file.", "Attach a file.")
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise UserError(
+            "attachment-not-found", f"“{name}” is not there any more.", "Choose it again."
+        ) from None
+    except OSError as error:
+        raise UserError(
+            "attachment-unreadable",
+            f"“{name}” cannot be read ({error.strerror or error}).",
+            "Check who may read it.",
+        ) from error
+    if len(raw) > MAX_BYTES:
+        raise UserError(
+            "attachment-too-large",
+            f"“{name}” has {max(status.st_size, len(raw)) / 1e6:.1f} MB; a file may have 1 MB.",
+            "Attach the part that matters.",
+        )
+    return Attachment(name, text_of(raw, name), len(raw))
+
+
+def text_of(raw: bytes, name: str) -> str:
+    """Decode a file's content; line ends become newlines.
+
+    Raises:
+        UserError: It is no text, or in an encoding that nothing in it tells.
+    """
+    for start, what in _KNOWN:
+        if raw.startswith(start) and not (start == b"MZ" and b"\x00" not in raw):
+            raise _binary(name, f"{what}, not text")
+    encoding = _encoding(raw)
+    if encoding == "utf-8-sig" and _CONTROLS.search(raw):
+        raise _binary(name, "not text")
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError:
+        raise UserError(
+            "attachment-encoding",
+            f"“{name}” is in an encoding other than UTF-8 and UTF-16.",
+            "Save it as UTF-8 and attach it again.",
+        ) from None
+    if not text:
+        raise UserError("attachment-empty", f"“{name}” is empty.", "Attach a file with text.")
+    if "\x00" in text:
+        raise _binary(name, "not text")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def check_count(attached: Sequence[Attachment], n_more: int) -> None:
+    """Refuse more files than a message may have.
+
+    Raises:
+        UserError: They are too many.
+    """
+    if len(attached) + n_more > MAX_FILES:
+        raise UserError(
+            "too-many-attachments",
+            f"A message can have {MAX_FILES} files; these would be {len(attached) + n_more}.",
+            "Send some of them with another message.",
+        )
+
+
+def estimated_tokens(attachment: Attachment) -> int:
+    """Roughly how many tokens a file takes."""
+    return max(1, round(len(attachment.text.encode(errors="replace")) / BYTES_PER_TOKEN))
+
+
+def pasted(text: str, attached: Sequence[Attachment]) -> Attachment:
+    """Make a file of a text that was pasted, under a name that is still free."""
+    taken = {attachment.name for attachment in attached}
+    number, name = 1, "pasted.txt"
+    while name in taken:
+        number += 1
+        name = f"pasted-{number}.txt"
+    return Attachment(name, text, len(text.encode(errors="replace")))
+
+
+def _encoding(raw: bytes) -> str:
+    if raw.startswith(BOM_UTF8):
+        return "utf-8-sig"
+    if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "utf-16"
+    sample = raw[: min(len(raw), _UTF16_SAMPLE) // 2 * 2]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    enough = _UTF16_SHARE * len(sample) / 2
+    if len(raw) % 2 == 0 and len(sample) >= 4:
+        # A few letters end with a zero byte in the other half, too.
+        if odd > enough and even <= odd * _OTHER_HALF:
+            return "utf-16-le"
+        if even > enough and odd <= even * _OTHER_HALF:
+            return "utf-16-be"
+    return "utf-8-sig"
+
+
+def _binary(name: str, what: str) -> UserError:
+    return UserError(
+        "attachment-is-binary", f"“{name}” is {what}.", "Text and code files can be attached."
+    )

@@ -1,0 +1,1 @@
+"""Chats as files: Markdown, HTML and JSON out, JSON in. Pure functions, no Qt, any thread."""

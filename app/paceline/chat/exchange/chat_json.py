@@ -1,0 +1,311 @@
+"""A conversation as JSON, complete: the whole tree, its files, and how every reply was made.
+
+Version 1 is an object of five: `format`, `version`, `conversation` (title and flags), `messages`
+(each behind the one that it follows, as they were added) and `runs` (`run_json`). One difference
+to it: JSON has no infinity, so a bias that forbids a token is the text "-Infinity".
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from types import MappingProxyType
+from typing import Any, Literal
+
+from paceline.chat.exchange.checks import LAST_SECOND, Fields, broken, scrubbed
+from paceline.codec import CodecError
+from paceline.conversation import Attachment, Conversation, Message
+from paceline.errors import UserError
+from paceline.figures import TokenTrace
+from paceline.messages import StepCommitted
+from paceline.run_json import record_from_json, record_to_json
+from paceline.run_record import RunRecord
+
+FORMAT = "paceline-chat"
+VERSION = 1
+
+MAX_MESSAGES = 200_000
+MAX_TAGS = 100
+MAX_FILES = 1_000
+_MAX_BYTES = 1e15
+_MAX_FIGURE = 1e15
+_MAX_COUNT = 1_000_000
+_MAX_DRAFT = 4_096  # what counts by position makes room for so many
+_FORBIDDEN = "-Infinity"
+
+
+def to_json(
+    conversation: Conversation, records: Mapping[str, RunRecord], app_version: str = ""
+) -> dict[str, Any]:
+    """Return a conversation and the records of its replies as JSON data; nothing is left out."""
+    messages = conversation.messages
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "app_version": app_version,
+        "conversation": {
+            "id": conversation.conversation_id,
+            "title": conversation.title,
+            "created_s": conversation.created_s,
+            "changed_s": conversation.changed_s,
+            "pinned": conversation.pinned,
+            "tags": list(conversation.tags),
+            "private": conversation.private,
+            "leaf_id": conversation.leaf_id,
+        },
+        "messages": [_message_to_json(message) for message in messages.values()],
+        "runs": [_run_to_json(records[name]) for name in messages if name in records],
+    }
+
+
+def dumped(data: Mapping[str, Any]) -> Iterator[str]:
+    """Write such data in pieces, one message or run per line.
+
+    The encoder keeps all other threads waiting until it is done, so it is given little at a time.
+    """
+    before = "{\n"
+    for key, value in data.items():
+        yield f"{before}{_dump(key)}: "
+        before = ",\n"
+        if isinstance(value, list):
+            yield "["
+            for number, item in enumerate(value):
+                yield ("\n " if number == 0 else ",\n ") + _dump(item)
+            yield "\n]" if value else "]"
+        else:
+            yield _dump(value)
+    yield "\n}\n"
+
+
+def from_json(data: object) -> tuple[Conversation, dict[str, RunRecord]]:
+    """Return the conversation and the records that `to_json` gave this data for.
+
+    Raises:
+        UserError: It is not such data, or of a newer version; the text names the field.
+    """
+    whole = Fields(data, "")
+    if whole.raw("format") != FORMAT:
+        raise broken("format", f"is not “{FORMAT}”")
+    version = whole.raw("version")
+    if type(version) is not int or version < 1:
+        raise broken("version", "is not a number from 1 on")
+    if version > VERSION:
+        raise UserError(
+            "newer-chat",
+            f"The chat was exported by a newer Paceline (format {version}, known: {VERSION}).",
+            "Install the newest version and import it there.",
+        )
+    messages: dict[str, Message] = {}
+    for number, item in enumerate(whole.items("messages", MAX_MESSAGES)):
+        message = _message(Fields(item, f"messages[{number}]"), messages)
+        messages[message.message_id] = message
+    conversation = _conversation(Fields(whole.raw("conversation"), "conversation"), messages)
+    records: dict[str, RunRecord] = {}
+    for number, item in enumerate(whole.items("runs", MAX_MESSAGES)):
+        record = _run(item, f"runs[{number}]", messages)
+        if record.message_id in records:
+            raise broken(f"runs[{number}].message_id", "has a run already")
+        records[record.message_id] = record
+    return conversation, records
+
+
+# --------------------------------------------------------------------------------------- parts
+
+
+def _message_to_json(message: Message) -> dict[str, Any]:
+    return {
+        "id": message.message_id,
+        "parent_id": message.parent_id,
+        "role": message.role,
+        "content": message.content,
+        "created_s": message.created_s,
+        "attachments": [asdict(attachment) for attachment in message.attachments],
+    }
+
+
+def _message(fields: Fields, before: Mapping[str, Message]) -> Message:
+    name = fields.name("id")
+    if not name or name in before:
+        raise broken(
+            fields.place("id"), "stands for another message already" if name else "is empty"
+        )
+    parent = fields.optional_name("parent_id")
+    if parent is not None and parent not in before:
+        raise broken(fields.place("parent_id"), f"names no message before it ({parent!r:.60})")
+    files = fields.items("attachments", MAX_FILES)
+    return Message(
+        name,
+        parent,
+        _role(fields),
+        fields.text("content"),
+        fields.number("created_s", LAST_SECOND),
+        tuple(
+            _attachment(Fields(item, fields.place(f"attachments[{number}]")))
+            for number, item in enumerate(files)
+        ),
+    )
+
+
+def _role(fields: Fields) -> Literal["user", "assistant"]:
+    match fields.raw("role"):
+        case "user":
+            return "user"
+        case "assistant":
+            return "assistant"
+    raise broken(fields.place("role"), "is neither “user” nor “assistant”")
+
+
+def _attachment(fields: Fields) -> Attachment:
+    n_bytes = int(fields.number("n_bytes", _MAX_BYTES))
+    return Attachment(fields.name("name"), fields.text("text"), n_bytes)
+
+
+def _conversation(fields: Fields, messages: dict[str, Message]) -> Conversation:
+    tags = fields.items("tags", MAX_TAGS)
+    words = tuple(
+        Fields({"tag": tag}, f"conversation.tags[{i}]").name("tag") for i, tag in enumerate(tags)
+    )
+    leaf = fields.optional_name("leaf_id")
+    if leaf is None and messages:
+        raise broken(fields.place("leaf_id"), "is missing")
+    if leaf is not None and leaf not in messages:
+        raise broken(fields.place("leaf_id"), f"names no message ({leaf!r:.60})")
+    return Conversation(
+        fields.name("id"),
+        fields.name("title", ""),
+        fields.number("created_s", LAST_SECOND),
+        MappingProxyType(messages),
+        leaf,
+        fields.number("changed_s", LAST_SECOND),
+        fields.flag("pinned"),
+        words,
+        fields.flag("private"),
+    )
+
+
+# ---------------------------------------------------------------------------------------- runs
+
+
+def _run_to_json(record: RunRecord) -> dict[str, Any]:
+    data = record_to_json(record)
+    for bias in data["sampling"]["logit_bias"]:
+        if bias["bias"] == -math.inf:
+            bias["bias"] = _FORBIDDEN
+    finite: dict[str, Any] = _finite(data)
+    return finite
+
+
+def _finite(value: Any) -> Any:
+    """The same data with 0 for every number that JSON cannot write."""
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_finite(part) for part in value] if value and _is_mixed(value[0]) else value
+    return 0.0 if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _is_mixed(first: object) -> bool:
+    """Whether a list has other than what `run_json` has made sound: text and whole numbers."""
+    return isinstance(first, (dict, list))
+
+
+def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord:
+    data = scrubbed(data)
+    try:
+        record = record_from_json(_with_infinity(data))
+    except CodecError as error:
+        raise broken(place, f"has something that does not fit ({error!s:.200})") from None
+    except (KeyError, OverflowError) as error:
+        raise broken(place, f"is not complete ({error!s:.60})") from None
+    message = messages.get(record.message_id)
+    if message is None or message.role != "assistant":
+        raise broken(f"{place}.message_id", "names no reply")
+    _check_record(record, place)
+    n_chars = len(message.content)
+    end = 0
+    for number, step in enumerate(record.steps):
+        n_chars += len(step.text)
+        end = _check_step(step, f"{place}.steps[{number}]", end)
+    if end > n_chars + _MAX_DRAFT:
+        raise broken(f"{place}.steps", "tell of more characters than the reply has")
+    return record
+
+
+def _with_infinity(data: Any) -> Any:
+    """The record's data with the infinity that JSON lacks."""
+    sampling = data.get("sampling") if isinstance(data, dict) else None
+    biases = sampling.get("logit_bias") if isinstance(sampling, dict) else None
+    for bias in biases if isinstance(biases, list) else ():
+        if isinstance(bias, dict) and bias.get("bias") == _FORBIDDEN:
+            bias["bias"] = -math.inf
+    return data
+
+
+def _check_record(record: RunRecord, place: str) -> None:
+    sampling = asdict(record.sampling)
+    del sampling["logit_bias"]
+    for number, bias in enumerate(record.sampling.logit_bias):
+        if not (bias.bias == -math.inf or abs(bias.bias) <= _MAX_FIGURE):
+            raise broken(f"{place}.sampling.logit_bias[{number}]", "is beyond all sense")
+    for key, value in sampling.items():
+        if isinstance(value, (int, float)) and not -_MAX_FIGURE <= value <= _MAX_FIGURE:
+            raise broken(f"{place}.sampling.{key}", "is beyond all sense")
+    if record.seed is not None and not 0 <= record.seed < 2**64:
+        raise broken(f"{place}.seed", "is not a number from 0 to 2^64")
+    if not 0 <= record.started_s <= LAST_SECOND:
+        raise broken(f"{place}.started_s", "is no time")
+    figures = (
+        ("stats", record.stats and asdict(record.stats)),
+        ("target", record.target and asdict(record.target)),
+        ("draft", record.draft and asdict(record.draft)),
+        ("plain_tokens_per_s", record.plain_tokens_per_s),
+        ("first_token_s", record.first_token_s),
+        ("max_tokens", record.max_tokens),
+        ("n_cut", record.n_cut),
+    )
+    for key, value in figures:
+        wrong = _unsound(value, f"{place}.{key}")
+        if wrong:
+            raise broken(wrong, "is no figure")
+
+
+def _unsound(value: Any, place: str) -> str:
+    """The place of the first number that is negative, infinite or beyond all sense, or empty."""
+    if isinstance(value, dict):
+        parts = ((f"{place}.{key}", part) for key, part in value.items())
+    elif isinstance(value, (list, tuple)):
+        parts = ((f"{place}[{i}]", part) for i, part in enumerate(value))
+    else:
+        # GPU layers: -1 are all.
+        is_sound = not isinstance(value, (int, float)) or -1 <= value <= _MAX_FIGURE
+        return "" if is_sound else place
+    return next(filter(None, (_unsound(part, at) for at, part in parts)), "")
+
+
+def _check_step(step: StepCommitted, place: str, end: int) -> int:
+    """Check one step that begins behind this many characters; returns where it ends."""
+    times = (step.draft_s, step.verify_s, step.sample_s, step.total_s)
+    if not all(0 <= seconds <= _MAX_FIGURE for seconds in times):
+        raise broken(place, "took no time that can be")
+    counts = [(c.n_drafted, c.n_accepted, c.n_discarded) for c in step.drafted]
+    if not all(0 <= n <= _MAX_COUNT for n in (step.step, *(n for count in counts for n in count))):
+        raise broken(place, "counts what cannot be counted")
+    for trace in step.tokens:
+        if trace.text_end < end or not _is_sound_trace(trace):
+            raise broken(place, "has a token that cannot be")
+        end = trace.text_end
+    return end
+
+
+def _is_sound_trace(trace: TokenTrace) -> bool:
+    return (
+        0 <= trace.token <= _MAX_FIGURE
+        and -1 <= trace.position < _MAX_DRAFT
+        and (trace.confidence is None or 0 <= trace.confidence <= 1)
+    )
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

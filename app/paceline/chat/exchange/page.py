@@ -1,0 +1,262 @@
+"""A conversation as one HTML page: no scripts, nothing from elsewhere, light and dark.
+
+Replies are rendered, and each character carries the colour of who drafted it; hovering tells the
+token's step, drafter, place and confidence. The page forbids itself to load anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from html import escape
+from string import Template
+from typing import TYPE_CHECKING, NamedTuple
+
+from paceline.chat.exchange.markdown import system_prompt_of
+from paceline.chat.exchange.page_text import PageText
+from paceline.chat.exchange.token_spans import TokenSpans
+from paceline.chat.exchange.words import (
+    Sourcing,
+    Words,
+    date_text,
+    figures_line,
+    size_text,
+    token_line,
+)
+from paceline.chat.reasoning import split_reasoning
+from paceline.messages import SOURCE_TARGET
+
+if TYPE_CHECKING:
+    from paceline.chat.exchange.token_spans import TokenSpan
+    from paceline.conversation import Conversation, Message
+    from paceline.run_record import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class PageColours:
+    """The colours of a theme that a page needs, each "#rrggbb"; see the window's themes."""
+
+    window: str
+    surface: str
+    line: str
+    text: str
+    muted: str
+    accent: str
+    accent_soft: str
+    lookup: str
+    lookup_soft: str
+    danger: str
+    bubble: str
+    code_surface: str
+
+
+class Look(NamedTuple):
+    """How a page looks and what it says.
+
+    Attributes:
+        light: Colours on light ground.
+        dark: Colours on dark ground, for whom the system says so.
+        sourcing: What drafters are called.
+        words: All other words.
+        language: Of those words, as in ``<html lang>``.
+    """
+
+    light: PageColours
+    dark: PageColours
+    sourcing: Sourcing
+    words: Words = Words()
+    language: str = "en"
+
+
+def to_html(
+    conversation: Conversation,
+    records: Mapping[str, RunRecord],
+    look: Look,
+    *,
+    version: str = "",
+    now_s: float = 0.0,
+) -> str:
+    """Return the shown path as a page.
+
+    Args:
+        conversation: It.
+        records: How its replies were made, by message id; without steps there are no colours.
+        look: Colours and words.
+        version: Of the program, for the page's foot.
+        now_s: The time, in seconds since the epoch; 0 leaves the date out.
+    """
+    path = conversation.path()
+    title = escape(" ".join(conversation.title.split()) or look.words.reply)
+    page = _Page(look)
+    page.begin(conversation, system_prompt_of(path, records))
+    for message in path:
+        if message.role == "user":
+            page.question(message)
+        else:
+            page.reply(message, records.get(message.message_id))
+    exported = escape(look.words.exported.format(version=version, date=date_text(now_s)))
+    return _PAGE.substitute(
+        language=escape(look.language),
+        title=title,
+        style=_style(look),
+        body="".join(page.out),
+        foot=exported if now_s else "",
+    )
+
+
+class _Page:
+    def __init__(self, look: Look) -> None:
+        self.out: list[str] = []
+        self._look = look
+        self._words = look.words
+
+    def begin(self, conversation: Conversation, system_prompt: str) -> None:
+        date = date_text(conversation.created_s)
+        tags = " ".join(f'<span class="tag">{escape(tag)}</span>' for tag in conversation.tags)
+        if date or tags:
+            self.out.append(f'<p class="small">{date} {tags}</p>\n')
+        if system_prompt:
+            self._folded(self._words.system_prompt, system_prompt)
+
+    def question(self, message: Message) -> None:
+        self.out.append(f'<section class="you"><h2 class="who">{escape(self._words.you)}</h2>\n')
+        for file in message.attachments:
+            size = size_text(file.n_bytes)
+            self._folded(self._words.attached.format(name=file.name, size=size), file.text)
+        if message.content:
+            self.out.append(f'<div class="plain">{escape(message.content)}</div>\n')
+        self.out.append("</section>\n")
+
+    def reply(self, message: Message, record: RunRecord | None) -> None:
+        spans = TokenSpans(record.steps if record is not None else ())
+        text = PageText(spans, partial(_open_tag, self._look))
+        self.out.append(
+            f'<section class="reply"><h2 class="who">{escape(self._words.reply)}</h2>\n'
+        )
+        for part in split_reasoning(message.content):
+            piece = message.content[part.start : part.end]
+            if part.kind == "answer":
+                text.markdown(piece, part.start)
+            elif part.kind == "reasoning" and piece.strip():
+                summary = escape(self._words.reasoning)
+                text.out.append(f'<details class="thoughts"><summary>{summary}</summary>\n')
+                text.markdown(piece, part.start)
+                text.out.append("</details>\n")
+        self.out += text.out
+        if record is not None and record.error is not None:
+            why = self._words.failed.format(why=record.error.message)
+            self.out.append(f'<p class="failed">{escape(why)}</p>\n')
+        line = figures_line(record, self._words)
+        if line:
+            self.out.append(f'<p class="small">{escape(line)}</p>\n')
+        self._legend(spans.sources)
+        self.out.append("</section>\n")
+
+    def _legend(self, sources: list[str]) -> None:
+        drafters = [source for source in sources if source != SOURCE_TARGET]
+        if not drafters:
+            return
+        look = self._look
+        marks = [
+            f'<span class="{_kind(look, source)}">{escape(look.sourcing.title(source))}</span>'
+            for source in drafters
+        ]
+        own = escape(self._words.legend_target)
+        legend = escape(self._words.legend)
+        self.out.append(f'<p class="small">{legend} {" ".join(marks)} <span>{own}</span></p>\n')
+
+    def _folded(self, summary: str, text: str) -> None:
+        self.out.append(
+            f"<details><summary>{escape(summary)}</summary>"
+            f'<div class="code"><pre><code>{escape(text)}</code></pre></div></details>\n'
+        )
+
+
+def _open_tag(look: Look, span: TokenSpan) -> str:
+    trace, step = span.trace, span.step
+    if trace is None or step is None:
+        return ""
+    title = escape(token_line(trace, step, look.words, look.sourcing))
+    if trace.source == SOURCE_TARGET:
+        return f'<span title="{title}">'
+    return f'<span class="{_kind(look, trace.source)}" title="{title}">'
+
+
+def _kind(look: Look, source: str) -> str:
+    return "m" if source in look.sourcing.models else "l"
+
+
+def _style(look: Look) -> str:
+    return _STYLE.substitute(light=_variables(look.light), dark=_variables(look.dark))
+
+
+def _variables(colours: PageColours) -> str:
+    names = (field.name for field in fields(colours))
+    return " ".join(f"--{name.replace('_', '-')}: {getattr(colours, name)};" for name in names)
+
+
+_PAGE = Template(
+    """<!DOCTYPE html>
+<html lang="$language">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>$title</title>
+<style>
+$style</style>
+</head>
+<body>
+<main>
+<h1>$title</h1>
+$body<footer class="small">$foot</footer>
+</main>
+</body>
+</html>
+"""
+)
+
+_STYLE = Template(
+    """:root { color-scheme: light dark; $light }
+@media (prefers-color-scheme: dark) { :root { $dark } }
+body { margin: 0; background: var(--window); color: var(--text);
+  font: 15px/1.6 Inter, system-ui, sans-serif; overflow-wrap: break-word; }
+main { max-width: 780px; margin: 0 auto; padding: 32px 20px 48px; }
+h1 { font-size: 26px; line-height: 1.25; margin: 0 0 8px; }
+section { margin: 24px 0; }
+section :is(h1, h2, h3, h4, h5, h6) { line-height: 1.3; margin: 20px 0 8px; }
+section h1 { font-size: 22px; } section h2 { font-size: 19px; } section h3 { font-size: 17px; }
+section h2.who { font-size: 13px; font-weight: 600; color: var(--muted); margin: 0 0 6px; }
+.you { background: var(--bubble); border-radius: 14px; padding: 12px 16px; }
+.plain { white-space: pre-wrap; }
+.small { color: var(--muted); font-size: 13px; margin: 8px 0; }
+.failed { color: var(--danger); }
+.tag { border: 1px solid var(--line); border-radius: 999px; padding: 1px 8px; }
+.m { background: var(--accent-soft); border-bottom: 2px solid var(--accent); }
+.l { background: var(--lookup-soft); border-bottom: 2px solid var(--lookup); }
+[title] { cursor: help; }
+pre, code { font-family: "JetBrains Mono", ui-monospace, monospace; font-size: 13px; }
+code { background: var(--bubble); border-radius: 4px; padding: 1px 4px; }
+.code { background: var(--code-surface); border: 1px solid var(--line); border-radius: 10px;
+  margin: 10px 0; overflow: hidden; }
+.code pre { margin: 0; padding: 12px 14px; overflow-x: auto; line-height: 1.55; }
+.code code { background: none; padding: 0; }
+.language { color: var(--muted); font-size: 12px; padding: 6px 14px;
+  border-bottom: 1px solid var(--line); }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; margin: 10px 0; }
+th, td { border: 1px solid var(--line); padding: 5px 10px; text-align: left; }
+th { background: var(--bubble); }
+.center { text-align: center; } .right { text-align: right; }
+blockquote { margin: 10px 0; padding-left: 14px; border-left: 3px solid var(--line);
+  color: var(--muted); }
+details { border: 1px solid var(--line); border-radius: 10px; padding: 8px 12px; margin: 10px 0; }
+summary { color: var(--muted); cursor: pointer; }
+a { color: var(--accent); }
+hr { border: 0; border-top: 1px solid var(--line); margin: 16px 0; }
+footer { margin-top: 40px; border-top: 1px solid var(--line); padding-top: 8px; }
+@media print { details { border: 0; } .you, .m, .l { print-color-adjust: exact; } }
+"""
+)

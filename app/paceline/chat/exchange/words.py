@@ -1,0 +1,137 @@
+"""What exported files say beside the chat itself; whoever exports may bring other words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import localtime, strftime
+from typing import TYPE_CHECKING
+
+from paceline.messages import SOURCE_TARGET, StepCommitted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paceline.figures import TokenTrace
+    from paceline.run_record import RunRecord
+
+_MODEL_FAMILY = ("draft",)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Texts with places in braces.
+
+    Attributes:
+        you: Heading of a question.
+        reply: Heading of a reply.
+        system_prompt: Heading of what stood before the chat.
+        reasoning: Heading of what the model thought.
+        attached: An attached file: its name and its size.
+        exported: By which version the file was made, and when.
+        failed: Why a reply failed.
+        speed: Speed of a reply.
+        plain: Speed without speculation.
+        accepted: Share and number of the drafted tokens that were accepted.
+        first_token: Seconds until the first token.
+        strategy: Which strategy wrote ahead, for which model.
+        by_target: A token that the target chose, in which step.
+        by_drafter: A drafted token: by whom, at which place, of how many, in which step.
+        confidence: How sure the drafter was.
+        legend: What the colours mean.
+        legend_target: No colour.
+    """
+
+    you: str = "You"
+    reply: str = "Reply"
+    system_prompt: str = "System prompt"
+    reasoning: str = "Reasoning"
+    attached: str = "{name} ({size})"
+    exported: str = "Exported by Paceline {version} on {date}"
+    failed: str = "This reply failed: {why}"
+    speed: str = "{} tokens/s"
+    plain: str = "plain ≈ {}"
+    accepted: str = "{share:.0f} % of {n} drafted accepted"
+    first_token: str = "first token {:.1f} s"
+    strategy: str = "{strategy} for {model}"
+    by_target: str = "the target's own · step {step}"
+    by_drafter: str = "accepted from {who} · {place} of {total} drafted · step {step}"
+    confidence: str = "confidence {:.2f}"
+    legend: str = "Who wrote ahead:"
+    legend_target: str = "the target itself"
+
+
+@dataclass(frozen=True, slots=True)
+class Sourcing:
+    """What drafters are called, and which of them are models.
+
+    Attributes:
+        titles: By a drafter's id; others are called by their ids.
+        models: Ids of drafters that are models; all others look something up.
+    """
+
+    titles: Mapping[str, str]
+    models: frozenset[str] = frozenset(_MODEL_FAMILY)
+
+    def title(self, drafter: str) -> str:
+        """What people call it."""
+        return self.titles.get(drafter, drafter)
+
+
+def figures_line(record: RunRecord | None, words: Words) -> str:
+    """One line about how a reply was made; empty where nothing is known."""
+    if record is None or record.stats is None:
+        return ""
+    stats = record.stats
+    parts = [words.speed.format(_speed(stats.tokens_per_s))]
+    plain = record.plain_tokens_per_s
+    if plain:
+        parts.append(words.plain.format(_speed(plain)))
+        parts.append(f"{stats.tokens_per_s / plain:.2f}×")
+    if stats.acceptance_rate is not None:
+        n_judged = stats.n_drafted - stats.n_discarded
+        parts.append(words.accepted.format(share=stats.acceptance_rate * 100, n=n_judged))
+    if record.first_token_s is not None:
+        parts.append(words.first_token.format(record.first_token_s))
+    model = record.target.name or record.target.file if record.target is not None else ""
+    if model:
+        parts.append(words.strategy.format(strategy=record.strategy, model=model))
+    elif record.strategy:
+        parts.append(record.strategy)
+    return " · ".join(parts)
+
+
+def token_line(trace: TokenTrace, step: StepCommitted, words: Words, sourcing: Sourcing) -> str:
+    """One line about a committed token."""
+    if trace.source == SOURCE_TARGET:
+        return words.by_target.format(step=step.step)
+    total = sum(count.n_drafted for count in step.drafted)
+    line = words.by_drafter.format(
+        who=sourcing.title(trace.source),
+        place=trace.position + 1,
+        total=max(total, trace.position + 1),
+        step=step.step,
+    )
+    if trace.confidence is not None:
+        line += " · " + words.confidence.format(trace.confidence)
+    return line
+
+
+def date_text(seconds: float) -> str:
+    """A time as a date; empty for 0, which is not known."""
+    if seconds <= 0:
+        return ""
+    try:
+        return strftime("%Y-%m-%d %H:%M", localtime(seconds))
+    except (OverflowError, ValueError, OSError):
+        return ""
+
+
+def size_text(n_bytes: int) -> str:
+    """A file's size."""
+    if n_bytes < 1000:
+        return f"{n_bytes} B"
+    return f"{n_bytes / 1000:.1f} kB" if n_bytes < 1_000_000 else f"{n_bytes / 1e6:.1f} MB"
+
+
+def _speed(tokens_per_s: float) -> str:
+    return f"{tokens_per_s:.0f}" if tokens_per_s >= 100 else f"{tokens_per_s:.1f}"

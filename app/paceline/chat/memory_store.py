@@ -1,0 +1,195 @@
+"""Conversations that live as long as the window: private chats, tests, and no disk to write to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from paceline.chat.store import no_such_chat
+from paceline.chat.summaries import summary_of, with_figures
+from paceline.conversation import SearchHit, ViewPlace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paceline.conversation import Conversation, ConversationSummary
+    from paceline.messages import StepCommitted
+    from paceline.run_record import RunRecord
+
+_BEFORE, _BEHIND = 30, 60
+"""Characters of a hit's text that are shown on either side of the first word."""
+
+
+class MemoryStore:
+    """A `ConversationStore` that forgets everything with itself."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Conversation] = {}
+        self._removed: dict[str, Conversation] = {}
+        self._runs: dict[str, RunRecord] = {}
+        self._steps: dict[str, list[StepCommitted]] = {}
+        self._home: dict[str, str] = {}
+        self._unsent: dict[str, str] = {}
+        self._places: dict[str, ViewPlace] = {}
+
+    # ------------------------------------------------------------------------------- reading
+
+    def has(self, conversation_id: str) -> bool:
+        """Whether it keeps this conversation, removed ones included."""
+        return conversation_id in self._kept or conversation_id in self._removed
+
+    def has_run(self, message_id: str) -> bool:
+        """Whether it keeps a record of this reply."""
+        return message_id in self._home
+
+    def summaries(self) -> tuple[ConversationSummary, ...]:
+        """See `ConversationStore`, also below."""
+        return tuple(
+            with_figures(summary_of(kept), self._last_run(kept)) for kept in self._kept.values()
+        )
+
+    def load(self, conversation_id: str) -> Conversation:
+        """One conversation with all messages.
+
+        Raises:
+            UserError: It is not there.
+        """
+        try:
+            return self._kept[conversation_id]
+        except KeyError:
+            raise no_such_chat() from None
+
+    def runs(self, conversation_id: str) -> Mapping[str, RunRecord]:
+        """The records of its replies, without their steps."""
+        ids = self._kept[conversation_id].messages if conversation_id in self._kept else ()
+        return {name: self._runs[name] for name in ids if name in self._runs}
+
+    def steps(self, message_id: str) -> tuple[StepCommitted, ...]:
+        """The steps of one reply."""
+        return tuple(self._steps.get(message_id, ()))
+
+    def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Titles and messages that have all words of the text, those that changed last first."""
+        words = text.casefold().split()
+        if not words:
+            return ()
+        hits: list[SearchHit] = []
+        for kept in sorted(self._kept.values(), key=_changed, reverse=True):
+            texts = [("", kept.title), *((m.message_id, m.content) for m in kept.messages.values())]
+            for message_id, content in texts:
+                if all(word in content.casefold() for word in words):
+                    snippet, marks = _snippet(content, words)
+                    hits.append(SearchHit(kept.conversation_id, message_id, snippet, marks))
+                    if len(hits) == limit:
+                        return tuple(hits)
+        return tuple(hits)
+
+    def unsent(self, conversation_id: str) -> str:
+        """Text that was written in it, but not sent."""
+        return self._unsent.get(conversation_id, "")
+
+    def place(self, conversation_id: str) -> ViewPlace:
+        """Where it was left."""
+        return self._places.get(conversation_id, ViewPlace())
+
+    # ------------------------------------------------------------------------------- writing
+
+    def save(
+        self,
+        conversation: Conversation,
+        changed: Sequence[str] = (),
+        removed: Sequence[str] = (),
+    ) -> None:
+        """Keep its title, flags and active path, and these messages."""
+        known = self._kept.get(conversation.conversation_id)
+        messages = dict(known.messages) if known is not None else {}
+        messages.update((name, conversation.messages[name]) for name in changed)
+        for name in removed:
+            messages.pop(name, None)
+            self._drop_run(name)
+        kept = replace(conversation, messages=MappingProxyType(messages))
+        self._kept[conversation.conversation_id] = kept
+
+    def begin_run(self, conversation_id: str, record: RunRecord) -> None:
+        """A reply begins."""
+        self._home[record.message_id] = conversation_id
+        self._runs[record.message_id] = replace(record, steps=())
+
+    def extend_run(self, message_id: str, text: str, steps: Sequence[StepCommitted]) -> None:
+        """The reply gained this text in these steps."""
+        if message_id in self._home:
+            self._steps.setdefault(message_id, []).extend(steps)
+            self._write(message_id, text, adds=True)
+
+    def end_run(self, record: RunRecord, text: str) -> None:
+        """The reply has ended with this whole text."""
+        if record.message_id in self._home:
+            self._runs[record.message_id] = replace(record, steps=())
+            self._steps[record.message_id] = list(record.steps)
+            self._write(record.message_id, text, adds=False)
+
+    def remove(self, conversation_id: str) -> None:
+        """Hide a conversation."""
+        if conversation_id in self._kept:
+            self._removed[conversation_id] = self._kept.pop(conversation_id)
+
+    def restore(self, conversation_id: str) -> None:
+        """Show a removed conversation again."""
+        if conversation_id in self._removed:
+            self._kept[conversation_id] = self._removed.pop(conversation_id)
+
+    def purge(self, conversation_id: str) -> None:
+        """Delete a removed conversation for good."""
+        removed = self._removed.pop(conversation_id, None)
+        for message_id in removed.messages if removed is not None else ():
+            self._drop_run(message_id)
+        self._unsent.pop(conversation_id, None)
+        self._places.pop(conversation_id, None)
+
+    def save_unsent(self, conversation_id: str, text: str) -> None:
+        """Keep text that was written, but not sent."""
+        self._unsent[conversation_id] = text
+
+    def save_place(self, conversation_id: str, place: ViewPlace) -> None:
+        """Keep where it was left."""
+        self._places[conversation_id] = place
+
+    # ------------------------------------------------------------------------------- private
+
+    def _write(self, message_id: str, text: str, *, adds: bool) -> None:
+        conversation_id = self._home[message_id]
+        for kept in (self._kept, self._removed):
+            conversation = kept.get(conversation_id)
+            if conversation is not None and message_id in conversation.messages:
+                old = conversation.messages[message_id].content if adds else ""
+                kept[conversation_id] = conversation.with_content(message_id, old + text)
+
+    def _drop_run(self, message_id: str) -> None:
+        self._home.pop(message_id, None)
+        self._runs.pop(message_id, None)
+        self._steps.pop(message_id, None)
+
+    def _last_run(self, conversation: Conversation) -> RunRecord | None:
+        records = [self._runs.get(m.message_id) for m in conversation.path()]
+        return next((record for record in reversed(records) if record is not None), None)
+
+
+def _changed(conversation: Conversation) -> float:
+    return conversation.changed_s
+
+
+def _snippet(content: str, words: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The text around the first word in one line, and where the words stand in it."""
+    line = " ".join(content.split())
+    folded = line.lower()
+    first = max(min((folded.find(word) for word in words), default=0), 0)
+    start = max(first - _BEFORE, 0)
+    snippet, folded = line[start : first + _BEHIND], folded[start : first + _BEHIND]
+    marks = []
+    for word in words:
+        at = folded.find(word)
+        while at >= 0:
+            marks.append((at, at + len(word)))
+            at = folded.find(word, at + len(word))
+    return snippet, tuple(sorted(marks))

@@ -1,0 +1,150 @@
+"""Presets of how replies are drawn: what they may hold, their names, and their file.
+
+The file is JSON with all fields by name, so that it can be read and written by hand. It comes from
+anywhere, so every value is judged before it is taken. A forbidden token is written as ``"-inf"``,
+since JSON has no number for it. Pure functions, any thread.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from paceline.chat.stops import check_stops
+from paceline.codec import CodecError, decode_part, encode_part
+from paceline.engine.sampling import check_sampling
+from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.settings import MAX_PRESETS, ReplyPreset
+
+KIND = "paceline reply presets"
+VERSION = 1
+MAX_NAME_CHARS = 60
+MAX_FILE_BYTES = 4_000_000
+MAX_TOKENS = 1_000_000
+MAX_TEMPERATURE, MAX_TOP_K = 5.0, 100_000
+"""What the window's fields take; the engine takes more."""
+_FORBIDDEN = "-inf"
+
+
+def clean_name(text: str) -> str:
+    """Return a name in one line without blanks around it."""
+    return " ".join(text.split())[:MAX_NAME_CHARS].rstrip()
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """Return the name, or with a number behind it where it is taken; case makes no difference."""
+    used = {other.casefold() for other in taken}
+    found, number = name, 1
+    while found.casefold() in used:
+        number += 1
+        tail = f" ({number})"
+        found = name[: MAX_NAME_CHARS - len(tail)].rstrip() + tail
+    return found
+
+
+def check_preset(preset: ReplyPreset) -> None:
+    """Refuse a preset that no reply can use.
+
+    Raises:
+        ValueOutOfRangeError: Says which value, and what it may be.
+    """
+    if not clean_name(preset.name):
+        _refuse("A preset has no name.", "Give it one.")
+    if not 1 <= preset.max_tokens <= MAX_TOKENS:
+        _refuse(f"Max tokens is {preset.max_tokens}.", f"Give a number from 1 to {MAX_TOKENS:,}.")
+    if preset.sampling.grammar and preset.sampling.json_schema:
+        _refuse("A grammar and a JSON schema are given.", "Give one of them.")
+    check_sampling(preset.sampling)
+    if preset.sampling.temperature > MAX_TEMPERATURE:
+        _refuse(f"Temperature is {preset.sampling.temperature:g}.", "Give at most 5.")
+    if preset.sampling.top_k > MAX_TOP_K:
+        _refuse(f"Top-k is {preset.sampling.top_k}.", f"Give at most {MAX_TOP_K:,}.")
+    check_stops(preset.stop)
+    for text in (preset.name, preset.system_prompt, preset.sampling.grammar,
+                 preset.sampling.json_schema, *preset.stop):  # fmt: skip
+        if not _can_be_kept(text):
+            _refuse("A text holds half of a character (a surrogate).", "Write it anew.")
+
+
+def presets_to_text(presets: Sequence[ReplyPreset]) -> str:
+    """Return presets as the text of a file."""
+    fields = [encode_part(preset) for preset in presets]
+    for preset in fields:
+        for bias in preset["sampling"]["logit_bias"]:
+            if bias["bias"] == float("-inf"):
+                bias["bias"] = _FORBIDDEN
+    data = {"kind": KIND, "version": VERSION, "presets": fields}
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def presets_from_text(text: str) -> tuple[ReplyPreset, ...]:
+    """Return the presets of a file; all of them, or none.
+
+    Raises:
+        UserError: It is no such file, or a value in it cannot be; says which one.
+    """
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _unusable(
+            f"This is no JSON: {error.msg} (line {error.lineno}, column {error.colno})."
+        ) from None
+    except (ValueError, RecursionError):
+        raise _unusable("This JSON is nested too deeply or holds too large numbers.") from None
+    if not isinstance(data, dict) or data.get("kind") != KIND:
+        raise _unusable("This file holds no presets of replies.")
+    if data.get("version") != VERSION:
+        raise _unusable(f"The file has the version {data.get('version')!r:.20}.")
+    items = data.get("presets")
+    if not isinstance(items, list) or not items:
+        raise _unusable("The file holds no presets.")
+    if len(items) > MAX_PRESETS:
+        raise _unusable(f"The file holds {len(items)} presets; {MAX_PRESETS} is the most.")
+    return tuple(_preset(item, number) for number, item in enumerate(items, start=1))
+
+
+def _preset(item: object, number: int) -> ReplyPreset:
+    name = item.get("name") if isinstance(item, dict) else None
+    where = f"Preset {number}" + (f" (“{name:.40}”)" if isinstance(name, str) else "")
+    try:
+        preset = decode_part(ReplyPreset, _with_numbers(item))
+        check_preset(preset)
+    except CodecError as error:
+        raise _unusable(f"{where} cannot be read: {error}.") from None
+    except UserError as error:
+        raise UserError("bad-preset", f"{where}: {error.message}", error.hint) from None
+    return preset
+
+
+def _with_numbers(item: object) -> object:
+    """Put numbers in the place of the word for a forbidden token."""
+    if not isinstance(item, dict) or not isinstance(item.get("sampling"), dict):
+        return item
+    biases = item["sampling"].get("logit_bias")
+    if not isinstance(biases, list):
+        return item
+    sampling: dict[str, Any] = {**item["sampling"], "logit_bias": [_bias(b) for b in biases]}
+    return {**item, "sampling": sampling}
+
+
+def _bias(bias: object) -> object:
+    if isinstance(bias, dict) and bias.get("bias") == _FORBIDDEN:
+        return {**bias, "bias": float("-inf")}
+    return bias
+
+
+def _can_be_kept(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _unusable(message: str) -> UserError:
+    return UserError("bad-preset", message, "Choose a file that was exported here.")
+
+
+def _refuse(message: str, hint: str) -> None:
+    raise ValueOutOfRangeError("value-out-of-range", message, hint)

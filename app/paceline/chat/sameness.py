@@ -1,0 +1,350 @@
+"""Is a reply what plain decoding gives? It is generated once more without drafts and compared.
+
+The claim of speculative decoding is that the text does not change; this shows it for one reply,
+token by token. The prompt is built again from the conversation, and model, sampling and seed are
+the reply's. Where the backend's logits depend on the width of a batch a near-tie can fall the
+other way, which is no fault of the text: the margin says how near it was.
+
+A prompt is prefilled in batches that begin behind what the context still holds, so its cells differ
+by rounding when that was another length. A reply that began with an empty context is checked with
+an empty one, too; for the others a difference tells what was reused then and now.
+
+The check is a turn of its own behind the session's back: it belongs to no chat, nothing is
+remembered, and it gives way to any reply. It lives on the session's thread.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from paceline.chat.prompt import build_messages
+from paceline.messages import (
+    EngineDied,
+    PrefillProgressed,
+    StartTurn,
+    StepCommitted,
+    TextDiverged,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paceline.chat.pair import PairLoader
+    from paceline.chat.session import ChatSession
+    from paceline.conversation import Message
+    from paceline.hosting.client import EngineClient
+    from paceline.messages import ChatMessage, Event
+    from paceline.run_record import RunRecord
+
+PLAIN = "off"
+_BEFORE_CHARS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Every token of the reply is the same."""
+
+    n_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """A token is another one.
+
+    Attributes:
+        index: Its place in the reply, from 0.
+        n_tokens: Tokens of the reply.
+        expected: Its text in the reply; empty: the reply ended there, or a token without text.
+        found: Its text in plain decoding; empty as above.
+        margin: By how much plain decoding prefers its own token, in logits; None: not known.
+        before: The end of the text that both have.
+        may_flip: Whether near-ties can fall either way with this model on this machine; None: that
+            was not measured.
+        reused: How many tokens of the prompt were still in the context when the reply was made,
+            and now; None: that was not kept.
+    """
+
+    index: int
+    n_tokens: int
+    expected: str
+    found: str
+    margin: float | None
+    before: str
+    may_flip: bool | None
+    reused: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CannotCompare:
+    """There is no answer. `code` is stable, `message` says why, `hint` what to do."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+Result = Same | Differs | CannotCompare
+
+
+class SamenessListener(Protocol):
+    """Who shows the check; called on the session's thread."""
+
+    def sameness_progressed(self, message_id: str, n_same: int, n_tokens: int) -> None:
+        """So many tokens of the reply are the same so far."""
+
+    def sameness_ended(self, message_id: str, result: Result) -> None:
+        """The check is over."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """The check that is under way."""
+
+    turn_id: str
+    message_id: str
+    expected: tuple[int, ...]
+    text: str
+    text_ends: tuple[int, ...]
+    found: list[int]
+    found_ends: list[int]
+    batch_invariant: bool | None
+    n_reused: int | None
+    diverged: TextDiverged | None = None
+    cancelled: str = ""
+
+
+def _new_id() -> str:
+    return f"sameness-{uuid.uuid4().hex}"
+
+
+class SamenessCheck:
+    """Checks one reply at a time."""
+
+    def __init__(
+        self,
+        client: EngineClient,
+        session: ChatSession,
+        pair: PairLoader,
+        listener: SamenessListener,
+        *,
+        fingerprint_of: Callable[[str], str] = lambda _: "",
+        new_id: Callable[[], str] = _new_id,
+    ) -> None:
+        self._client = client
+        self._session = session
+        self._pair = pair
+        self._listener = listener
+        self._fingerprint_of = fingerprint_of
+        self._new_id = new_id
+        self._run: _Run | None = None
+        session.add_observer(self._on_event)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a check is under way."""
+        return self._run is not None
+
+    @property
+    def message_id(self) -> str:
+        """The reply that is being checked; empty: none is."""
+        return self._run.message_id if self._run is not None else ""
+
+    def obstacle(self, record: RunRecord) -> CannotCompare | None:
+        """Why this reply cannot be checked now; None: it can."""
+        if self._run is not None:
+            return CannotCompare("busy", "A check is under way.", "Wait for its end, or stop it.")
+        if self._session.active is not None:
+            return CannotCompare("busy", "A reply is being written.", "Wait until it has ended.")
+        if not any(step.tokens for step in record.steps) or record.seed is None:
+            return CannotCompare("no-tokens", "No tokens of this reply were kept.")
+        return self._model_obstacle(record)
+
+    def _model_obstacle(self, record: RunRecord) -> CannotCompare | None:
+        state = self._pair.state
+        if state.status != "ready" or state.target is None:
+            return CannotCompare("no-model", "No model is loaded.", "Load the reply's pair first.")
+        made_by, loaded = record.target, state.target
+        if made_by is None:
+            return CannotCompare("no-model-known", "It was not kept which model wrote this reply.")
+        fingerprint = self._fingerprint_of(loaded.path)
+        if made_by.fingerprint and fingerprint:
+            is_other = made_by.fingerprint != fingerprint
+        else:
+            is_other = (made_by.file, made_by.size_bytes) != (
+                Path(loaded.path).name,
+                loaded.size_bytes,
+            )
+        if is_other:
+            return CannotCompare(
+                "other-model",
+                f"Another model is loaded than the one that wrote this reply ({made_by.file}).",
+                "Load that one, then verify again.",
+            )
+        return None
+
+    def start(self, record: RunRecord, text: str, path: Sequence[Message]) -> bool:
+        """Begin to generate a reply once more, without drafts.
+
+        Args:
+            record: The reply's record with its steps.
+            text: The reply's text.
+            path: The conversation up to the question that it answered.
+
+        Returns:
+            Whether it began; else the listener has been told why not.
+        """
+        obstacle = self.obstacle(record)
+        if obstacle is not None:
+            self._listener.sameness_ended(record.message_id, obstacle)
+            return False
+        traces = [trace for step in record.steps for trace in step.tokens]
+        tokens = tuple(trace.token for trace in traces)
+        stats = record.stats
+        invariant = stats.batch_invariant if stats is not None else None
+        n_reused = stats.n_reused if stats is not None else None
+        self._run = _Run(
+            self._new_id(), record.message_id, tokens, text,
+            tuple(trace.text_end for trace in traces), [], [], invariant, n_reused,
+        )  # fmt: skip
+        was_cut_off = record.reason in (None, "cancelled")
+        command = StartTurn(
+            self._run.turn_id,
+            messages=_without(build_messages(path, record.system_prompt), record.n_cut),
+            sampling=record.sampling,
+            strategy=PLAIN,
+            # A stopped reply has no end of its own to come to.
+            max_tokens=len(tokens) if was_cut_off else record.max_tokens,
+            seed=record.seed,
+            stop=record.stop,
+            expected=tokens,
+        )
+        self._listener.sameness_progressed(record.message_id, 0, len(tokens))
+        if n_reused == 0:
+            self._client.submit(_emptying(command, tokens[0]))
+        self._client.submit(command)
+        return True
+
+    def cancel(self, message: str = "The check was stopped.") -> None:
+        """Stop the check that is under way; the listener hears of its end when it has ended."""
+        run = self._run
+        if run is not None and not run.cancelled:
+            run.cancelled = message
+            self._client.cancel(run.turn_id)
+
+    # -------------------------------------------------------------------------------- events
+
+    def _on_event(self, event: Event) -> None:
+        run = self._run
+        if run is None:
+            return
+        if isinstance(event, EngineDied):
+            self._end(CannotCompare("engine-died", event.reason, event.hint))
+            return
+        if getattr(event, "turn_id", None) != run.turn_id:
+            return
+        if self._session.active is not None:
+            self.cancel("A message was sent meanwhile, so the check gave way.")
+        elif self._pair.state.status != "ready":
+            self.cancel("Other models are being loaded, so the check gave way.")
+        match event:
+            case StepCommitted():
+                self._grow(run, event)
+            case TextDiverged():
+                run.diverged = event
+            case TurnFinished():
+                self._end(self._result(run, event))
+            case TurnFailed():
+                self._end(CannotCompare(event.code, event.message, event.hint))
+            case TurnStarted() | PrefillProgressed():
+                self._listener.sameness_progressed(run.message_id, 0, len(run.expected))
+            case _:
+                pass
+
+    def _grow(self, run: _Run, step: StepCommitted) -> None:
+        for trace in step.tokens:
+            run.found.append(trace.token)
+            run.found_ends.append(trace.text_end)
+        n_same = _common(run.expected, run.found)
+        self._listener.sameness_progressed(run.message_id, n_same, len(run.expected))
+        if n_same < min(len(run.found), len(run.expected)):
+            self._client.cancel(run.turn_id)
+
+    def _result(self, run: _Run, end: TurnFinished) -> Result:
+        n_same = _common(run.expected, end.tokens)
+        n_tokens = len(run.expected)
+        margin = None
+        if run.diverged is not None:
+            n_same, margin = run.diverged.index, run.diverged.margin
+        elif n_same == n_tokens and len(end.tokens) <= n_tokens:
+            return Same(n_tokens)
+        elif n_same == len(end.tokens) and run.cancelled:
+            return CannotCompare("stopped", run.cancelled)
+        if n_same == len(end.tokens):
+            # An end that the model or a stop text makes has a token of its own: only the context
+            # can have ended it.
+            return CannotCompare(
+                "context-too-short",
+                f"The context is full behind {n_same} tokens, all of them the same.",
+                "Load the model with the context that the reply had.",
+            )
+        begin = run.text_ends[n_same - 1] if n_same else 0
+        here = run.text_ends[n_same] if n_same < n_tokens else begin
+        there = run.found_ends[n_same] if n_same < len(run.found_ends) else len(end.text)
+        return Differs(
+            n_same,
+            n_tokens,
+            run.text[begin:here],
+            end.text[begin:there],
+            margin,
+            run.text[max(begin - _BEFORE_CHARS, 0) : begin],
+            _may_flip(run.batch_invariant, end.stats.batch_invariant),
+            None if run.n_reused is None else (run.n_reused, end.stats.n_reused),
+        )
+
+    def _end(self, result: Result) -> None:
+        run, self._run = self._run, None
+        assert run is not None
+        self._listener.sameness_ended(run.message_id, result)
+
+
+def _emptying(command: StartTurn, token: int) -> StartTurn:
+    """A turn that leaves nothing in the context with which the prompt of another begins.
+
+    No prompt begins with the first token of a reply to it.
+    """
+    return StartTurn(
+        f"{command.turn_id}-before",
+        prompt_tokens=(token,),
+        sampling=command.sampling,
+        strategy=PLAIN,
+        max_tokens=1,
+        seed=command.seed,
+    )
+
+
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many items are the same from the beginning."""
+    n = 0
+    for mine, yours in zip(one, other, strict=False):
+        if mine != yours:
+            break
+        n += 1
+    return n
+
+
+def _may_flip(*batch_invariant: bool | None) -> bool | None:
+    if False in batch_invariant:
+        return True
+    return False if True in batch_invariant else None
+
+
+def _without(messages: tuple[ChatMessage, ...], n_cut: int) -> tuple[ChatMessage, ...]:
+    """Leave the oldest messages out that the reply's prompt had no room for."""
+    n_kept = 1 if messages and messages[0].role == "system" else 0
+    return messages[:n_kept] + messages[n_kept + n_cut :]

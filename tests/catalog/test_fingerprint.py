@@ -1,0 +1,152 @@
+"""Fingerprints recognise files; hashes are those of the whole file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from paceline.catalog import fingerprint
+from paceline.catalog.fingerprint import (
+    HEAD_BYTES,
+    N_PIECES,
+    PIECE_BYTES,
+    Fingerprints,
+    sampled_ranges,
+    sha256_of,
+)
+from paceline.errors import CancelledError, ModelError
+
+LARGE = 40 << 20
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    path = tmp_path / "large.gguf"
+    with path.open("wb") as file:
+        file.write(os.urandom(1 << 16) * 16)
+        file.truncate(LARGE)  # a hole: nothing is written
+    return path
+
+
+def change(path: Path, at: int) -> None:
+    """Turn one byte over and leave size and time as they were."""
+    stat = path.stat()
+    with path.open("r+b") as file:
+        file.seek(at)
+        byte = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte[0] ^ 255]))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def test_the_samples_are_those_that_are_promised() -> None:
+    ranges = sampled_ranges(LARGE)
+    assert ranges[0] == (0, HEAD_BYTES)
+    assert ranges[-1] == (LARGE - PIECE_BYTES, PIECE_BYTES)
+    assert len(ranges) == N_PIECES + 2
+    ends = [start + length for start, length in ranges]
+    assert all(end <= start for end, (start, _) in zip(ends, ranges[1:], strict=False))
+    starts = [start for start, _ in ranges[1:-1]]
+    distances = {b - a for a, b in pairwise(starts)}
+    assert max(distances) - min(distances) <= 1
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, HEAD_BYTES + (N_PIECES + 1) * PIECE_BYTES])
+def test_a_small_file_is_read_whole(n_bytes: int) -> None:
+    assert sampled_ranges(n_bytes) == [(0, n_bytes)]
+
+
+def test_a_file_just_too_large_for_that_has_samples_in_order() -> None:
+    n_bytes = HEAD_BYTES + (N_PIECES + 1) * PIECE_BYTES + 1
+    ranges = sampled_ranges(n_bytes)
+    assert sum(length for _, length in ranges) <= n_bytes
+    assert [start for start, _ in ranges] == sorted(start for start, _ in ranges)
+    assert ranges[-1][0] + ranges[-1][1] == n_bytes
+
+
+def test_it_is_the_sha256_of_size_and_samples(large: Path) -> None:
+    data = large.read_bytes()
+    expected = hashlib.sha256(len(data).to_bytes(8, "little"))
+    for start, length in sampled_ranges(len(data)):
+        expected.update(data[start : start + length])
+    assert Fingerprints().of(large) == expected.hexdigest()
+
+
+@pytest.mark.parametrize("where", ["head", "piece", "tail"])
+def test_a_byte_in_a_sample_makes_another_one(large: Path, where: str) -> None:
+    before = Fingerprints().of(large)
+    at = {"head": 5, "piece": sampled_ranges(LARGE)[7][0] + 9, "tail": LARGE - 1}[where]
+    change(large, at)
+    assert Fingerprints().of(large) != before
+
+
+def test_a_file_is_read_once_while_it_stays_as_it_is(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[Path] = []
+    original = fingerprint._add_samples
+
+    def counted(digest: hashlib._Hash, path: Path) -> None:
+        reads.append(path)
+        original(digest, path)
+
+    monkeypatch.setattr(fingerprint, "_add_samples", counted)
+    fingerprints = Fingerprints()
+    first = fingerprints.of(large)
+    assert fingerprints.of(large) == first
+    assert len(reads) == 1
+    os.utime(large, ns=(1, 2))
+    assert fingerprints.of(large) == first
+    assert len(reads) == 2
+
+
+def test_every_part_of_a_split_model_counts(tmp_path: Path) -> None:
+    parts = [tmp_path / f"m-0000{n}-of-00002.gguf" for n in (1, 2)]
+    for part in parts:
+        part.write_bytes(part.name.encode())
+    before = Fingerprints().of(parts[0])
+    assert Fingerprints().of(parts[1]) == before
+    parts[1].write_bytes(b"something else")
+    assert Fingerprints().of(parts[0]) != before
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ModelError) as caught:
+        Fingerprints().of(tmp_path / "gone.gguf")
+    assert "gone.gguf" in caught.value.message
+    with pytest.raises(ModelError) as caught:
+        sha256_of(tmp_path / "gone.gguf", lambda: False, lambda _, __: None)
+    assert caught.value.code == "file-not-readable"
+    assert caught.value.hint
+
+
+def test_a_real_model_takes_no_time(target_path: Path) -> None:
+    from time import perf_counter
+
+    Fingerprints().of(target_path)
+    began = perf_counter()
+    digest = Fingerprints().of(target_path)
+    seconds = perf_counter() - began
+    print(f"fingerprint of {target_path.stat().st_size >> 20} MiB: {seconds * 1000:.1f} ms")
+    assert len(digest) == 64
+    assert seconds < 0.5
+
+
+def test_the_whole_file_s_hash_comes_with_progress(large: Path) -> None:
+    told: list[tuple[int, int]] = []
+    digest = sha256_of(large, lambda: False, lambda n, of: told.append((n, of)))
+    assert digest == hashlib.sha256(large.read_bytes()).hexdigest()
+    assert told[-1] == (LARGE, LARGE)
+    assert told == sorted(told)
+    assert len(told) > 5
+
+
+def test_it_can_be_stopped(large: Path) -> None:
+    told: list[int] = []
+    with pytest.raises(CancelledError):
+        sha256_of(large, lambda: len(told) >= 2, lambda n, _: told.append(n))
+    assert len(told) == 2

@@ -1,0 +1,81 @@
+"""A session with a scripted engine, a store of the test's choice, and clocks moved by hand."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from chat.recorder import Recorder
+from gui.fake_client import FakeClient
+from paceline.chat.memory_store import MemoryStore
+from paceline.chat.pair import Pair, PairLoader
+from paceline.chat.reply import TurnOptions
+from paceline.chat.session import ChatSession
+from paceline.messages import ModelParams
+
+if TYPE_CHECKING:
+    from paceline.chat.reply import Reply
+    from paceline.chat.store import ConversationStore
+
+PAIR = Pair(ModelParams("/models/target.gguf"), ModelParams("/models/draft.gguf"))
+
+
+class ChatBench:
+    """One life of the program; make another one around the same store to start it again."""
+
+    def __init__(
+        self,
+        store: ConversationStore | None = None,
+        *,
+        prefix: str = "id",
+        memory_dir: str = "/memory",
+    ) -> None:
+        self.client = FakeClient()
+        self.options = TurnOptions()
+        self.time = 0.0
+        self.today = 1000.0
+        numbers = count()
+        self.store = store if store is not None else MemoryStore()
+        self.loader = PairLoader(self.client, memory_dir=memory_dir)
+        self.fingerprints: dict[str, str] = {}
+        self.session = ChatSession(
+            self.client,
+            self.loader,
+            lambda: self.options,
+            store=self.store,
+            fingerprint_of=lambda path: self.fingerprints.get(path, ""),
+            new_id=lambda: f"{prefix}-{next(numbers)}",
+            clock=lambda: self.time,
+            now=lambda: self.today,
+        )
+        self.told = Recorder()
+        self.session.set_listener(self.told)
+        self.client.set_listener(self.session.on_event)
+        self.loader.load(PAIR)
+        self.client.finish_load()
+
+    @property
+    def id(self) -> str:
+        """The shown conversation's."""
+        return self.session.current.conversation_id
+
+    @property
+    def path(self) -> list[tuple[str, str]]:
+        return [(m.role, m.content) for m in self.session.current.path()]
+
+    @property
+    def texts(self) -> list[str]:
+        return [content for _, content in self.path]
+
+    def message(self, number: int) -> str:
+        """The id of one message of the shown path."""
+        return self.session.current.path()[number].message_id
+
+    def reply(self, number: int = -1) -> Reply:
+        reply = self.session.reply_of(self.message(number))
+        assert reply is not None
+        return reply
+
+    def ask(self, text: str, answer: str) -> None:
+        assert self.session.send(text)
+        self.client.reply(answer)

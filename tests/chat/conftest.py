@@ -1,0 +1,33 @@
+"""Sessions on either store: what is told of one must be true of the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from chat.chat_bench import ChatBench
+from paceline.chat.memory_store import MemoryStore
+from paceline.storage.archive import Archive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from paceline.chat.store import ConversationStore
+
+
+@pytest.fixture(params=["memory", "archive"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ConversationStore]:
+    if request.param == "memory":
+        yield MemoryStore()
+        return
+    archive = Archive(tmp_path / "chats.db")
+    archive.open()
+    yield archive
+    assert archive.close()
+
+
+@pytest.fixture
+def bench(store: ConversationStore) -> ChatBench:
+    return ChatBench(store)

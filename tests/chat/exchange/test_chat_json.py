@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import copy
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chat.exchange.chats import chats
+from paceline.chat.exchange.chat_json import VERSION, dumped, from_json, to_json
+from paceline.chat.exchange.reading import read_chats
+from paceline.errors import UserError
+from storage.chats import chat, record
+
+if TYPE_CHECKING:
+    from paceline.conversation import Conversation
+    from paceline.run_record import RunRecord
+
+
+def text_of(conversation: Conversation, records: dict[str, RunRecord]) -> str:
+    return "".join(dumped(to_json(conversation, records)))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(chats())
+def test_what_was_exported_comes_back_as_it_was(
+    made: tuple[Conversation, dict[str, RunRecord]],
+) -> None:
+    conversation, records = made
+    assert from_json(json.loads(text_of(conversation, records))) == (conversation, records)
+    if conversation.messages:
+        assert read_chats(text_of(conversation, records).encode(), "a.json") == (
+            (conversation, records, 0),
+        )
+
+
+@pytest.fixture
+def data() -> dict[str, Any]:
+    """An exported chat of four messages, with a run of the second one."""
+    conversation = chat("c", "Why?", "Because so.", "And?", "No.")
+    made: dict[str, Any] = json.loads(
+        text_of(conversation, {"c-1": record("c-1", "Because ", "so.")})
+    )
+    return made
+
+
+def put(data: Any, path: str, value: object) -> None:
+    """Put a value to a path like ``messages.1.content``."""
+    *steps, last = path.split(".")
+    for step in steps:
+        data = data[int(step) if step.isdigit() else step]
+    data[int(last) if last.isdigit() else last] = value
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("version", "1", "version is not a number from 1 on"),
+        ("version", VERSION + 1, "by a newer Paceline (format 2, known: 1)"),
+        ("messages", {}, "messages is not a list"),
+        ("messages.1", "hello", "messages[1] is not an object"),
+        ("messages.1.id", "c-0", "messages[1].id stands for another message already"),
+        ("messages.1.id", "", "messages[1].id is empty"),
+        ("messages.1.id", "x" * 2_000, "messages[1].id has more than 1,000 characters"),
+        ("messages.0.parent_id", "c-1", "messages[0].parent_id names no message before it ('c-1')"),
+        ("messages.1.parent_id", "c-1", "messages[1].parent_id names no message before it"),
+        ("messages.1.parent_id", "nobody", "messages[1].parent_id names no message before it"),
+        ("messages.1.role", "system", "messages[1].role is neither “user” nor “assistant”"),
+        ("messages.1.content", None, "messages[1].content is not a text"),
+        ("messages.1.created_s", -1, "messages[1].created_s is not a number from 0"),
+        ("messages.1.created_s", math.nan, "messages[1].created_s is not a number from 0"),
+        ("messages.1.created_s", 10**400, "messages[1].created_s is not a number from 0"),
+        ("messages.1.created_s", True, "messages[1].created_s is not a number from 0"),
+        ("messages.0.attachments", [{"name": "a"}], "messages[0].attachments[0].text is missing"),
+        ("messages.0.attachments", [7], "messages[0].attachments[0] is not an object"),
+        ("conversation", None, "conversation is not an object"),
+        ("conversation.title", 7, "conversation.title is not a text"),
+        ("conversation.pinned", 1, "conversation.pinned is neither true nor false"),
+        ("conversation.tags", [1], "conversation.tags[0].tag is not a text"),
+        ("conversation.leaf_id", "gone", "conversation.leaf_id names no message ('gone')"),
+        ("conversation.leaf_id", None, "conversation.leaf_id is missing"),
+        ("runs.0", [], "runs[0] has something that does not fit"),
+        ("runs.0.message_id", "c-0", "runs[0].message_id names no reply"),
+        ("runs.0.message_id", "gone", "runs[0].message_id names no reply"),
+        ("runs.0.strategy", 7, "RunRecord.strategy: 7 does not fit"),
+        ("runs.0.seed", -1, "runs[0].seed is not a number from 0 to 2^64"),
+        ("runs.0.started_s", math.inf, "runs[0].started_s is no time"),
+        ("runs.0.stats.decode_s", math.nan, "runs[0].stats.decode_s is no figure"),
+        ("runs.0.stats.n_drafted", 10**30, "runs[0].stats.n_drafted is no figure"),
+        ("runs.0.sampling.logit_bias.0.bias", math.inf, "runs[0].sampling.logit_bias[0] is beyond"),
+        ("runs.0.sampling.logit_bias.0.bias", "inf", "logit_bias[0].bias: 'inf' does not fit"),
+        ("runs.0.sampling.temperature", math.inf, "runs[0].sampling.temperature is beyond"),
+        ("runs.0.steps.total_us", [1], "steps.total_us has 1 values instead of 2"),
+        ("runs.0.steps.total_us.0", -5, "runs[0].steps[0] took no time that can be"),
+        ("runs.0.steps.n_drafted.0", 10**9, "runs[0].steps[0] counts what cannot be counted"),
+        ("runs.0.steps.position.0", 10**9, "runs[0].steps[0] has a token that cannot be"),
+        ("runs.0.steps.text_end.1", -3, "runs[0].steps[0] has a token that cannot be"),
+        ("runs.0.steps.text_end.3", 10**9, "runs[0].steps tell of more characters"),
+        ("runs.0.steps.confidence.0", 7.0, "runs[0].steps[0] has a token that cannot be"),
+    ],
+)
+def test_every_wrong_field_is_named(
+    data: dict[str, Any], path: str, value: object, words: str
+) -> None:
+    from_json(copy.deepcopy(data))  # it was sound
+    put(data, path, value)
+    with pytest.raises(UserError) as caught:
+        from_json(data)
+    assert words in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_second_run_of_a_reply_is_refused(data: dict[str, Any]) -> None:
+    data["runs"].append(data["runs"][0])
+    with pytest.raises(UserError, match=r"runs\[1\].message_id has a run already"):
+        from_json(data)
+
+
+def test_half_an_emoji_becomes_a_question_mark(data: dict[str, Any]) -> None:
+    data["messages"][0]["content"] = "a\ud83d"
+    data["runs"][0]["notes"] = ["b\ude00"]
+    conversation, records = from_json(data)
+    assert conversation.messages["c-0"].content == "a?"
+    assert records["c-1"].notes == ("b?",)
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_any_value_in_any_field_is_taken_or_told(draw: st.DataObject) -> None:
+    conversation = chat("c", "Why?", "Because so.")
+    whole = json.loads(text_of(conversation, {"c-1": record("c-1", "Because ", "so.")}))
+    places: list[tuple[Any, Any]] = []
+
+    def walk(value: Any) -> None:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in items:
+            places.append((value, key))
+            if isinstance(part, (dict, list)):
+                walk(part)
+
+    walk(whole)
+    holder, key = draw.draw(st.sampled_from(places))
+    holder[key] = draw.draw(JSON)
+    try:
+        read, records = from_json(whole)
+    except UserError as error:
+        assert error.hint or error.code == "newer-chat"  # noqa: PT017  refusing is as good
+    else:
+        # What is taken can be kept: it can be written once more.
+        assert from_json(json.loads(text_of(read, records)))[0] == read

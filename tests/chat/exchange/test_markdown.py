@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from paceline.chat.exchange.markdown import to_markdown
+from paceline.chat.exchange.words import Words
+from paceline.conversation import Attachment, Conversation, Message
+from paceline.run_record import RunError
+from storage.chats import record
+
+REPLY = "<think>\nHm.\n\nSo.\n</think>\n\nUse:\n\n```py\nx = 1\n```"
+
+
+def made() -> Conversation:
+    conversation = Conversation("c", "A title")
+    file = Attachment("a.py", "print('```')\n", 13)
+    conversation = conversation.add(Message("q", None, "user", "How?", 0.0, (file,)))
+    conversation = conversation.add(Message("old", "q", "assistant", "another version"))
+    return conversation.add(Message("a", "q", "assistant", REPLY))
+
+
+def test_the_shown_path_as_markdown() -> None:
+    text = to_markdown(made(), {"a": replace(record("a"), error=RunError("x", "It broke."))})
+    assert text == (
+        "# A title\n\n"
+        "## System prompt\n\nBe brief.\n\n"
+        "## You\n\n"
+        "a.py\n````py\nprint('```')\n````\n\n"
+        "How?\n\n"
+        "## Reply\n\n"
+        "> **Reasoning**\n>\n> Hm.\n>\n> So.\n\n"
+        "Use:\n\n```py\nx = 1\n```\n\n"
+        "*This reply failed: It broke.*\n\n"
+        "*30.0 tokens/s · plain ≈ 14.5 · 2.07× · 68 % of 88 drafted accepted · first token 0.1 s"
+        " · draft for A model*\n"
+    )
+
+
+def test_figures_can_be_left_out_and_words_changed() -> None:
+    text = to_markdown(made(), {"a": record("a")}, words=Words(you="Du"), with_figures=False)
+    assert "tokens/s" not in text
+    assert "## Du\n" in text
+
+
+def test_a_chat_without_runs_and_without_messages() -> None:
+    assert "System prompt" not in to_markdown(made())
+    assert to_markdown(Conversation("c")) == "# Reply\n"

@@ -1,0 +1,211 @@
+"""The exported page: exact colours, nothing from elsewhere, nothing unescaped."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gui.markdown_cases import Atom, documents, seen_in, source_of
+from paceline.chat.exchange.page import Look, PageColours, to_html
+from paceline.chat.exchange.words import Sourcing
+from paceline.conversation import Attachment, Conversation, Message
+from paceline.figures import DraftCount, TokenTrace
+from paceline.messages import StepCommitted
+from paceline.run_record import RunError, RunRecord
+from storage.chats import record
+
+COLOURS = PageColours(*(["#123456"] * 12))
+LOOK = Look(COLOURS, replace(COLOURS, window="#000000"), Sourcing({"suffix": "Suffix tree"}))
+VOID = {"meta", "br", "hr"}
+ALLOWED = {
+    "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6",
+    "p", "section", "div", "span", "details", "summary", "pre", "code", "ul", "ol", "li", "table",
+    "thead", "tbody", "tr", "th", "td", "blockquote", "strong", "em", "s", "a", "br", "hr",
+    "footer",
+}  # fmt: skip
+SOURCES = ("target", "draft", "suffix")
+CLASSES = {"target": "", "draft": "m", "suffix": "l"}
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every tag is known and closed; keeps each character and its span."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[tuple[str, dict[str, str | None]]] = []
+        self.chars: list[tuple[str, str, str]] = []  # in replies: character, class, title
+        self.texts: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in ALLOWED, tag
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        names = [tag for tag, _ in self.open]
+        self.texts.append(data)
+        in_reply = any(attrs.get("class") == "reply" for _, attrs in self.open)
+        is_label = any(
+            attrs.get("class") in ("who", "small", "language", "failed") or tag == "summary"
+            for tag, attrs in self.open
+        )
+        if not in_reply or is_label:
+            return
+        span = next((attrs for tag, attrs in self.open if tag == "span"), {})
+        assert names.count("span") <= 1
+        for char in data:
+            self.chars.append((char, span.get("class") or "", span.get("title") or ""))
+
+
+def reply_page(text: str, steps: tuple[StepCommitted, ...] = (), **changes: object) -> str:
+    """The page of one question and this reply."""
+    conversation = Conversation("c", "Title")
+    conversation = conversation.add(Message("q", None, "user", "Why?"))
+    conversation = conversation.add(Message("a", "q", "assistant", text))
+    made = replace(RunRecord("a", "finished", steps=steps), **changes)  # type: ignore[arg-type]
+    return to_html(conversation, {"a": made}, LOOK)
+
+
+def one_token_per_character(text: str) -> tuple[StepCommitted, ...]:
+    """Step n gives character n; drafters take turns."""
+    return tuple(
+        StepCommitted(
+            "t",
+            n,
+            (TokenTrace(n, SOURCES[n % 3], -1 if n % 3 == 0 else 0, None, n + 1),),
+            text[n],
+            (DraftCount("draft", 2, 1),),
+            0, 0, 0, 0,
+        )
+        for n in range(len(text))
+    )  # fmt: skip
+
+
+@settings(max_examples=120, deadline=None)
+@given(documents())
+def test_every_character_that_is_seen_tells_its_token(atoms: list[Atom]) -> None:
+    text = source_of(atoms)
+    page = Page(reply_page(text, one_token_per_character(text)))
+    seen = [
+        (char, int(title.rsplit("step ", 1)[1]) if title else -1, css)
+        for char, css, title in page.chars
+        if not char.isspace() and char not in "☐☑"
+    ]
+    expected = [(char, at, CLASSES[SOURCES[at % 3]]) for char, at in seen_in(atoms)]
+    assert seen == expected
+
+
+def test_hovering_tells_who_where_and_how_sure() -> None:
+    tokens = (
+        TokenTrace(1, "suffix", 1, 0.875, 3),
+        TokenTrace(2, "target", -1, None, 5),
+    )
+    step = StepCommitted("t", 7, tokens, "ab <b", (DraftCount("suffix", 4, 2),), 0, 0, 0, 0)
+    page = Page(reply_page("ab <b", (step,)))
+    told = dict.fromkeys((css, title) for _, css, title in page.chars if title)
+    assert list(told) == [
+        ("l", "accepted from Suffix tree · 2 of 4 drafted · step 7 · confidence 0.88"),
+        ("", "the target's own · step 7"),
+    ]
+    assert "".join(char for char, _, _ in page.chars).strip() == "ab <b"
+    assert "Who wrote ahead: Suffix tree the target itself" in " ".join("".join(page.texts).split())
+
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '<img src="http://evil.example/x.png" onerror=alert(1)>',
+    "![pic](http://evil.example/x.png)",
+    "[x](javascript:alert(1)) [y](data:text/html,hi) [z](//evil.example)",
+    '"><style>@import url(http://evil.example);</style>',
+    "</section></main></body></html>",
+    "<!-- $title ${style} $$ -->",
+    "```html\n<script>\n```",
+    '```"><script>\nx\n```',
+    "| <b> | &lt; |\n|---|---|\n| <i> | </td> |",
+    "<svg/onload=alert(1)> &#x3c;script&#x3e;",
+    "<think></details><script>alert(1)</script></think>done",
+    "a\x00b\rc\x0bd\u2028e\x1b[31m",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_of_a_text_becomes_markup(text: str) -> None:
+    conversation = Conversation(text, text, tags=(text,))
+    file = Attachment(text, text, 5)
+    conversation = conversation.add(Message("q", None, "user", text, 1.0, (file,)))
+    conversation = conversation.add(Message("a", "q", "assistant", text))
+    made = replace(
+        record("a", text),
+        strategy=text,
+        system_prompt=text,
+        error=RunError("x", text),
+        steps=(StepCommitted(text, 0, (TokenTrace(0, text, 0, 0.5, 9),), text, (), 0, 0, 0, 0),),
+    )
+    html = to_html(conversation, {"a": made}, LOOK, version=text, now_s=1e9)
+    page = Page(html)  # knows which tags there may be
+    for tag, attrs in page.tags:
+        assert not any(name.startswith("on") or name in ("src", "srcset") for name in attrs)
+        if "href" in attrs:
+            assert tag == "a"
+            assert re.match(r"https?://", attrs["href"] or "")
+    style = html[html.index("<style>") : html.index("</style>")]
+    assert not re.search(r"url\(|@import|expression", style)
+    assert html.count("<script") == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from((*HOSTILE, "\n\n", "> ", "- ", "1. ", "**", "`", "    ")), max_size=8)
+)
+def test_any_mixture_makes_a_page_whose_tags_are_closed(parts: list[str]) -> None:
+    text = "".join(parts)
+    Page(reply_page(text, one_token_per_character(text)))
+
+
+def test_links_to_the_web_stay_links() -> None:
+    page = Page(reply_page('See [this](https://example.org/?a=1&b="2") and <https://x.org>.'))
+    links = [attrs["href"] for tag, attrs in page.tags if tag == "a"]
+    assert links == ["https://example.org/?a=1&b=%222%22", "https://x.org"]
+
+
+def test_the_page_allows_itself_nothing_and_has_both_themes() -> None:
+    html = reply_page("Hello")
+    assert "default-src 'none'; style-src 'unsafe-inline'" in html
+    assert "prefers-color-scheme: dark" in html
+    assert html.count("--window: #123456;") == 1
+    assert html.count("--window: #000000;") == 1
+
+
+def test_reasoning_is_folded_and_keeps_its_colours() -> None:
+    text = "<think>Hm *so*</think>\n\nYes"
+    page = Page(reply_page(text, one_token_per_character(text)))
+    seen = [(c, t) for c, _, t in page.chars if not c.isspace()]
+    assert "".join(c for c, _ in seen) == "HmsoYes"
+    assert [int(t.rsplit(" ", 1)[1]) for _, t in seen] == [
+        text.index("H"), text.index("m "), text.index("so"), text.index("so") + 1, *range(24, 27)
+    ]  # fmt: skip
+    assert ("details", {"class": "thoughts"}) in page.tags
+
+
+def test_a_reply_without_steps_has_no_colours() -> None:
+    page = Page(reply_page("Just *text*"))
+    assert all((css, title) == ("", "") for _, css, title in page.chars)
+
+
+def test_a_page_of_a_long_reply_is_made_in_time() -> None:
+    text = "".join(f"word{n} **b{n}** `c{n}`\n" for n in range(1_500))
+    html = reply_page(text, one_token_per_character(text))
+    assert html.count("<span") > 10_000

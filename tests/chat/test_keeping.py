@@ -1,0 +1,253 @@
+"""What was said is kept, whatever ends the program; and comes back with its figures."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chat.chat_bench import PAIR, ChatBench
+from gui.fake_client import STATS, described
+from paceline import __version__
+from paceline.chat.memory_store import MemoryStore
+from paceline.chat.records import model_record, to_record, to_reply
+from paceline.chat.reply import TurnOptions
+from paceline.chat.store import ConversationStore
+from paceline.messages import EngineDied, SamplingParams, StartTurn, TurnFailed, TurnStarted
+from paceline.run_record import INTERRUPTED, RunRecord
+
+
+class Diary(MemoryStore):
+    """Writes down what happens in which order, the engine's commands included."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def save(self, conversation: Any, changed: Any = (), removed: Any = ()) -> None:
+        roles = [conversation.messages[name].role for name in changed]
+        self.lines.append(f"save {' '.join(roles)}")
+        super().save(conversation, changed, removed)
+
+    def begin_run(self, conversation_id: str, record: RunRecord) -> None:
+        self.lines.append("begin")
+        super().begin_run(conversation_id, record)
+
+    def extend_run(self, message_id: str, text: str, steps: Any) -> None:
+        self.lines.append(f"extend {text}")
+        super().extend_run(message_id, text, steps)
+
+    def end_run(self, record: RunRecord, text: str) -> None:
+        self.lines.append(f"end {record.status} {text}")
+        super().end_run(record, text)
+
+
+def test_the_question_is_saved_before_the_engine_hears_of_it() -> None:
+    diary = Diary()
+    bench = ChatBench(diary)
+    submit = bench.client.submit
+
+    def noted(command: Any) -> None:
+        diary.lines.append(type(command).__name__)
+        submit(command)
+
+    bench.client.submit = noted  # type: ignore[method-assign]
+    bench.session.send("One")
+    before = diary.lines[: diary.lines.index("StartTurn")]
+    assert before[:2] == ["save user", "save assistant"]
+    assert "begin" in before
+    bench.client.start_turn()
+    bench.client.step("1", 0)
+    bench.client.step("2", 1)
+    bench.client.finish_turn("12")
+    assert diary.lines[-3:] == ["extend 1", "extend 2", "end finished 12"]
+
+
+def test_what_was_asked_and_answered_is_there_after_a_restart(store: ConversationStore) -> None:
+    first = ChatBench(store)
+    first.options = TurnOptions("draft:n_max=4", SamplingParams(0.0), 99, 7, "Be kind.")
+    first.fingerprints["/models/target.gguf"] = "abc"
+    first.client.emit(described())
+    first.ask("One", "1 and more")
+    second = ChatBench(first.store, prefix="second")
+    assert (second.path, second.session.summaries) == ([], first.session.summaries)
+    second.session.show(first.id)
+    assert second.path == first.path
+    lean = second.reply()
+    assert (lean.steps, lean.traces, lean.stats) == ([], [], STATS)
+    whole = second.session.full_reply(lean.message_id)
+    assert whole is not None
+    was = first.reply()
+    assert (whole.steps, whole.traces) == (was.steps, was.traces)
+    assert to_record(whole) == to_record(was)
+    assert whole.options == replace(first.options, seed=7)
+    assert whole.target is not None
+    assert whole.draft is not None
+    assert (whole.target.file, whole.target.fingerprint) == ("target.gguf", "abc")
+    assert (whole.draft.file, whole.draft.fingerprint) == ("draft.gguf", "")
+    assert (whole.app_version, whole.engine_version) == (__version__, "0.3.36")
+
+
+def test_the_next_question_carries_what_came_from_the_store(store: ConversationStore) -> None:
+    first = ChatBench(store)
+    first.ask("One", "1")
+    second = ChatBench(first.store, prefix="second")
+    second.session.show(first.id)
+    second.session.send("Two")
+    assert [m.content for m in second.client.last(StartTurn).messages] == ["One", "1", "Two"]
+
+
+@pytest.mark.parametrize("ending", ["close", "crash"])
+def test_a_reply_that_the_program_did_not_see_to_its_end_is_kept(
+    ending: str, store: ConversationStore
+) -> None:
+    first = ChatBench(store)
+    first.session.send("One")
+    first.client.start_turn()
+    first.client.step("Half ", 0)
+    first.client.step("a reply", 1)
+    if ending == "close":
+        first.session.close()
+    second = ChatBench(first.store, prefix="second")
+    second.session.show(first.id)
+    assert second.texts == ["One", "Half a reply"]
+    whole = second.session.full_reply(second.message(1))
+    assert whole is not None
+    assert len(whole.steps) == 2
+    assert whole.has_ended
+    if ending == "close":
+        assert (whole.status, whole.reason, whole.error) == ("finished", "cancelled", None)
+    else:
+        assert whole.error is not None
+        assert whole.error.code == INTERRUPTED.code
+
+
+def test_nothing_comes_behind_the_close(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.session.send("One")
+    bench.client.start_turn()
+    bench.client.step("Half", 0)
+    bench.session.close()
+    bench.client.step("late", 1)
+    bench.client.finish_turn("Half late")
+    assert bench.store.load(bench.id).path()[-1].content == "Half"
+
+
+def test_a_failed_reply_keeps_its_reason(store: ConversationStore) -> None:
+    first = ChatBench(store)
+    first.session.send("One")
+    turn_id = first.client.start_turn()
+    first.client.step("Half", 0)
+    first.client.emit(TurnFailed(turn_id, "decode", "The decode failed.", "Load again."))
+    second = ChatBench(first.store, prefix="second")
+    second.session.show(first.id)
+    error = second.reply().error
+    assert error is not None
+    assert (error.code, error.message, error.hint) == (
+        "decode", "The decode failed.", "Load again.",
+    )  # fmt: skip
+
+
+def test_a_dead_engine_costs_nothing_that_was_shown(store: ConversationStore) -> None:
+    first = ChatBench(store)
+    first.session.send("One")
+    first.client.start_turn()
+    first.client.step("Half", 0)
+    first.client.emit(EngineDied("Killed.", ""))
+    assert first.store.load(first.id).path()[-1].content == "Half"
+
+
+def test_a_reply_goes_on_in_the_store_while_another_chat_is_shown(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.session.send("One")
+    first = bench.id
+    bench.client.start_turn()
+    bench.client.step("Ha", 0)
+    bench.session.new()
+    bench.client.step("lf", 1)
+    bench.session.show(first)
+    running = bench.session.active
+    assert running is not None
+    assert running is bench.session.reply_of(bench.message(1))
+    assert running is bench.session.full_reply(bench.message(1))
+    bench.session.new()
+    bench.client.finish_turn("Half")
+    assert bench.session.summaries[0].tokens_per_s == 41.2
+    bench.session.show(first)
+    assert (bench.texts, bench.reply().status) == (["One", "Half"], "finished")
+
+
+def test_a_refused_question_leaves_nothing_in_the_store(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.session.send("One")
+    reply = bench.session.active
+    assert reply is not None
+    bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", ""))
+    assert bench.session.take_back(reply) == "One"
+    assert bench.store.summaries() == ()
+    assert bench.session.is_gone(reply.conversation_id)
+
+
+def test_a_refused_later_question_is_taken_out_of_the_store(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.ask("One", "1")
+    bench.session.send("Two")
+    reply = bench.session.active
+    assert reply is not None
+    bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", ""))
+    assert bench.session.take_back(reply) == "Two"
+    assert [m.content for m in bench.store.load(bench.id).messages.values()] == ["One", "1"]
+    assert dict(bench.store.runs(bench.id)).keys() == {bench.message(1)}
+
+
+def test_stop_texts_and_cuts_reach_the_engine_and_the_record(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.options = TurnOptions(stop=("END", "\n\n"), cuts=True)
+    bench.session.send("One")
+    command = bench.client.last(StartTurn)
+    assert (command.stop, command.cuts) == (("END", "\n\n"), True)
+    bench.client.emit(TurnStarted(command.turn_id, 10, 0, 7, n_cut=4))
+    bench.client.step("1", 0)
+    bench.client.finish_turn("1")
+    record = bench.store.runs(bench.id)[bench.message(1)]
+    assert (record.stop, record.cuts, record.n_cut) == (("END", "\n\n"), True, 4)
+    assert record.started_s == bench.today
+
+
+def test_a_fingerprint_that_is_found_during_the_reply_is_kept(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.session.send("One")
+    bench.fingerprints["/models/target.gguf"] = "late"
+    bench.client.reply("1")
+    target = bench.store.runs(bench.id)[bench.message(1)].target
+    assert target is not None
+    assert target.fingerprint == "late"
+
+
+def test_a_record_survives_the_way_to_a_reply_and_back(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.ask("One", "1")
+    record = to_record(bench.reply())
+    assert to_record(to_reply(record, bench.id, "1")) == record
+    assert to_record(to_reply(replace(record, steps=()), bench.id, "1", record.steps)) == record
+    assert model_record(None, str) is None
+    assert PAIR.draft is not None
+
+
+def test_a_question_whose_chat_was_deleted_elsewhere_fails_and_the_next_one_works(
+    store: ConversationStore,
+) -> None:
+    bench = ChatBench(store)
+    bench.ask("One", "1")
+    first = bench.id
+    bench.loader.load(PAIR)
+    bench.session.send("Two")  # waits for the models
+    waiting = bench.reply()
+    bench.session.new()
+    store.remove(first)  # as another window does
+    store.purge(first)
+    bench.client.finish_load()
+    assert bench.session.active is None
+    assert waiting.error is not None
+    assert waiting.error.code == "no-such-chat"
+    bench.ask("Three", "3")
+    assert bench.texts == ["Three", "3"]

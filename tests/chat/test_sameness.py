@@ -1,0 +1,301 @@
+"""A reply is generated once more without drafts and compared; the engine's part is scripted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from gui.fake_client import STATS, FakeClient, model_info
+from paceline.chat.pair import Pair, PairLoader
+from paceline.chat.records import to_record
+from paceline.chat.reply import TurnOptions
+from paceline.chat.sameness import CannotCompare, Differs, Result, Same, SamenessCheck
+from paceline.chat.session import ChatSession
+from paceline.messages import (
+    ChatMessage,
+    EngineDied,
+    FinishReason,
+    ModelParams,
+    SamplingParams,
+    StartTurn,
+    StepCommitted,
+    TextDiverged,
+    TokenTrace,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from paceline.run_record import ModelRecord, RunRecord
+
+PAIR = Pair(ModelParams("models/target.gguf"), ModelParams("models/draft.gguf"))
+TEXT = ["The", " sky", " is", " blue", "."]
+IDS = (11, 12, 13, 14, 15)
+
+
+class Bench:
+    """A session with a reply of five tokens, and a check of it."""
+
+    def __init__(self) -> None:
+        self.client = FakeClient()
+        self.told: list[tuple[int, int]] = []
+        self.results: list[Result] = []
+        self.prints = {"models/target.gguf": ""}
+        numbers = count()
+        self.loader = PairLoader(self.client)
+        self.session = ChatSession(
+            self.client,
+            self.loader,
+            lambda: TurnOptions(
+                "draft:n_max=4", SamplingParams(temperature=0.9), 50, 7, "Be brief.", stop=("END",)
+            ),
+            new_id=lambda: f"id-{next(numbers)}",
+        )
+        self.client.set_listener(self.session.on_event)
+        self.check = SamenessCheck(
+            self.client,
+            self.session,
+            self.loader,
+            self,
+            fingerprint_of=lambda path: self.prints.get(path, ""),
+            new_id=lambda: "check",
+        )
+        self.loader.load(PAIR)
+        self.client.finish_load()
+        self.session.send("What colour is the sky?")
+        turn_id = self.client.start_turn()
+        self.emit_steps(turn_id)
+        self.finish(turn_id, "eog", IDS, "".join(TEXT))
+
+    def sameness_progressed(self, message_id: str, n_same: int, n_tokens: int) -> None:
+        assert message_id == self.check.message_id
+        self.told.append((n_same, n_tokens))
+
+    def sameness_ended(self, message_id: str, result: Result) -> None:
+        assert message_id in self.session.current.messages
+        self.results.append(result)
+
+    @property
+    def record(self) -> RunRecord:
+        reply = self.session.reply_of(self.session.current.path()[1].message_id)
+        assert reply is not None
+        return to_record(reply)
+
+    def start(self, record: RunRecord | None = None) -> bool:
+        record = record or self.record
+        path = self.session.current.path()
+        return self.check.start(record, path[1].content, path[:1])
+
+    def emit_steps(self, turn_id: str, ids: tuple[int, ...] = IDS) -> None:
+        end = 0
+        for number, (token, text) in enumerate(zip(ids, TEXT, strict=False)):
+            end += len(text)
+            trace = TokenTrace(token, "target", -1, None, end)
+            self.client.emit(StepCommitted(turn_id, number, (trace,), text, (), 0, 0, 0, 0.01))
+
+    def finish(
+        self, turn_id: str, reason: FinishReason, ids: tuple[int, ...], text: str, **stats: object
+    ) -> None:
+        figures = replace(STATS, **stats)  # type: ignore[arg-type]
+        self.client.emit(TurnFinished(turn_id, reason, text, ids, 7, "off", figures))
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_the_replay_is_the_same_turn_without_drafts(bench: Bench) -> None:
+    asked = bench.client.last(StartTurn)
+    assert bench.start()
+    replay = bench.client.last(StartTurn)
+    assert replay.turn_id == "check"
+    assert replay.strategy == "off"
+    assert replay.expected == IDS
+    assert not replay.remember
+    assert not replay.chat
+    same = ("messages", "sampling", "max_tokens", "seed", "stop")
+    assert [getattr(replay, name) for name in same] == [getattr(asked, name) for name in same]
+    assert replay.messages[0] == ChatMessage("system", "Be brief.")
+    assert bench.check.is_running
+    assert bench.told == [(0, 5)]
+
+
+def test_what_began_with_an_empty_context_is_checked_with_one(bench: Bench) -> None:
+    bench.start()
+    before, replay = bench.client.all(StartTurn)[-2:]
+    assert replay.turn_id == "check"
+    assert before.prompt_tokens == IDS[:1], "with which no prompt of this reply begins"
+    assert (before.strategy, before.max_tokens) == ("off", 1)
+    assert not before.remember
+    bench.client.emit(TurnStarted(before.turn_id, 1, 0, 7))
+    bench.finish(before.turn_id, "length", (99,), "x")
+    assert bench.check.is_running
+    assert not bench.results
+
+
+def test_what_began_behind_an_earlier_prompt_says_so_where_it_differs(bench: Bench) -> None:
+    record = bench.record
+    assert record.stats is not None
+    bench.start(replace(record, stats=replace(record.stats, n_reused=300)))
+    assert len(bench.client.all(StartTurn)) == 2, "the reply and the check"
+    bench.emit_steps("check", IDS[:3])
+    bench.client.emit(TextDiverged("check", 3, 14, 2, 0.01))
+    bench.finish("check", "cancelled", (*IDS[:3], 2), "The sky is", n_reused=9)
+    (found,) = bench.results
+    assert isinstance(found, Differs)
+    assert found.reused == (300, 9)
+
+
+def test_equal_tokens_are_the_same(bench: Bench) -> None:
+    bench.start()
+    bench.client.emit(TurnStarted("check", 10, 0, 7))
+    bench.emit_steps("check")
+    bench.finish("check", "eog", IDS, "".join(TEXT))
+    assert bench.results == [Same(5)]
+    assert bench.told[-1] == (5, 5)
+    assert not bench.check.is_running
+    assert bench.session.current.path()[1].content == "The sky is blue."
+
+
+def test_the_first_difference_is_told_with_its_margin_and_texts(bench: Bench) -> None:
+    bench.start()
+    bench.emit_steps("check", (11, 12))
+    trace = TokenTrace(99, "target", -1, None, 12)
+    bench.client.emit(StepCommitted("check", 2, (trace,), " was!", (), 0, 0, 0, 0.01))
+    bench.client.emit(TextDiverged("check", 2, 13, 99, 0.04))
+    bench.finish("check", "cancelled", (11, 12, 99), "The sky was!", batch_invariant=False)
+    found = Differs(2, 5, " is", " was!", 0.04, "The sky", may_flip=True, reused=(0, 0))
+    assert bench.results == [found]
+    assert bench.client.cancelled == ["check"]
+
+
+def test_a_replay_that_ends_sooner_or_later_differs(bench: Bench) -> None:
+    bench.start()
+    bench.emit_steps("check", IDS[:3])
+    bench.client.emit(TextDiverged("check", 3, 14, 2, 1.5))
+    bench.finish("check", "cancelled", (*IDS[:3], 2), "The sky is")
+    bench.start()
+    bench.emit_steps("check")
+    bench.finish("check", "length", (*IDS, 16), "The sky is blue. And")
+    early, late = bench.results
+    assert isinstance(early, Differs)
+    assert (early.index, early.expected, early.found) == (3, " blue", "")
+    assert isinstance(late, Differs)
+    assert (late.index, late.expected, late.found) == (5, "", " And")
+
+
+def test_a_stopped_reply_is_compared_as_far_as_it_goes(bench: Bench) -> None:
+    bench.start(replace(bench.record, reason="cancelled"))
+    assert bench.client.last(StartTurn).max_tokens == 5
+    bench.emit_steps("check")
+    bench.finish("check", "length", IDS, "".join(TEXT))
+    assert bench.results == [Same(5)]
+
+
+def test_messages_that_had_no_room_are_left_out_again(bench: Bench) -> None:
+    bench.session.send("And the sea?")
+    turn_id = bench.client.start_turn()
+    bench.emit_steps(turn_id)
+    bench.finish(turn_id, "eog", IDS, "".join(TEXT))
+    path = bench.session.current.path()
+    reply = bench.session.reply_of(path[3].message_id)
+    assert reply is not None
+    bench.check.start(replace(to_record(reply), n_cut=2), path[3].content, path[:3])
+    sent = bench.client.last(StartTurn).messages
+    assert [(m.role, m.content) for m in sent] == [
+        ("system", "Be brief."),
+        ("user", "And the sea?"),
+    ]
+
+
+def test_cancelling_is_no_difference(bench: Bench) -> None:
+    bench.start()
+    bench.emit_steps("check", IDS[:2])
+    bench.check.cancel("Stopped.")
+    bench.check.cancel("Again.")
+    assert bench.client.cancelled == ["check"]
+    bench.finish("check", "cancelled", IDS[:2], "The sky")
+    assert bench.results == [CannotCompare("stopped", "Stopped.")]
+    bench.check.cancel("Later.")
+    assert bench.client.cancelled == ["check"]
+
+
+def test_it_gives_way_to_a_reply(bench: Bench) -> None:
+    bench.start()
+    assert bench.session.send("Another question")
+    bench.emit_steps("check", IDS[:1])
+    assert bench.client.cancelled == ["check"]
+    bench.finish("check", "cancelled", IDS[:1], "The")
+    (result,) = bench.results
+    assert isinstance(result, CannotCompare)
+    assert "gave way" in result.message
+    assert bench.session.active is not None
+    assert not bench.session.active.has_ended
+
+
+def test_it_gives_way_to_other_models(bench: Bench) -> None:
+    bench.start()
+    bench.loader.load(PAIR)
+    bench.emit_steps("check", IDS[:1])
+    assert bench.client.cancelled == ["check"]
+
+
+def test_only_one_at_a_time_and_not_beside_a_reply(bench: Bench) -> None:
+    bench.start()
+    assert not bench.start()
+    bench.finish("check", "eog", IDS, "".join(TEXT))
+    bench.session.send("Another question")
+    obstacle = bench.check.obstacle(bench.record)
+    assert obstacle is not None
+    assert obstacle.code == "busy"
+
+
+@pytest.mark.parametrize(
+    ("target", "fingerprint", "code"),
+    [
+        (None, "", "no-model-known"),
+        (ModelRecord("", "other.gguf", size_bytes=1), "", "other-model"),
+        (ModelRecord("", "target.gguf", size_bytes=2), "", "other-model"),
+        (ModelRecord("", "target.gguf", size_bytes=1, fingerprint="a"), "b", "other-model"),
+        (ModelRecord("", "renamed.gguf", size_bytes=1, fingerprint="a"), "a", None),
+        (ModelRecord("", "target.gguf", size_bytes=1, fingerprint="a"), "", None),
+    ],
+)
+def test_another_model_is_not_compared(
+    bench: Bench, target: ModelRecord | None, fingerprint: str, code: str | None
+) -> None:
+    assert model_info("x").size_bytes == 1
+    bench.prints["models/target.gguf"] = fingerprint
+    obstacle = bench.check.obstacle(replace(bench.record, target=target))
+    assert (obstacle.code if obstacle else None) == code
+
+
+def test_a_reply_without_tokens_or_seed_is_not_compared(bench: Bench) -> None:
+    for record in (replace(bench.record, steps=()), replace(bench.record, seed=None)):
+        assert not bench.start(record)
+    assert [result.code for result in bench.results if isinstance(result, CannotCompare)] == [
+        "no-tokens"
+    ] * 2
+
+
+def test_what_goes_wrong_is_told(bench: Bench) -> None:
+    bench.start()
+    bench.client.emit(TurnFailed("check", "prompt-too-long", "Too long.", "Shorten it."))
+    bench.start()
+    bench.client.emit(EngineDied("It crashed.", "Start it again."))
+    assert bench.results == [
+        CannotCompare("prompt-too-long", "Too long.", "Shorten it."),
+        CannotCompare("engine-died", "It crashed.", "Start it again."),
+    ]
+
+
+def test_a_shorter_context_is_no_difference(bench: Bench) -> None:
+    bench.start()
+    bench.emit_steps("check", IDS[:3])
+    bench.client.emit(TextDiverged("check", 3, 14, -1))
+    bench.finish("check", "cancelled", IDS[:3], "The sky is")
+    (result,) = bench.results
+    assert isinstance(result, CannotCompare)
+    assert result.code == "context-too-short"
