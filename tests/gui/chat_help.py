@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from paceline.gui.theme import LIGHT
+from paceline.gui.viewmodels.shown import ShownMessage
 from paceline.gui.widgets.chat_view import ChatView
+from paceline.gui.widgets.reply_body import ReplyBody
+from paceline.gui.widgets.reply_view import ReplyView
+from paceline.gui.widgets.user_bubble import UserBubble
 from paceline.messages import TokenTrace
 
 if TYPE_CHECKING:
@@ -28,6 +32,41 @@ def shown_chat(qtbot: QtBot) -> Iterator[ChatView]:
     host.resize(1600, 500)
     host.show()
     yield view
+    host.close()
+
+
+def say(chat: ChatView, text: str, name: str = "") -> UserBubble:
+    """Add what the user wrote."""
+    bubble = chat.add(ShownMessage(name or f"said-{len(chat._pages.messages)}", "user", text))
+    assert isinstance(bubble, UserBubble)
+    return bubble
+
+
+def begin_reply(chat: ChatView, name: str = "") -> ReplyView:
+    """Add an empty reply, which takes its text from now on."""
+    reply = chat.add(ShownMessage(name or f"reply-{len(chat._pages.messages)}", "assistant", ""))
+    assert isinstance(reply, ReplyView)
+    return reply
+
+
+def finished(chat: ChatView, text: str, name: str = "") -> ReplyView:
+    """Add a whole reply."""
+    reply = begin_reply(chat, name)
+    reply.append(text, ())
+    reply.finish(text)
+    reply.flush()
+    return reply
+
+
+def shown_body(qtbot: QtBot) -> Iterator[ReplyBody]:
+    """A visible body of a reply, 700 pixels wide."""
+    host = QWidget()  # as for the chat
+    qtbot.addWidget(host)
+    host.resize(1600, 900)
+    body = ReplyBody(LIGHT, host)
+    body.resize(700, 1)
+    host.show()
+    yield body
     host.close()
 
 

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton
 
-from gui.chat_help import LONG, button, click, settle, shown_chat, token
-from paceline.gui.theme import LIGHT
-from paceline.gui.widgets.chat_view import COLUMN_PX, FLUSH_MS, MAX_FLUSH_MS
-from paceline.gui.widgets.user_bubble import UserBubble
+from gui.chat_help import LONG, begin_reply, button, click, finished, say, settle, shown_chat, token
+from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.viewmodels.shown import ShownMessage
+from paceline.gui.viewmodels.sources import Sources
+from paceline.gui.widgets.chat_view import _PAUSE, COLUMN_PX, FLUSH_MS, MAX_FLUSH_MS
+from paceline.gui.widgets.message_view import MessageView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from PySide6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.widgets.chat_view import ChatView
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 @pytest.fixture
 def chat(qtbot: QtBot) -> Iterator[ChatView]:
     yield from shown_chat(qtbot)
-
-
-def shown(chat: ChatView) -> list[QWidget]:
-    return [item for item in chat._items if item.isVisible()]
 
 
 def bar_of(chat: ChatView) -> tuple[int, int]:
@@ -43,10 +40,9 @@ def bar_of(chat: ChatView) -> tuple[int, int]:
 
 def test_what_the_user_wrote_is_shown_as_typed(chat: ChatView, qtbot: QtBot) -> None:
     text = "**no** <b>markup</b>\n  and   blanks\n[x](http://a.org)"
-    chat.add_user(text)
+    bubble = say(chat, text)
     settle(qtbot)
-    (bubble,) = shown(chat)
-    assert isinstance(bubble, UserBubble)
+    assert bubble.isVisible()
     assert bubble.text == text
     assert bubble.view.toPlainText() == text
     assert bubble.view.content.marks == []
@@ -55,10 +51,8 @@ def test_what_the_user_wrote_is_shown_as_typed(chat: ChatView, qtbot: QtBot) -> 
 def test_a_bubble_is_as_wide_as_its_text_and_stands_at_the_right(
     chat: ChatView, qtbot: QtBot
 ) -> None:
-    for text in ("Hi", "many words " * 40):
-        chat.add_user(text)
+    small, large = say(chat, "Hi"), say(chat, "many words " * 40)
     settle(qtbot)
-    small, large = (item for item in shown(chat) if isinstance(item, UserBubble))
     assert small.view.width() < 60
     assert large.view.width() < large.width()
     assert large.view.height() > 3 * small.view.height()
@@ -67,7 +61,7 @@ def test_a_bubble_is_as_wide_as_its_text_and_stands_at_the_right(
 
 
 def test_a_reply_shows_status_then_text_then_figures(chat: ChatView, qtbot: QtBot) -> None:
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     reply.set_status("Reading the prompt… 40 %")
     settle(qtbot)
     status = next(label for label in reply.findChildren(QLabel) if "prompt" in label.text())
@@ -79,18 +73,21 @@ def test_a_reply_shows_status_then_text_then_figures(chat: ChatView, qtbot: QtBo
     assert button(reply, "Copy") is None
     reply.finish("Hello **world**")
     assert reply.plain_text == "Hello world"
-    reply.set_stats("<b>41.2 t/s</b> <em>1.91×</em>", "more")
+    reply.set_stats("<b>41.2 t/s</b> <em>1.91×</em>", "more", tokens_per_s=41.2)
     stats = next(label for label in reply.findChildren(QLabel) if "41.2" in label.text())
     assert LIGHT.accent in stats.text()
-    assert stats.toolTip() == "41.2 t/s 1.91×\nmore"
+    line = stats.parentWidget()
+    assert isinstance(line, QPushButton)
+    assert line.toolTip() == "41.2 t/s 1.91×\nmore"
     settle(qtbot)
-    with qtbot.waitSignal(chat.copy_requested) as caught:
-        click(button(reply, "Copy"))
-    assert caught.args == ["Hello **world**"]
+    assert line.isVisible()
+    with qtbot.waitSignal(chat.run_requested) as caught:
+        line.click()
+    assert caught.args == [reply.message_id]
 
 
 def test_text_is_written_by_the_timer_not_by_append(chat: ChatView, qtbot: QtBot) -> None:
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     for number in range(50):
         reply.append(f"word{number} ", ())
     assert reply.body.toPlainText() == ""
@@ -100,19 +97,33 @@ def test_text_is_written_by_the_timer_not_by_append(chat: ChatView, qtbot: QtBot
 def test_slow_writing_makes_the_timer_slower(
     chat: ChatView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reply = chat.begin_reply()
-    times = iter([0.0, 0.0, 0.05, 0.05, 10.0, 10.0, 20.0, 20.0])
-    monkeypatch.setattr("paceline.gui.widgets.chat_view.perf_counter", lambda: next(times))
+    reply = begin_reply(chat)
+    now = 0.0
+    writing_s = 0.01
+
+    def write(_text: str) -> None:
+        nonlocal now
+        now += writing_s
+
+    monkeypatch.setattr("paceline.gui.widgets.chat_view.perf_counter", lambda: now)
+    monkeypatch.setattr(chat._announcer, "hear", write)
     assert chat._timer.interval() == FLUSH_MS
-    for expected in (200, MAX_FLUSH_MS):
+    for spent_s, expected in ((0.01, round(10 * _PAUSE)), (10.0, MAX_FLUSH_MS)):
+        writing_s = spent_s
         reply.append("x", ())
         chat._timer.stop()
         chat._on_tick()
         assert chat._timer.interval() == expected
+    reply.append("x", ())
+    assert chat._timer.interval() == MAX_FLUSH_MS, "it has just been busy"
+    chat._timer.stop()
+    now += 1.0
+    reply.append("x", ())
+    assert chat._timer.interval() == 0, "it has rested, so the first words need not wait"
 
 
 def test_an_error_keeps_what_came(chat: ChatView, qtbot: QtBot) -> None:
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     reply.append("Half a sen", ())
     reply.set_error("The engine <stopped>.", "Send it again.")
     settle(qtbot)
@@ -122,53 +133,67 @@ def test_an_error_keeps_what_came(chat: ChatView, qtbot: QtBot) -> None:
     assert "Send it again." in notice.text()
     assert notice.isVisible()
     assert button(reply, "Regenerate") is not None
+    assert "failed" in reply.accessibleName()
 
 
-def test_only_the_last_reply_can_be_regenerated(chat: ChatView, qtbot: QtBot) -> None:
-    replies = []
-    for _ in range(2):
-        chat.add_user("Hi")
-        replies.append(chat.begin_reply())
-        replies[-1].append("Hello", ())
-        replies[-1].flush()
-        settle(qtbot)
-        assert button(replies[-1], "Regenerate") is None, "it still grows"
-        replies[-1].finish("Hello")
-        settle(qtbot)
-    assert button(replies[0], "Regenerate") is None
-    with qtbot.waitSignal(chat.regenerate_requested):
-        click(button(replies[1], "Regenerate"))
-    chat.add_user("More")
-    assert button(replies[1], "Regenerate") is None
+def test_a_note_stands_beside_the_text(chat: ChatView, qtbot: QtBot) -> None:
+    reply = finished(chat, "Hello")
+    reply.set_note("Two messages were left out.")
+    settle(qtbot)
+    note = next(label for label in reply.findChildren(QLabel) if "left out" in label.text())
+    assert note.isVisible()
+    reply.set_note("")
+    assert not note.isVisible()
 
 
-def test_many_replies_from_the_store_come_up_one_by_one(chat: ChatView, qtbot: QtBot) -> None:
-    replies = [chat.begin_reply() for _ in range(30)]
-    for number, reply in enumerate(replies):
-        reply.append(f"# {number}\n\n" + LONG, ())
-        reply.finish(f"# {number}\n\n" + LONG)
-    assert not any(reply.body.toPlainText() for reply in replies)
-    chat._on_tick()
-    assert replies[-1].body.toPlainText(), "what the user sees first comes first"
-    assert not replies[0].body.toPlainText()
-    qtbot.waitUntil(lambda: bool(replies[0].body.toPlainText()), timeout=10_000)
-    value, maximum = bar_of(chat)
-    assert value == maximum
-
-
-def test_clear_forgets_everything_and_what_comes_late(chat: ChatView, qtbot: QtBot) -> None:
+def test_what_comes_late_for_a_message_that_is_gone_is_ignored(
+    chat: ChatView, qtbot: QtBot
+) -> None:
     chat.show_welcome("Welcome", "Ask something.")
-    chat.add_user("Hi")
-    reply = chat.begin_reply()
+    say(chat, "Hi")
+    reply = begin_reply(chat)
     reply.append("Hello", ())
     welcome = next(label for label in chat.findChildren(QLabel) if label.text() == "Welcome")
     assert not welcome.isVisible()
-    chat.clear()
+    chat.show_path(())
     reply.append("late", ())
-    assert not chat._timer.isActive()
     settle(qtbot)
+    assert not chat._waiting
     assert welcome.isVisible()
-    assert shown(chat) == []
+    assert not chat._list.items
+    assert chat.reply_view(reply.message_id) is None
+
+
+def test_a_welcome_can_be_a_widget(chat: ChatView, qtbot: QtBot) -> None:
+    page = QLabel("First run")
+    chat.set_welcome(page)
+    settle(qtbot)
+    assert page.isVisible()
+    say(chat, "Hi")
+    settle(qtbot)
+    assert not page.isVisible()
+
+
+def test_the_legend_comes_with_drafted_tokens_and_moves_nothing(
+    chat: ChatView, qtbot: QtBot
+) -> None:
+    reply = begin_reply(chat)
+    reply.append("Hello ", (token(6, "target", -1),), sources=Sources())
+    reply.flush()
+    settle(qtbot)
+    legend = next(label for label in chat.findChildren(QLabel) if label.text() == "lookup")
+    assert not legend.isVisible()
+    before = chat._list.geometry()
+    reply.append("world", (token(11),), step=1, n_drafted=1, sources=Sources())
+    assert legend.isVisible()
+    chat.set_token_colours(False)
+    assert not legend.isVisible()
+    chat.set_token_colours(True)
+    assert legend.isVisible()
+    settle(qtbot)
+    assert chat._list.geometry() == before
+    chat.set_theme(DARK)
+    assert legend.isVisible()
 
 
 # ------------------------------------------------------------------------------------- scrolling
@@ -182,7 +207,7 @@ def grow(chat: ChatView, reply: ReplyView, qtbot: QtBot) -> None:
 
 
 def test_the_view_follows_the_end_only_when_it_is_there(chat: ChatView, qtbot: QtBot) -> None:
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     grow(chat, reply, qtbot)
     assert bar_of(chat)[0] == bar_of(chat)[1]
     to_end = next(b for b in chat.findChildren(QToolButton) if "Latest" in b.text())
@@ -192,16 +217,41 @@ def test_the_view_follows_the_end_only_when_it_is_there(chat: ChatView, qtbot: Q
     assert bar_of(chat)[0] == 100
     assert to_end.isVisible()
     click(to_end)
-    assert bar_of(chat)[0] == bar_of(chat)[1]
+    qtbot.waitUntil(lambda: bar_of(chat)[0] == bar_of(chat)[1])
     grow(chat, reply, qtbot)
     assert bar_of(chat)[0] == bar_of(chat)[1]
     chat.findChild(QScrollArea).verticalScrollBar().setValue(0)
-    chat.add_user("And now?")
+    say(chat, "And now?")
     qtbot.waitUntil(lambda: bar_of(chat)[0] == bar_of(chat)[1])
 
 
+def test_growing_paints_what_is_new_and_not_the_whole_view(
+    chat: ChatView, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Painting everything for every new line was half of what streaming cost."""
+    heights: list[int] = []
+    paint = MessageView.paintEvent
+
+    def counted(view: MessageView, event: object) -> None:
+        heights.append(event.rect().height())  # type: ignore[attr-defined]
+        paint(view, event)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(MessageView, "paintEvent", counted)
+    reply = begin_reply(chat)
+    grow(chat, reply, qtbot)
+    qtbot.waitUntil(lambda: not chat._page_timer.isActive())
+    settle(qtbot)
+    heights.clear()
+    for number in range(12):
+        reply.append(f"Line {number} of what is new.\n\n", ())
+        reply.flush()
+        settle(qtbot)
+    assert heights
+    assert sum(height > chat.height() / 2 for height in heights) <= 2
+
+
 def test_the_column_keeps_its_width_when_the_bar_appears(chat: ChatView, qtbot: QtBot) -> None:
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     reply.append("short", ())
     reply.flush()
     settle(qtbot)
@@ -215,11 +265,7 @@ def test_the_column_keeps_its_width_when_the_bar_appears(chat: ChatView, qtbot: 
 def test_a_message_is_as_high_as_its_text_and_leaves_the_wheel_alone(
     chat: ChatView, qtbot: QtBot
 ) -> None:
-    reply = chat.begin_reply()
-    reply.append(LONG + "```\ncode\n```", ())
-    reply.finish(LONG + "```\ncode\n```")
-    reply.flush()
-    body = reply.body
+    body = finished(chat, LONG + "```\ncode\n```").body
     qtbot.waitUntil(lambda: body.height() > 500)
     assert body.height() >= body.document().size().height()
     assert body.verticalScrollBar().maximum() == 0
@@ -235,3 +281,11 @@ def test_a_message_is_as_high_as_its_text_and_leaves_the_wheel_alone(
     )
     QApplication.sendEvent(body.viewport(), wheel)
     assert not wheel.isAccepted()
+
+
+def test_a_reply_that_nobody_fills_in_shows_its_text(chat: ChatView, qtbot: QtBot) -> None:
+    chat.show_path([ShownMessage("a", "user", "Hi"), ShownMessage("b", "assistant", "**Hello**")])
+    reply = chat.reply_view("b")
+    assert reply is not None
+    assert reply.plain_text == "Hello"
+    assert not reply.is_growing

@@ -2,21 +2,23 @@ from __future__ import annotations
 
 import pytest
 
+from paceline.chat.markdown_parser import (
+    MAX_LINE_CHARS,
+    MAX_MARKDOWN_CHARS,
+    MAX_MARKDOWN_LINES,
+    shared_parser,
+    split_at_caps,
+)
 from paceline.engine.drafters import registry
 from paceline.gui.theme import DARK, LIGHT
 from paceline.gui.viewmodels.sources import Sources
 from paceline.gui.widgets.code import MAX_HIGHLIGHT_CHARS, PLAIN, highlight
 from paceline.gui.widgets.markdown import (
-    MAX_LINE_CHARS,
-    MAX_MARKDOWN_CHARS,
-    MAX_MARKDOWN_LINES,
     Cut,
     can_append,
     find_cut,
     growth_of,
     link_target,
-    shared_parser,
-    split_at_caps,
     split_bare_urls,
 )
 from paceline.gui.widgets.provenance import Provenance, Segment, SourceMap, Span
@@ -173,20 +175,20 @@ def test_neighbours_of_one_kind_are_one_span() -> None:
     assert known.record_at(12) is None
 
 
-def test_visible_text_is_found_in_its_source() -> None:
-    source = "a **b** \\* &amp; c 🎉 d"
+def test_a_place_in_the_document_has_its_place_in_the_source() -> None:
     places = SourceMap()
-    at = 0
-    for text in ("a ", "b", " * & c 🎉 d"):
-        places.place(text, at, source)
-        at += len(text)
-    assert places.offset_at(2) == source.index("b")
-    assert places.offset_at(4) == source.index("\\*") + 1
-    assert places.offset_at(8) == source.index("c")
-    party = source.index("🎉")
-    assert (places.offset_at(10), places.offset_at(11)) == (party, party)
-    assert places.offset_at(12) == party + 1
-    assert places.offset_at(99) is None
+    places.put("ab", 0, 2)
+    places.put("cd", 2, 4)
+    assert places.segments == [Segment(0, 2, 4, 4)], "what touches in both is one piece"
+    places.put("e🎉f", 5, 8)
+    assert [places.offset_at(position) for position in range(10)] == [
+        *(2, 3, 4, 5, None),
+        *(8, 9, 9, 10, None),
+    ]
+    places.put_all_at("≂̸", 9, 20)
+    assert (places.offset_at(9), places.offset_at(10)) == (20, 20)
+    places.truncate(1)
+    assert places.offset_at(5) is None
 
 
 @pytest.mark.parametrize(
@@ -198,13 +200,32 @@ def test_visible_text_is_found_in_its_source() -> None:
             "accepted · Prompt lookup · 2nd of 4 · confidence 0.93 · step 118",
         ),
         (trace("plugin.gone", 3, 10, None), "accepted · plugin.gone · 11th of 4 · step 118"),
-        (trace("target", 3, -1, None), ""),
+        (trace("draft", 3, 0), "accepted · Draft model · 1st of 4 · confidence 0.93 · step 118"),
+        (trace("draft", 3, 2), "accepted · Draft model · 3rd of 4 · confidence 0.93 · step 118"),
     ],
 )
 def test_a_token_is_told_in_words(given: TokenTrace, text: str) -> None:
     known = Provenance()
     known.add((given,), 118, 4, Sources(registry.available()))
     record = known.record_at(0)
+    assert record is not None
+    assert describe_token(record) == text
+
+
+@pytest.mark.parametrize(
+    ("accepted", "drafted", "text"),
+    [
+        (0, 0, "target's own · step 7"),
+        (2, 2, "target's own · step 7 · bonus"),
+        (1, 2, "target's own · step 7 · after a rejected draft token"),
+        (0, 2, "target's own · step 7 · after a rejected draft token"),
+    ],
+)
+def test_a_token_of_the_target_is_told_in_words(accepted: int, drafted: int, text: str) -> None:
+    known = Provenance()
+    drafts = [trace("draft", end + 1, end) for end in range(accepted)]
+    known.add((*drafts, trace("target", accepted + 1, -1, None)), 7, drafted)
+    record = known.record_at(accepted)
     assert record is not None
     assert describe_token(record) == text
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -12,13 +14,15 @@ from PySide6.QtCore import QByteArray, QEvent, QPoint, QUrl
 from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLabel
 
-from gui.chat_help import settle, shown_chat, token
+from gui.chat_help import begin_reply, say, settle, shown_chat, token
 from paceline.gui.theme import DARK
 from paceline.gui.widgets.copy_button import CopyButton
 from paceline.gui.widgets.message_paint import text_pieces
+from paceline.gui.widgets.message_view import MessageView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
@@ -35,7 +39,7 @@ def chat(qtbot: QtBot) -> Iterator[ChatView]:
 
 
 def test_only_web_addresses_leave_the_view(chat: ChatView, qtbot: QtBot) -> None:
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     text = "[a](https://example.org/x) [b](javascript:alert(1)) ![c](file:///etc/passwd)"
     reply.append(text, ())
     reply.finish(text)
@@ -50,14 +54,59 @@ def test_only_web_addresses_leave_the_view(chat: ChatView, qtbot: QtBot) -> None
 
 
 def test_nothing_is_ever_loaded(chat: ChatView) -> None:
-    body = chat.begin_reply().body
+    body = begin_reply(chat).body
     for kind in (QTextDocument.ResourceType.ImageResource, QTextDocument.ResourceType.HtmlResource):
         loaded = body.document().resource(kind.value, QUrl("file:///etc/passwd"))
         assert loaded == QByteArray()
 
 
+def test_no_address_in_a_text_is_asked_for(
+    chat: ChatView, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    load = MessageView.loadResource
+
+    def spy(view: MessageView, kind: int, name: QUrl | str) -> QByteArray:
+        asked.append(str(name))
+        return load(view, kind, name)
+
+    monkeypatch.setattr(MessageView, "loadResource", spy)
+    picture = tmp_path / "picture.png"
+    os.mkfifo(picture)  # whoever opens it waits for ever
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        web = f"http://127.0.0.1:{server.getsockname()[1]}/x.png"
+        for address in (
+            picture.as_uri(),
+            str(picture),
+            web,
+            "//server/share/x.png",
+            "\\\\server\\share\\x.png",
+            "data:image/png;base64,iVBORw0KGgo=",
+            "qrc:/x.png",
+        ):
+            text = (
+                f"![a]({address}) ![b](<{address}>) <img src='{address}'>\n\n"
+                f"<link rel=stylesheet href='{address}'>\n\n> - ![c]({address} \"title\")\n\n"
+                f"|a|\n|-|\n|![d]({address})|\n\n![e][1]\n\n[1]: {address}\n"
+            )
+            for end in (len(text) // 2, len(text)):
+                reply = begin_reply(chat)
+                reply.append(text[:end], ())
+                reply.flush()
+                reply.finish(text[:end])
+                reply.flush()
+                reply.grab()
+            settle(qtbot)
+            user = say(chat, text)
+            user.grab()
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    assert asked == []
+
+
 def test_code_can_be_copied_once_it_is_complete(chat: ChatView, qtbot: QtBot) -> None:
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     reply.append("```python\nx = 1\n", ())
     reply.flush()
     settle(qtbot)
@@ -76,7 +125,7 @@ def test_code_can_be_copied_once_it_is_complete(chat: ChatView, qtbot: QtBot) ->
 
 
 def test_a_selection_survives_growth_and_copies_text_only(chat: ChatView) -> None:
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     reply.append("Some **bold** words", ())
     reply.flush()
     cursor = reply.body.textCursor()
@@ -99,7 +148,7 @@ def coloured(reply: ReplyView) -> list[tuple[str, str]]:
 
 
 def test_tokens_are_coloured_by_their_source(chat: ChatView, qtbot: QtBot) -> None:
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     # The text lags behind: the last token's text comes with the next step.
     reply.append("One ", (token(4, "target", -1), token(8)), step=1, n_drafted=3)
     reply.flush()
@@ -117,17 +166,18 @@ def test_tokens_are_coloured_by_their_source(chat: ChatView, qtbot: QtBot) -> No
     at = lookup.rect.center().toPoint()
     told = "accepted · prompt-lookup · 2nd of 4 · confidence 0.50 · step 2"
     assert reply.body.tool_tip_at(at) == told
-    assert reply.body.tool_tip_at(QPoint(2, 8)) == "", "the target's own"
+    own = "target's own · step 1 · after a rejected draft token"
+    assert reply.body.tool_tip_at(QPoint(2, 8)) == own
     chat.set_token_colours(False)
     assert reply.body.tool_tip_at(at) == ""
-    assert not chat.begin_reply().body._has_token_colours
+    assert not begin_reply(chat).body._has_token_colours
     chat.set_token_colours(True)
     assert reply.body.tool_tip_at(at) == told
 
 
 def test_spans_are_found_across_lines_and_blocks(chat: ChatView, qtbot: QtBot) -> None:
     text = "\n\n".join("many words in a row " * 30 for _ in range(3))
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     reply.append(text, tuple(token(end) for end in range(4, len(text) + 4, 4)), step=1)
     reply.finish(text)
     reply.flush()
@@ -143,7 +193,7 @@ def test_spans_are_found_across_lines_and_blocks(chat: ChatView, qtbot: QtBot) -
 
 
 def test_a_link_is_told_before_it_is_followed(chat: ChatView, qtbot: QtBot) -> None:
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     reply.append("[click](https://example.org/really)", ())
     reply.finish(reply.text)
     reply.flush()
@@ -152,8 +202,8 @@ def test_a_link_is_told_before_it_is_followed(chat: ChatView, qtbot: QtBot) -> N
 
 
 def test_another_theme_keeps_text_and_selection(chat: ChatView, qtbot: QtBot) -> None:
-    chat.add_user("Hi")
-    replies = [chat.begin_reply() for _ in range(2)]
+    say(chat, "Hi")
+    replies = [begin_reply(chat) for _ in range(2)]
     for reply in replies:
         reply.append("Some `code`", (token(4),), step=1)
     replies[0].finish("Some `code`")
@@ -164,13 +214,13 @@ def test_another_theme_keeps_text_and_selection(chat: ChatView, qtbot: QtBot) ->
         assert coloured(reply) == [("Some", "draft")]
     stats = next(label for label in replies[0].findChildren(QLabel) if "1.9" in label.text())
     assert DARK.accent in stats.text()
-    assert DARK.accent in chat.begin_reply().body._theme.accent
+    assert DARK.accent in begin_reply(chat).body._theme.accent
 
 
 def test_tooltips_are_shown_by_the_view(chat: ChatView) -> None:
-    body = chat.begin_reply().body
+    body = begin_reply(chat).body
     assert body.viewportEvent(QEvent(QEvent.Type.Enter)) in (True, False)
-    assert body.accessibleName() == "Reply"
+    assert body.accessibleName() == "Reply, being written"
 
 
 # ------------------------------------------------------------------------------------ benchmark
@@ -189,7 +239,7 @@ def test_streaming_4000_tokens_never_stalls(
     """Allowed are 10 ms in the median; asserted is ten times that, since machines differ."""
     text = SAMPLE * 50
     tokens = re.findall(r"\s?\w+|\s+|[^\w\s]", text)[:4_200]
-    reply = chat.begin_reply()
+    reply = begin_reply(chat)
     times: list[float] = []
     end = 0
     for at in range(0, len(tokens), 3):

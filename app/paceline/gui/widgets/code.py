@@ -104,6 +104,14 @@ def _style(token: _TokenType, theme_name: str) -> CodeStyle:
     return PLAIN
 
 
+def file_pattern(language: str) -> str:
+    """What files of a language are called: ``*.py``, ``Dockerfile``; ``*.txt`` if not known."""
+    lexer = _lexer(language.lower()) if language else None
+    names = lexer.filenames if lexer is not None else []
+    plain = (name for name in names if name.count("*") <= 1 and not set("[]?") & set(name))
+    return next(plain, "*.txt")
+
+
 def highlight(code: str, language: str, theme: Theme) -> list[list[CodeRun]]:
     """Lines of styled runs, which joined give the code; plain when the language is not known.
 
@@ -114,6 +122,11 @@ def highlight(code: str, language: str, theme: Theme) -> list[list[CodeRun]]:
 
 @lru_cache(maxsize=64)
 def _highlight(code: str, language: str, theme_name: str) -> list[list[CodeRun]]:
+    return highlight_now(code, language, theme_name, MAX_HIGHLIGHT_S)
+
+
+def highlight_now(code: str, language: str, theme_name: str, limit_s: float) -> list[list[CodeRun]]:
+    """The same, made anew and within this time: code that is still growing is asked for once."""
     lines = code.split("\n")
     lexer = _lexer(language.lower()) if language else None
     if (
@@ -123,7 +136,7 @@ def _highlight(code: str, language: str, theme_name: str) -> list[list[CodeRun]]
     ):
         return [[CodeRun(line, PLAIN)] if line else [] for line in lines]
     result: list[list[CodeRun]] = [[]]
-    deadline = perf_counter() + MAX_HIGHLIGHT_S
+    deadline = perf_counter() + limit_s
     for at, token, text in lexer.get_tokens_unprocessed(code):
         if perf_counter() > deadline:
             _add(result, code[at:], PLAIN)

@@ -1,48 +1,27 @@
-"""Markdown to tokens, safely: the parser's settings, its limits, and where an open text can be cut.
+"""Which addresses are links, and where a Markdown text that still grows can be cut.
 
-What arrives here was written by a model: raw HTML stays text, only http and https become links,
-nothing is loaded, and no input may keep the window waiting. Therefore a message has caps, and
-inline text that is mostly markup characters is not parsed. No Qt widgets in here.
+What arrives here was written by a model: only http and https become links, and nothing is loaded.
+No Qt widgets in here.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from PySide6.QtCore import QUrl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from markdown_it.rules_core import StateCore
-
-MAX_MARKDOWN_CHARS = 64_000
-MAX_MARKDOWN_LINES = 2_000
-MAX_LINE_CHARS = 20_000
-"""From the first place on that exceeds one of these, the rest of a message is plain text."""
-
-MAX_NESTING = 60
-"""Levels of the parser; a list takes two. What is deeper is dropped, as nobody writes it."""
-
-# Links and emphasis are matched in quadratic time in the worst case: 64,000 brackets take 0.8 s.
-# Prose has one markup character in thirty; these limits are ten times beyond.
-_MAX_BRACKETS = 400
-_MAX_EMPHASIS = 2_000
-_MAX_MARKS_PER_MESSAGE = 8_000
-_MAX_BARS_PER_LINE = 100
-_DEEP_QUOTE = re.compile(r"(?: {0,3}>){12}")
+    from markdown_it.token import Token
 
 SETTLED_CHARS = 16
 """A line this long says what kind of block it opens, even when it goes on."""
 
 _LINK_SCHEMES = ("http", "https")
 _BARE_URL = re.compile(r"https?://[^\s<>\"'`|\\^{}]+[^\s<>\"'`|\\^{}.,;:!?)\]*_]")
-_MARKS = re.compile(r"[\[\]*_~`]")
-_INLINE_MARKS = frozenset("\n*_`[]<>!&~\\|")
+_INLINE_MARKS = frozenset("\n*_`[]<>!&~\\|$")
 _BLOCK_MARKS = frozenset("-:|=*_#>+~`<&\\![0123456789")
 
 
@@ -51,58 +30,6 @@ class Cut(NamedTuple):
 
     n_tokens: int
     n_lines: int
-
-
-@cache
-def shared_parser() -> MarkdownIt:
-    """The CommonMark parser with tables and strikethrough, without raw HTML; it keeps no state."""
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
-    parser.enable(["table", "strikethrough"])
-    parser.core.ruler.at("inline", _parse_inline)
-    return parser
-
-
-def _parse_inline(state: StateCore) -> None:
-    """Parse inline text, except where it is a trap."""
-    for token in state.tokens:
-        if token.type != "inline":
-            continue
-        token.children = []
-        if _is_trap(token.content):
-            for number, line in enumerate(token.content.split("\n")):
-                if number:
-                    token.children.append(Token("softbreak", "br", 0))
-                token.children.append(Token("text", "", 0, content=line))
-        else:
-            state.md.inline.parse(token.content, state.md, state.env, token.children)
-
-
-def _is_trap(text: str) -> bool:
-    if len(text) <= _MAX_BRACKETS:
-        return False
-    brackets = text.count("[") + text.count("]")
-    return brackets > _MAX_BRACKETS or text.count("*") + text.count("_") > _MAX_EMPHASIS
-
-
-def split_at_caps(text: str) -> int:
-    """How many characters from the start are shown as Markdown; the rest is plain text."""
-    if len(_MARKS.findall(text, 0, MAX_MARKDOWN_CHARS)) > _MAX_MARKS_PER_MESSAGE:
-        return 0
-    start = 0
-    for _ in range(MAX_MARKDOWN_LINES):
-        end = text.find("\n", start)
-        length = (end if end >= 0 else len(text)) - start
-        if (
-            length > MAX_LINE_CHARS
-            or start + length > MAX_MARKDOWN_CHARS
-            or text.count("|", start, start + length) > _MAX_BARS_PER_LINE
-            or _DEEP_QUOTE.match(text, start)
-        ):
-            return start
-        if end < 0:
-            return len(text)
-        start = end + 1
-    return start
 
 
 def link_target(href: str) -> str:

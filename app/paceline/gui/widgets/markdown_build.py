@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QColor, QTextBlockFormat, QTextCursor
+from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextLength
 
+from paceline.chat.markdown_places import places_of, take_task_marker
 from paceline.gui.widgets.code import PLAIN, CodeRun, highlight
 from paceline.gui.widgets.markdown import is_fence_open
 from paceline.gui.widgets.markdown_format import (
@@ -19,7 +20,6 @@ from paceline.gui.widgets.markdown_format import (
     CODE_HEADER,
     CODE_PADDING,
     HEADING_GAP,
-    INDENT_PX,
     ITEM_GAP,
     MAX_DEPTH,
     QUOTE_PX,
@@ -37,11 +37,15 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
+    from paceline.gui.widgets.live_code import LiveCode
     from paceline.gui.widgets.provenance import SourceMap
 
 MAX_TABLE_COLUMNS = 24
 MAX_TABLE_CELLS = 1_200
 """Larger tables are shown as they were written."""
+
+NARROW_PX = 264
+"""Room for columns that do not break, all together; half of a narrow conversation."""
 
 MAX_LANGUAGE_CHARS = 24
 
@@ -52,7 +56,8 @@ PLAIN_CHUNK = 2_000
 @dataclass(slots=True)
 class _List:
     number: int | None
-    is_first: bool = True
+    delimiter: str
+    indent: float
 
 
 @dataclass(slots=True)
@@ -67,6 +72,7 @@ class Builder:
         is_fresh: Whether the document's last block is empty and to be used next.
         previous: What kind of block was written last; decides the distance to the next.
         is_final: Whether nothing follows, so that an open fence ends with the text.
+        live_code: Knows the colours of an open fence at the end.
     """
 
     cursor: QTextCursor
@@ -76,7 +82,9 @@ class Builder:
     is_fresh: bool = True
     previous: str = ""
     is_final: bool = False
+    live_code: LiveCode | None = None
     _inline: InlineWriter = field(init=False)
+    _source: str = ""
     _line_starts: list[int] = field(default_factory=list)
     _lists: list[_List] = field(default_factory=list)
     _quotes: list[int] = field(default_factory=list)
@@ -87,7 +95,7 @@ class Builder:
 
     def set_source(self, source: str, base: int) -> None:
         """What the tokens were made from, and the offset of its first character in the reply."""
-        self._inline.source = source
+        self._source = source
         self._inline.base = base
         self._line_starts = [0]
         for line in source.split("\n"):
@@ -98,8 +106,6 @@ class Builder:
         index = 0
         while index < len(tokens):
             token = tokens[index]
-            if token.map and token.nesting >= 0:
-                self.source_map.seek(self._inline.base + self._line_starts[token.map[0]])
             match token.type:
                 case "paragraph_open" | "heading_open":
                     self._text_block(token, tokens[index + 1])
@@ -117,10 +123,13 @@ class Builder:
     def _container(self, token: Token) -> None:
         match token.type:
             case "bullet_list_open":
-                self._lists.append(_List(None))
+                self._lists.append(_List(None, "", self.formats.indent))
             case "ordered_list_open":
-                start = token.attrGet("start")
-                self._lists.append(_List(1 if start is None else int(start)))
+                given = token.attrGet("start")
+                start = 1 if given is None else int(given)
+                two_digits = self.formats.number_indent
+                indent = two_digits * (1 + max(0, len(str(start)) - 2) / 3)
+                self._lists.append(_List(start, token.markup, indent))
             case "bullet_list_close" | "ordered_list_close":
                 self._lists.pop()
                 self.previous = "list" if not self._lists else self.previous
@@ -138,8 +147,8 @@ class Builder:
 
     def _left(self) -> float:
         """Where text begins here, in pixels."""
-        quotes, lists = min(len(self._quotes), MAX_DEPTH), min(len(self._lists), MAX_DEPTH)
-        return quotes * QUOTE_PX + lists * INDENT_PX
+        quotes = min(len(self._quotes), MAX_DEPTH)
+        return quotes * QUOTE_PX + sum(at.indent for at in self._lists[:MAX_DEPTH])
 
     def _gap(self) -> float:
         """The distance to what stands above."""
@@ -151,6 +160,11 @@ class Builder:
 
     def _new_block(self, fmt: QTextBlockFormat | None = None) -> None:
         fmt = fmt or block_format(self._gap(), self._left())
+        if self.is_fresh and self.previous == "table" and fmt.topMargin() > BLOCK_GAP:
+            # Qt leaves out the margin above what follows a table.
+            self.cursor.setBlockFormat(thin_format(1))
+            fmt.setTopMargin(fmt.topMargin() - BLOCK_GAP - 3)
+            self.is_fresh = False
         if self.is_fresh:
             self.cursor.setBlockFormat(fmt)
             self.is_fresh = False
@@ -165,7 +179,7 @@ class Builder:
         at = self._lists[-1]
         self._new_block()
         if not label and at.number is not None:
-            label = f"{at.number}."
+            label = f"{at.number}{at.delimiter}"
         position = self.cursor.position()
         self.marks.append(Mark("item", position, position + 1, self._left(), label))
         at.number = None if at.number is None else at.number + 1
@@ -176,14 +190,14 @@ class Builder:
         heading = int(opening.tag[1]) if opening.type == "heading_open" else 0
         children: Sequence[Token] = inline.children or []
         if self._is_item_pending:
-            label, children = _take_task_marker(children)
+            label, children = take_task_marker(children)
             self._new_item(label)
         else:
             top = self._gap() + (HEADING_GAP if heading and self.previous else 0)
             self._new_block(block_format(top, self._left()))
             self.previous = "item" if self._lists else "text"
         style = TextStyle(muted=bool(self._quotes), heading=heading)
-        self._inline.write(self.cursor, children, style)
+        self._inline.write(self.cursor, children, places_of(inline), style)
 
     def _code_block(self, token: Token) -> None:
         if self._is_item_pending:
@@ -194,20 +208,26 @@ class Builder:
         language = token.info.split()[0][:MAX_LANGUAGE_CHARS] if token.info.split() else ""
         left = self._left()
         top = self._gap() + CODE_HEADER + (2 if self.previous else 0)
-        if is_open or not language:
+        if is_open and self.live_code is not None:
+            lines = self.live_code.lines_of(code)
+        elif is_open or not language:
             lines = [[CodeRun(line, PLAIN)] if line else [] for line in code.split("\n")]
         else:
             lines = highlight(code, language, self.formats.theme)
-        if token.type == "fence" and token.map:
-            self.source_map.seek(self._inline.base + self._line_starts[token.map[0] + 1])
+        pieces = places_of(token)
         start = -1
+        at = 0
         for number, line in enumerate(lines):
             is_last = number == len(lines) - 1
             self._new_block(code_format(0 if number else top, left, is_last=is_last))
             if number:
-                self._inline.place("\n", self.cursor.position() - 1)
+                self._inline.place("\n", self.cursor.position() - 1, pieces, at)
+                at += 1
             else:
                 start = self.cursor.position()
+            text = "".join(run.text for run in line)
+            self._inline.place(text, self.cursor.position(), pieces, at)
+            at += len(text)
             self._code_line(line)
         self.marks.append(
             Mark(
@@ -223,18 +243,14 @@ class Builder:
 
     def _code_line(self, runs: Sequence[CodeRun]) -> None:
         self.cursor.setBlockCharFormat(self.formats.code(PLAIN))
-        position = self.cursor.position()
         for run in runs:
             self.cursor.insertText(run.text, self.formats.code(run.style))
-        text = "".join(run.text for run in runs)
-        if text:
-            self._inline.place(text, position)
 
     def _source_lines(self, token: Token) -> list[str]:
         if token.map is None:
             return []
         first, end = token.map
-        text = self._inline.source[self._line_starts[first] : self._line_starts[end] - 1]
+        text = self._source[self._line_starts[first] : self._line_starts[end] - 1]
         return text.split("\n")
 
     def _close_quote(self) -> None:
@@ -261,29 +277,50 @@ class Builder:
         if n_columns > MAX_TABLE_COLUMNS or n_columns * len(rows) > MAX_TABLE_CELLS:
             first, last = tokens[index].map or (0, 0)
             offset = self._line_starts[first]
-            raw = self._inline.source[offset : self._line_starts[last] - 1]
+            raw = self._source[offset : self._line_starts[last] - 1]
             self.plain(raw, self._inline.base + offset)
             return end
         if self.is_fresh:
             self._new_block(thin_format(1))
-        fmt = self.formats.table(n_columns, self._left())
+        top = self._gap() if self.previous else BLOCK_GAP
+        fmt = self.formats.table(n_columns, self._left(), top)
+        fmt.setColumnWidthConstraints(self._column_widths(rows, n_columns))
         table = self.cursor.insertTable(len(rows), n_columns, fmt)
         for number, row in enumerate(rows):
             for column, (opening, inline) in enumerate(row):
-                cell = table.cellAt(number, column)
-                if number == 0:
-                    cell_format = cell.format()
-                    cell_format.setBackground(QColor(self.formats.theme.hover))
-                    cell.setFormat(cell_format)
-                cursor = cell.firstCursorPosition()
+                cursor = table.cellAt(number, column).firstCursorPosition()
                 block = block_format(0)
                 block.setAlignment(alignment(opening.attrGet("style")))
                 cursor.setBlockFormat(block)
-                self._inline.write(cursor, inline.children or [], TextStyle(bold=number == 0))
+                style = TextStyle(bold=number == 0)
+                self._inline.write(cursor, inline.children or [], places_of(inline), style)
+        left, right = table.cellAt(0, 0), table.cellAt(0, n_columns - 1)
+        label = "above" if len(rows) > 1 else ""
+        self.marks.append(
+            Mark("table_head", left.firstPosition(), right.lastPosition(), label=label)
+        )
         self.cursor.movePosition(QTextCursor.MoveOperation.End)
         self.is_fresh = True
         self.previous = "table"
         return end
+
+    def _column_widths(
+        self, rows: Sequence[Sequence[tuple[Token, Token]]], n_columns: int
+    ) -> list[QTextLength]:
+        """Let narrow columns keep their width, so that the wide ones break and not their words."""
+        natural = [0.0] * n_columns
+        for row in rows:
+            for column, (_, inline) in enumerate(row):
+                text = "".join(child.content for child in inline.children or [])
+                natural[column] = max(natural[column], self.formats.cell_width(text))
+        widths = [QTextLength()] * n_columns
+        room = float(NARROW_PX)
+        for width, column in sorted(zip(natural, range(n_columns), strict=True)):
+            room -= width
+            if room < 0:
+                break
+            widths[column] = QTextLength(QTextLength.Type.FixedLength, width)
+        return widths
 
     def plain(self, text: str, offset: int, *, is_new: bool = True) -> None:
         """Write text as it is, from a source offset on; in a new block or behind what is there."""
@@ -300,13 +337,3 @@ class Builder:
             self.source_map.put(chunk, position, offset + at)
             at += len(chunk)
         self.previous = "text"
-
-
-def _take_task_marker(children: Sequence[Token]) -> tuple[str, Sequence[Token]]:
-    """The label that "[ ]" or "[x]" before an item's text stands for, and the text without it."""
-    if children and children[0].type == "text":
-        first = children[0]
-        label = {"[ ] ": "box", "[x] ": "tick"}.get(first.content[:4].lower(), "")
-        if label:
-            return label, [first.copy(content=first.content[4:]), *children[1:]]
-    return "", children

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
+    QFontMetricsF,
     QTextBlockFormat,
     QTextCharFormat,
     QTextFormat,
@@ -20,7 +21,8 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from paceline.gui.theme import mono_font
+from paceline.gui.scale import px
+from paceline.gui.theme import mono_font, ui_font
 
 if TYPE_CHECKING:
     from paceline.gui.theme import Theme
@@ -29,12 +31,15 @@ if TYPE_CHECKING:
 TEXT_PX = 15
 CODE_PX = 13
 HEADING_PX = (22, 19, 17, 15, 15, 15)
-INDENT_PX = 24
+INDENT_PX, NUMBER_PX = 24, 30
 QUOTE_PX = 16
 CODE_PADDING = 14
 CODE_HEADER = 36
 BLOCK_GAP = 10
 ITEM_GAP = 4
+CELL_PADDING = 7
+MAX_CELL_CHARS = 60
+"""Of a cell's text that is measured; what is longer is wide in any case."""
 HEADING_GAP = 8
 MAX_DEPTH = 8
 """Deeper lists and quotes are not indented further."""
@@ -56,10 +61,20 @@ class TextStyle(NamedTuple):
 
 
 class Formats:
-    """Formats of one theme, each made once."""
+    """Formats of one theme, each made once.
 
-    def __init__(self, theme: Theme) -> None:
+    Attributes:
+        theme: The colours.
+        indent: Pixels by which a list stands in.
+        number_indent: The same where its items have numbers.
+    """
+
+    def __init__(self, theme: Theme, *, is_muted: bool = False) -> None:
         self.theme = theme
+        self.indent = px(INDENT_PX)
+        self.number_indent = px(NUMBER_PX)
+        self._cells = QFontMetricsF(ui_font(TEXT_PX, QFont.Weight.DemiBold))
+        self._is_muted = is_muted
         self._mono_families = mono_font().families()
         self._chars: dict[TextStyle, QTextCharFormat] = {}
         self._codes: dict[CodeStyle, QTextCharFormat] = {}
@@ -73,15 +88,15 @@ class Formats:
     def _make_text(self, style: TextStyle) -> QTextCharFormat:
         fmt = QTextCharFormat()
         if style.code:
-            fmt.setFontFamilies(self._mono_families)
-            fmt.setProperty(QTextFormat.Property.FontPixelSize, self._code_px(style.heading))
+            self._set_mono(fmt)
+            fmt.setProperty(QTextFormat.Property.FontPixelSize, px(self._code_px(style.heading)))
         elif style.heading:
-            fmt.setProperty(QTextFormat.Property.FontPixelSize, HEADING_PX[style.heading - 1])
+            fmt.setProperty(QTextFormat.Property.FontPixelSize, px(HEADING_PX[style.heading - 1]))
         if style.bold or style.heading:
             fmt.setFontWeight(QFont.Weight.DemiBold)
         fmt.setFontItalic(style.italic)
         fmt.setFontStrikeOut(style.strike)
-        if style.muted:
+        if style.muted or self._is_muted:
             fmt.setForeground(QColor(self.theme.muted))
         if style.link:
             fmt.setAnchor(True)
@@ -89,6 +104,10 @@ class Formats:
             fmt.setForeground(QColor(self.theme.accent))
             fmt.setFontUnderline(True)
         return fmt
+
+    def _set_mono(self, fmt: QTextCharFormat) -> None:
+        fmt.setFontFamilies(self._mono_families)
+        fmt.setFontFeatures({QFont.Tag("calt"): 0})  # as in `mono_font`
 
     @staticmethod
     def _code_px(heading: int) -> int:
@@ -98,8 +117,8 @@ class Formats:
         """The format of a run in a code block."""
         if style not in self._codes:
             fmt = QTextCharFormat()
-            fmt.setFontFamilies(self._mono_families)
-            fmt.setProperty(QTextFormat.Property.FontPixelSize, CODE_PX)
+            self._set_mono(fmt)
+            fmt.setProperty(QTextFormat.Property.FontPixelSize, px(CODE_PX))
             fmt.setFontFixedPitch(True)
             if style.colour:
                 fmt.setForeground(QColor(style.colour))
@@ -109,16 +128,20 @@ class Formats:
             self._codes[style] = fmt
         return self._codes[style]
 
-    def table(self, n_columns: int, left: float) -> QTextTableFormat:
-        """The format of a table."""
+    def cell_width(self, text: str) -> float:
+        """Pixels that a cell with this text takes without a break, in the widest letters."""
+        return self._cells.horizontalAdvance(text[:MAX_CELL_CHARS]) + 2 * CELL_PADDING + 3
+
+    def table(self, n_columns: int, left: float, top: float) -> QTextTableFormat:
+        """The format of a table; margins in pixels."""
         fmt = QTextTableFormat()
         fmt.setBorderCollapse(True)
         fmt.setBorder(1)
         fmt.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
         fmt.setBorderBrush(QColor(self.theme.line_strong))
-        fmt.setCellPadding(7)
+        fmt.setCellPadding(CELL_PADDING)
         fmt.setCellSpacing(0)
-        fmt.setTopMargin(BLOCK_GAP + 2)
+        fmt.setTopMargin(top + 2)
         fmt.setBottomMargin(BLOCK_GAP + 2)
         fmt.setLeftMargin(left)
         if n_columns > 4:

@@ -1,27 +1,28 @@
 """A text document that shows growing Markdown and knows who gave which character.
 
 Only the open end of the text is parsed and built again; blocks that can no longer change stay. Much
-of what arrives (more prose in a paragraph, more lines of code) is added without parsing at all. The
-final text is rendered once as a whole, which repairs what cutting into blocks distorts.
+of what arrives (more prose in a paragraph, more lines of code) is added without parsing at all. A
+final text that defines links is rendered once as a whole: a definition reaches back.
+
+Long: what is closed, grows or is rebuilt is one state, and each way to write changes it.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtGui import QTextCursor, QTextDocument
 
-from paceline.gui.widgets.code import PLAIN
-from paceline.gui.widgets.markdown import (
+from paceline.chat.markdown_parser import (
     MAX_LINE_CHARS,
     MAX_MARKDOWN_CHARS,
-    Growth,
-    can_append,
-    find_cut,
-    growth_of,
     shared_parser,
     split_at_caps,
 )
+from paceline.gui.widgets.code import PLAIN
+from paceline.gui.widgets.live_code import LiveCode
+from paceline.gui.widgets.markdown import Growth, can_append, find_cut, growth_of
 from paceline.gui.widgets.markdown_build import Builder
 from paceline.gui.widgets.markdown_format import Formats, TextStyle
 from paceline.gui.widgets.markdown_inline import Mark
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 MAX_SHOWN_CHARS = 250_000
 """What is longer is cut in the view; the reply's text keeps everything."""
+
+_DEFINITION = re.compile(r"^[ >]*\[[^\]\n]+\]:", re.MULTILINE)
 
 # One character each, so that offsets stay: what Qt would take for the end of a block or a frame.
 _CLEAN = str.maketrans(
@@ -65,24 +68,35 @@ class MarkdownDocument:
     """Fills one `QTextDocument`; the caller owns the document and decides when to write.
 
     Attributes:
-        provenance: Who gave which character; to be told before the text is written.
+        provenance: Who gave which character of the reply; to be told before the text is written.
+        base: Where in the reply the source of this document begins.
         marks: What is to be painted below the text.
         spans: Where drafters' tokens stand in the document.
         changed_from: The document position from which the last write changed something.
     """
 
-    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+    def __init__(
+        self,
+        document: QTextDocument,
+        theme: Theme,
+        provenance: Provenance | None = None,
+        *,
+        is_muted: bool = False,
+    ) -> None:
         document.setUndoRedoEnabled(False)
         document.setDocumentMargin(0)
         self._document = document
         self._parser = shared_parser()
-        self._formats = Formats(theme)
-        self.provenance = Provenance()
+        self._is_muted = is_muted
+        self._formats = Formats(theme, is_muted=is_muted)
+        self.provenance = Provenance() if provenance is None else provenance
+        self.base = 0
         self.marks: list[Mark] = []
         self.spans: list[Span] = []
         self.changed_from = 0
         self._map = SourceMap()
-        self._source = ""
+        self._live_code = LiveCode()
+        self._raw = self._source = ""
         self._is_final = False
         self._is_literal = False
         self._reset()
@@ -90,8 +104,10 @@ class MarkdownDocument:
     def _reset(self) -> None:
         self.marks.clear()
         self.spans.clear()
-        self._map.truncate(0, 0)
+        self._map.truncate(0)
+        self._live_code.forget()
         self._closed = _Closed()
+        self._list_start: _Closed | None = None
         self._shown = 0
         self._growth: Growth = "none"
         self._fence = ""
@@ -104,7 +120,7 @@ class MarkdownDocument:
 
     def set_theme(self, theme: Theme) -> None:
         """Build everything again in other colours."""
-        self._formats = Formats(theme)
+        self._formats = Formats(theme, is_muted=self._is_muted)
         source, self._source = self._source, ""
         if self._is_final:
             self.finish(source)
@@ -115,11 +131,20 @@ class MarkdownDocument:
     def record_at(self, position: int) -> TokenRecord | None:
         """The token that gave the character at a document position."""
         offset = self._map.offset_at(position)
-        return None if offset is None else self.provenance.record_at(offset)
+        return None if offset is None else self.provenance.record_at(self.base + offset)
+
+    def restart(self, base: int) -> None:
+        """Forget what is shown; what is written next begins at this place of the reply."""
+        self.base = base
+        self._source = ""
+        self._is_final = False
+        self._reset()
 
     def write(self, source: str) -> None:
         """Show a text that begins with the one shown so far; cheap, to be called while it grows."""
-        source = source.translate(_CLEAN)
+        source = self._cleaned(source)
+        if not source.startswith(self._source):
+            self.restart(self.base)
         last_line = self._source[self._source.rfind("\n") + 1 :]
         added = source[len(self._source) :]
         can_grow = (
@@ -141,11 +166,25 @@ class MarkdownDocument:
             self._shown = len(source)
         else:
             self._rebuild_tail(cursor)
+        if self._growth == "code":
+            self._live_code.update(self._document, self.marks[-1], self._formats)
         cursor.endEditBlock()
         closed = self._closed
-        self.spans[closed.n_spans :] = self.provenance.spans(
-            self._map.segments[closed.n_segments :]
-        )
+        self.spans[closed.n_spans :] = self._spans(closed.n_segments)
+
+    def _cleaned(self, raw: str) -> str:
+        """The text without what Qt misunderstands; of a growing one only the new part is looked at.
+
+        Each character becomes one character, so that the part that was cleaned before keeps its
+        length.
+        """
+        before, self._raw = self._raw, raw
+        if self._source and len(before) == len(self._source) and raw.startswith(before):
+            return self._source + raw[len(before) :].translate(_CLEAN)
+        return raw.translate(_CLEAN)
+
+    def _spans(self, n_before: int = 0) -> list[Span]:
+        return self.provenance.spans(self._map.segments[n_before:], self.base)
 
     def write_plain(self, text: str) -> None:
         """Show a text as it is, without any markup."""
@@ -154,8 +193,13 @@ class MarkdownDocument:
         self.finish(self._source)
 
     def finish(self, source: str) -> None:
-        """Show the final text, rendered as a whole."""
-        self._source = source.translate(_CLEAN)
+        """Show the final text; one that was written piece by piece needs its end alone."""
+        self._raw = ""
+        source = source.translate(_CLEAN)
+        if self._can_finish_tail(source):
+            self._finish_tail(source)
+            return
+        self._source = source
         self._is_final = True
         self._reset()
         cursor = QTextCursor(self._document)
@@ -169,7 +213,43 @@ class MarkdownDocument:
         if end < len(self._source):
             builder.plain(self._source[end:MAX_SHOWN_CHARS], end)
         cursor.endEditBlock()
-        self.spans[:] = self.provenance.spans(self._map.segments)
+        self.spans[:] = self._spans()
+
+    def _can_finish_tail(self, source: str) -> bool:
+        """Whether nothing that comes late can change a closed block: a link's definition would."""
+        return (
+            not (self._is_literal or self._is_final)
+            and 0 < self._closed.offset <= split_at_caps(source)
+            and source.startswith(self._source)
+            and _DEFINITION.search(source) is None
+        )
+
+    def _finish_tail(self, source: str) -> None:
+        closed = self._list_start or self._closed
+        self._source, self._is_final = source, True
+        self.changed_from = closed.position
+        cursor = self._end()
+        cursor.beginEditBlock()
+        _cut_off(cursor, closed.position)
+        self._map.truncate(closed.n_segments)
+        del self.marks[closed.n_marks :]
+        builder = Builder(
+            cursor,
+            self._formats,
+            self._map,
+            self.marks,
+            closed.is_fresh,
+            closed.previous,
+            is_final=True,
+        )
+        end = split_at_caps(source)
+        tail = source[closed.offset : end]
+        builder.set_source(tail, closed.offset)
+        builder.build(self._parser.parse(tail))
+        if end < len(source):
+            builder.plain(source[end:MAX_SHOWN_CHARS], end)
+        cursor.endEditBlock()
+        self.spans[closed.n_spans :] = self._spans(closed.n_segments)
 
     def _end(self) -> QTextCursor:
         cursor = QTextCursor(self._document)
@@ -215,12 +295,13 @@ class MarkdownDocument:
         closed = self._closed
         self.changed_from = closed.position
         _cut_off(cursor, closed.position)
-        self._map.truncate(closed.n_segments, closed.offset)
+        self._map.truncate(closed.n_segments)
         del self.marks[closed.n_marks :]
         tail = self._source[closed.offset :]
         builder = Builder(
             cursor, self._formats, self._map, self.marks, closed.is_fresh, closed.previous
         )
+        builder.live_code = self._live_code
         if len(self._source) > MAX_MARKDOWN_CHARS or split_at_caps(tail) < len(tail):
             self._is_plain = True
             self._growth = "none"
@@ -230,6 +311,16 @@ class MarkdownDocument:
         lines = tail.split("\n")
         tokens = self._parser.parse(tail)
         cut = find_cut(tokens, lines)
+        is_within_list = (
+            cut.n_tokens < len(tokens) and tokens[cut.n_tokens].type == "list_item_open"
+        )
+        if is_within_list:
+            self._list_start = self._list_start or closed
+        elif cut.n_tokens and self._list_start is not None:
+            # The list is complete: its numbers and gaps are known only now.
+            self._closed, self._list_start = self._list_start, None
+            self._rebuild_tail(cursor)
+            return
         builder.set_source(tail, closed.offset)
         builder.build(tokens[: cut.n_tokens])
         if cut.n_tokens:
@@ -248,7 +339,7 @@ class MarkdownDocument:
         segments = self._map.segments
         del self.spans[before.n_spans :]
         # What is closed has all its traces: they come no later than the text.
-        self.spans += self.provenance.spans(segments[before.n_segments :])
+        self.spans += self._spans(before.n_segments)
         self._closed = _Closed(
             min(offset, len(self._source)),
             builder.cursor.position(),

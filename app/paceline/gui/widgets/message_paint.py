@@ -1,4 +1,4 @@
-"""Paints what lies below the text of a message: code cards, inline code, quotes, token colours.
+"""Paints what lies below the text of a message: cards of code, inline code, token colours.
 
 These grounds are rounded and can be switched without touching the document, which a text format can
 not offer; and what the user copies carries none of them. Only what the clip shows is looked at.
@@ -6,15 +6,23 @@ not offer; and what the user copies carries none of them. Only what the clip sho
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from paceline.gui.scale import px
 from paceline.gui.theme import ui_font
-from paceline.gui.widgets.markdown_format import CODE_HEADER, CODE_PADDING, INDENT_PX, TEXT_PX
-from paceline.gui.widgets.provenance import LAST_BMP, Span
+from paceline.gui.widgets.markdown_format import (
+    CELL_PADDING,
+    CODE_HEADER,
+    CODE_PADDING,
+    INDENT_PX,
+    TEXT_PX,
+)
+from paceline.gui.widgets.provenance import LAST_BMP, Span, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
     from paceline.gui.widgets.markdown_inline import Mark
 
 _LANGUAGE_PX = 12
+_BOX_PX = 13
 
 
 class Piece(NamedTuple):
@@ -85,6 +94,22 @@ def text_pieces(
         first = max(first, following)
 
 
+def find_words(text: str, words: Sequence[str]) -> list[Span]:
+    """Where words stand in a document's text, in whatever case; a word may begin a longer one."""
+    known = sorted({word.strip() for word in words if word.strip()}, key=len, reverse=True)
+    if not known:
+        return []
+    pattern = re.compile("|".join(map(re.escape, known)), re.IGNORECASE)
+    spans = []
+    at = position = 0
+    for found in pattern.finditer(text):
+        position += units(text[at : found.start()])
+        end = position + units(found[0])
+        spans.append(Span(position, end, "lookup"))
+        at, position = found.end(), end
+    return spans
+
+
 def _units(text: str) -> str:
     """The text with one character per unit of the document."""
     if text.isascii() or max(text) <= LAST_BMP:
@@ -123,8 +148,9 @@ class GroundPainter:
         clip: QRectF,
         marks: Sequence[Mark],
         spans: Sequence[Span],
+        marked: Sequence[Span] = (),
     ) -> None:
-        """Paint what the clip shows; no spans, no token colours."""
+        """Paint what the clip shows; no spans, no token colours; `marked` was searched for."""
         layout = self._document.documentLayout()
         hit = Qt.HitTestAccuracy.FuzzyHit
         first = layout.hitTest(QPointF(0, clip.top() - 2), hit)
@@ -139,13 +165,17 @@ class GroundPainter:
             if mark.start <= below and mark.end >= above:
                 if mark.kind == "inline_code":
                     inline.append(Span(mark.start, mark.end, "draft"))
-                else:
+                elif mark.kind != "image":
                     self._mark(painter, mark)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self._theme.bubble))
         for rect, _ in text_pieces(self._document, inline, above, below):
             painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 1), 4, 4)
         self._spans(painter, spans, first, last)
+        for mark in marks:
+            if mark.kind == "image" and mark.start <= below and mark.end >= above:
+                self._image(painter, mark)
+        self._searched(painter, marked, first, last)
 
     def _mark(self, painter: QPainter, mark: Mark) -> None:
         match mark.kind:
@@ -161,12 +191,28 @@ class GroundPainter:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(QColor(self._theme.line_strong))
                 painter.drawRoundedRect(QRectF(mark.left, top, 3, bottom - top - 2), 1.5, 1.5)
+            case "table_head":
+                self._table_head(painter, mark)
             case "rule":
                 block = self._document.findBlock(mark.start)
                 rect = self._document.documentLayout().blockBoundingRect(block)
                 painter.setPen(QPen(QColor(self._theme.line), 1))
                 y = round(rect.center().y()) + 0.5
                 painter.drawLine(QPointF(mark.left, y), QPointF(self._document.textWidth(), y))
+
+    def _table_head(self, painter: QPainter, mark: Mark) -> None:
+        """The ground of a table's first row; a cell's own would lie above the tokens' colours."""
+        layout = self._document.documentLayout()
+        block, last = self._document.findBlock(mark.start), self._document.findBlock(mark.end)
+        rect = layout.blockBoundingRect(block)
+        while block != last and block.isValid():
+            block = block.next()
+            rect |= layout.blockBoundingRect(block)
+        room = CELL_PADDING + 0.5
+        ground = rect.adjusted(-room, -room, room, room)
+        if mark.label:  # there is another row, and the air below a line is in no rectangle
+            ground.setBottom(layout.blockBoundingRect(last.next()).top() - room)
+        painter.fillRect(ground, QColor(self._theme.hover))
 
     def _item(self, painter: QPainter, mark: Mark) -> None:
         """What stands before a list item: a number, a box to tick or a bullet."""
@@ -175,9 +221,8 @@ class GroundPainter:
         line = block.layout().lineAt(0)
         if not line.isValid():
             return
-        gutter = QRectF(
-            mark.left - INDENT_PX, rect.top(), INDENT_PX - 8, line.ascent() + line.descent()
-        )
+        width = px(INDENT_PX)
+        gutter = QRectF(mark.left - width, rect.top(), width - 8, line.ascent() + line.descent())
         if mark.label in {"box", "tick"}:
             self._box(painter, gutter, is_ticked=mark.label == "tick")
         elif mark.label:
@@ -188,10 +233,15 @@ class GroundPainter:
         else:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(self._theme.muted))
-            painter.drawEllipse(QPointF(gutter.right() - 3, gutter.center().y() + 1), 2.5, 2.5)
+            radius = px(5) / 2
+            painter.drawEllipse(
+                QPointF(gutter.right() - 3, gutter.center().y() + 1), radius, radius
+            )
 
     def _box(self, painter: QPainter, gutter: QRectF, *, is_ticked: bool) -> None:
-        box = QRectF(gutter.right() - 13.5, round(gutter.center().y()) - 5.5, 13, 13)
+        side = px(_BOX_PX)
+        top = round(gutter.center().y() - side / 2) + 0.5
+        box = QRectF(gutter.right() - side - 0.5, top, side, side)
         painter.setPen(QPen(QColor(self._theme.accent if is_ticked else self._theme.faint), 1))
         painter.setBrush(QColor(self._theme.accent if is_ticked else self._theme.surface))
         painter.drawRoundedRect(box, 3, 3)
@@ -199,9 +249,9 @@ class GroundPainter:
             pen = QPen(QColor(self._theme.accent_text), 1.6)
             pen.setCapStyle(Qt.PenCapStyle.RoundCap)
             painter.setPen(pen)
-            at = box.topLeft()
+            at, scale = box.topLeft(), side / _BOX_PX
             points = [QPointF(3.2, 6.8), QPointF(5.6, 9.2), QPointF(10, 4.2)]
-            painter.drawPolyline([at + point for point in points])
+            painter.drawPolyline([at + point * scale for point in points])
 
     def _code_block(self, painter: QPainter, mark: Mark) -> None:
         card = code_card(self._document, mark)
@@ -213,6 +263,29 @@ class GroundPainter:
             painter.setPen(QColor(self._theme.muted))
             header = QRectF(card.left() + CODE_PADDING, card.top(), card.width() / 2, CODE_HEADER)
             painter.drawText(header, Qt.AlignmentFlag.AlignVCenter, mark.label)
+
+    def _image(self, painter: QPainter, mark: Mark) -> None:
+        """A crossed-out picture, in the room before its description."""
+        block = self._document.findBlock(mark.start)
+        origin = self._document.documentLayout().blockBoundingRect(block).topLeft()
+        at = mark.start - block.position()
+        line = block.layout().lineForTextPosition(at)
+        if not line.isValid():
+            return
+        side = 0.62 * line.ascent()
+        left = origin.x() + _x(line, at) + 1
+        frame = QRectF(left, origin.y() + line.y() + line.ascent() - side, 1.25 * side, side)
+        pen = QPen(QColor(self._theme.muted), 1.2)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(frame, 2, 2)
+        painter.drawLine(frame.bottomLeft() + QPointF(2, -2), frame.topRight() + QPointF(-2, 2))
+
+    def _searched(self, painter: QPainter, marked: Sequence[Span], first: int, last: int) -> None:
+        painter.setPen(QPen(QColor(self._theme.text), 1.2))
+        painter.setBrush(QColor(self._theme.selection))
+        for rect, _ in text_pieces(self._document, marked, first, last):
+            painter.drawRoundedRect(rect.adjusted(-2, -1, 2, 1), 4, 4)
 
     def _spans(self, painter: QPainter, spans: Sequence[Span], first: int, last: int) -> None:
         theme = self._theme

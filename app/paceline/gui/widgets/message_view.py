@@ -2,10 +2,13 @@
 
 The view interprets nothing and loads nothing: no raw HTML, no pictures, no links but http and
 https, and these it only reports. Selection, copy and context menu are the text browser's own.
+
+Long: it answers for everything that Qt's text browser would do by itself, a few lines each.
 """
 
 from __future__ import annotations
 
+from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -19,6 +22,7 @@ from PySide6.QtCore import (
     QRectF,
     QSizeF,
     Qt,
+    QTimer,
     QUrl,
     Signal,
     Slot,
@@ -27,18 +31,29 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QTextCursor
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip
 
 from paceline.gui.theme import ui_font
-from paceline.gui.widgets.copy_button import CopyButton
+from paceline.gui.viewmodels.links import describe_link
+from paceline.gui.widgets.code_buttons import CodeButtons
 from paceline.gui.widgets.markdown import link_target
 from paceline.gui.widgets.markdown_format import BLOCK_GAP, CODE_HEADER, CODE_PADDING, TEXT_PX
 from paceline.gui.widgets.markdown_stream import MarkdownDocument
-from paceline.gui.widgets.message_paint import GroundPainter, code_card
+from paceline.gui.widgets.message_paint import GroundPainter, code_card, find_words
 from paceline.gui.widgets.token_text import describe_token
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent, QWheelEvent
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QFocusEvent, QKeyEvent, QPaintEvent, QResizeEvent, QWheelEvent
     from PySide6.QtWidgets import QWidget
 
     from paceline.gui.theme import Theme
+    from paceline.gui.widgets.markdown_inline import Mark
+    from paceline.gui.widgets.provenance import Provenance, Span
+
+MARKED_MS = 6_000
+"""How long words that were searched for stay marked."""
+
+MAX_CODE_BUTTONS = 100
+"""Blocks of code with buttons in one message: each takes the time of four widgets."""
 
 _SCROLL_KEYS = frozenset(
     {
@@ -52,13 +67,39 @@ _SCROLL_KEYS = frozenset(
 )
 
 
+_TURNS_AWAY = frozenset(
+    {
+        Qt.FocusReason.MouseFocusReason,
+        Qt.FocusReason.TabFocusReason,
+        Qt.FocusReason.BacktabFocusReason,
+    }
+)
+
+
 class MessageView(QTextBrowser):
-    """The text of one message."""
+    """The text of one message.
+
+    Args:
+        theme: The colours.
+        parent: Qt's parent.
+        provenance: What is known of the reply's tokens; None: the view's own.
+        is_muted: Whether the text is secondary.
+    """
 
     link_activated = Signal(str)
     copy_requested = Signal(str)
+    code_save_requested = Signal(str, str)
+    """The language as the author named it, and the code."""
+    height_changed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        parent: QWidget | None = None,
+        *,
+        provenance: Provenance | None = None,
+        is_muted: bool = False,
+    ) -> None:
         super().__init__(parent)
         self.setProperty("kind", "message")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -67,6 +108,8 @@ class MessageView(QTextBrowser):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setOpenLinks(False)
         self.setAcceptDrops(False)
+        # The message around it has more to offer than the text alone; see `message_item`.
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.setFont(ui_font(TEXT_PX))
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse
@@ -74,10 +117,18 @@ class MessageView(QTextBrowser):
             | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
         )
         self.viewport().setAutoFillBackground(False)
+        # A line more must not paint all lines anew.
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self._theme = theme
-        self._content = MarkdownDocument(self.document(), theme)
+        self._content = MarkdownDocument(self.document(), theme, provenance, is_muted=is_muted)
         self._painter = GroundPainter(self.document(), theme)
-        self._buttons: list[CopyButton] = []
+        self._buttons: list[CodeButtons] = []
+        self._marked: list[Span] = []
+        self._unmark = QTimer(self)
+        self._unmark.setSingleShot(True)
+        self._unmark.setInterval(MARKED_MS)
+        self._unmark.timeout.connect(self._on_unmark)
         self._has_token_colours = True
         self._has_caret = False
         self.anchorClicked.connect(self._on_anchor_clicked)
@@ -101,6 +152,15 @@ class MessageView(QTextBrowser):
         self._content.finish(source)
         self._refresh(selected)
 
+    def show_part(self, source: str, base: int, *, is_final: bool) -> None:
+        """Show a part of a reply's Markdown, which begins at `base` in the whole."""
+        if base != self._content.base:
+            self._content.restart(base)
+        if is_final:
+            self.show_final(source)
+        else:
+            self.show_growing(source)
+
     def show_plain(self, text: str) -> None:
         """Show a text as it was typed."""
         self._content.write_plain(text)
@@ -109,6 +169,7 @@ class MessageView(QTextBrowser):
     def set_theme(self, theme: Theme) -> None:
         """Show the same in other colours."""
         self._theme = theme
+        self.setFont(ui_font(TEXT_PX))
         self._painter = GroundPainter(self.document(), theme)
         selected = self._selected()
         self._content.set_theme(theme)
@@ -126,6 +187,32 @@ class MessageView(QTextBrowser):
             self._has_caret = on
             self.viewport().update()
 
+    def mark_words(self, words: Sequence[str]) -> bool:
+        """Mark these words for a while, in whatever case they are written; none: no marks.
+
+        Returns:
+            Whether any was found.
+        """
+        self._marked = find_words(self.toPlainText(), words)
+        self._unmark.stop()
+        if self._marked:
+            self._unmark.start()
+        self.viewport().update()
+        return bool(self._marked)
+
+    def marked_top(self) -> float | None:
+        """Where the line of the first marked word begins; None: no word is marked."""
+        if not self._marked:
+            return None
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self._marked[0].start)
+        return float(self.cursorRect(cursor).top())
+
+    @Slot()
+    def _on_unmark(self) -> None:
+        self._marked = []
+        self.viewport().update()
+
     def _selected(self) -> tuple[int, int] | None:
         cursor = self.textCursor()
         return (cursor.anchor(), cursor.position()) if cursor.hasSelection() else None
@@ -138,15 +225,17 @@ class MessageView(QTextBrowser):
             selection.setPosition(min(selected[0], last))
             selection.setPosition(min(selected[1], last), QTextCursor.MoveMode.KeepAnchor)
             self.setTextCursor(selection)
-        codes = [mark for mark in self._content.marks if mark.kind == "code_block"]
+        codes = self._codes()
         while len(self._buttons) > len(codes):
             self._buttons.pop().deleteLater()
         while len(self._buttons) < len(codes):
-            button = CopyButton(self.viewport())
+            button = CodeButtons(self.viewport())
             button.copy_requested.connect(self.copy_requested)
+            button.save_requested.connect(self.code_save_requested)
             self._buttons.append(button)
         for button, mark in zip(self._buttons, codes, strict=True):
-            button.set_code(mark.code)
+            button.set_code(mark.label, mark.code)
+        self._marked = []  # they may stand elsewhere now
         self._fit()
         self._place_buttons()
         cursor = QTextCursor(self.document())
@@ -154,6 +243,11 @@ class MessageView(QTextBrowser):
         # From the line above on: a card's header and the old caret may reach there.
         top = max(0, self.cursorRect(cursor).top() - CODE_HEADER - BLOCK_GAP)
         self.viewport().update(0, top, self.viewport().width(), self.viewport().height() - top)
+
+    def _codes(self) -> list[Mark]:
+        """The blocks of code that have buttons."""
+        codes = (mark for mark in self._content.marks if mark.kind == "code_block")
+        return list(islice(codes, MAX_CODE_BUTTONS))
 
     # -------------------------------------------------------------------------- geometry
 
@@ -168,6 +262,7 @@ class MessageView(QTextBrowser):
             height += CODE_PADDING  # the layout leaves out the margin below the last line
         if height != self.height():
             self.setFixedHeight(height)
+            self.height_changed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the buttons on their cards."""
@@ -177,7 +272,7 @@ class MessageView(QTextBrowser):
     def _place_buttons(self) -> None:
         if not self._buttons:
             return
-        codes = [mark for mark in self._content.marks if mark.kind == "code_block"]
+        codes = self._codes()
         for button, mark in zip(self._buttons, codes, strict=False):
             card = code_card(self.document(), mark)
             size = button.sizeHint()
@@ -191,7 +286,8 @@ class MessageView(QTextBrowser):
         """Grounds first, then Qt's text on them."""
         painter = QPainter(self.viewport())
         spans = self._content.spans if self._has_token_colours else ()
-        self._painter.paint(painter, QRectF(event.rect()), self._content.marks, spans)
+        marked = self._marked
+        self._painter.paint(painter, QRectF(event.rect()), self._content.marks, spans, marked)
         if self._has_caret:
             self._paint_caret(painter)
         painter.end()
@@ -213,6 +309,21 @@ class MessageView(QTextBrowser):
         """Leave the wheel to the conversation: a message neither scrolls nor zooms."""
         event.ignore()
 
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """One selection at a time: it goes when the user turns to something else."""
+        super().focusOutEvent(event)
+        if event.reason() in _TURNS_AWAY and self.textCursor().hasSelection():
+            cursor = self.textCursor()
+            cursor.clearSelection()
+            self.setTextCursor(cursor)
+
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001 - Qt's name
+        """Go through the links, but not while a button on the text has the keyboard."""
+        parent = self.parentWidget()
+        if self.hasFocus() or parent is None:
+            return super().focusNextPrevChild(next)
+        return parent.focusNextPrevChild(next)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave the keys that scroll to the conversation."""
         if event.key() in _SCROLL_KEYS:
@@ -233,15 +344,25 @@ class MessageView(QTextBrowser):
 
     def tool_tip_at(self, at: QPoint) -> str:
         """What hovering tells at a point of the viewport: a link's address, a token's source."""
-        anchor = self.anchorAt(at)
-        if anchor:
-            return anchor
-        if not self._has_token_colours:
-            return ""
         layout = self.document().documentLayout()
         position = layout.hitTest(QPointF(at), Qt.HitTestAccuracy.ExactHit)
+        told = [self.tr("Image not loaded")] if self._is_image(position) else []
+        anchor = self.anchorAt(at)
+        if anchor:
+            shown, warning = describe_link(anchor)
+            told += [shown, warning]
+        if told:
+            return "\n".join(filter(None, told))
+        if not self._has_token_colours:
+            return ""
         record = self._content.record_at(position) if position >= 0 else None
         return describe_token(record) if record else ""
+
+    def _is_image(self, position: int) -> bool:
+        return any(
+            mark.kind == "image" and mark.start <= position < mark.end
+            for mark in self._content.marks
+        )
 
     def createMimeDataFromSelection(self) -> QMimeData:
         """Copies carry the text alone, not the theme's colours."""

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
     from paceline.messages import TokenTrace
 
-SEARCH_WINDOW = 64
-"""Characters of markup that may stand between two visible pieces of one block."""
-
-
 LAST_BMP = "\uffff"
 """Characters behind this one take two units of a Qt document."""
+
+
+def units(text: str) -> int:
+    """How many positions of a Qt document a text takes."""
+    if text.isascii() or max(text) <= LAST_BMP:
+        return len(text)
+    return len(text) + sum(char > LAST_BMP for char in text)
 
 
 class Span(NamedTuple):
@@ -49,12 +52,16 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TokenRecord:
-    """One committed token, the step that brought it, and what its drafter is called."""
+    """One committed token, the step that brought it, and what its drafter is called.
+
+    `n_drafted` and `n_accepted` count the step's drafted tokens, of all drafters.
+    """
 
     trace: TokenTrace
     step: int
     n_drafted: int
     title: str
+    n_accepted: int = 0
 
 
 class Provenance:
@@ -76,12 +83,15 @@ class Provenance:
     ) -> None:
         """Note the tokens of one step; those without a character of their own are left out."""
         sources = sources or Sources()
+        traces = tuple(traces)
+        n_accepted = sum(trace.position >= 0 for trace in traces)
         for trace in traces:
             start = self._ends[-1] if self._ends else 0
             if trace.text_end <= start:
                 continue
             self._ends.append(trace.text_end)
-            self._records.append(TokenRecord(trace, step, n_drafted, sources.title(trace.source)))
+            title = sources.title(trace.source)
+            self._records.append(TokenRecord(trace, step, n_drafted, title, n_accepted))
             if trace.source == SOURCE_TARGET:
                 continue
             kind = sources.kind(trace.source)
@@ -96,10 +106,16 @@ class Provenance:
         index = bisect_right(self._ends, offset)
         return self._records[index] if offset >= 0 and index < len(self._ends) else None
 
-    def spans(self, segments: Iterable[Segment]) -> list[Span]:
-        """Where drafters' characters stand in the document; touching spans are merged."""
+    def spans(self, segments: Iterable[Segment], base: int = 0) -> list[Span]:
+        """Where drafters' characters stand in the document; touching spans are merged.
+
+        Args:
+            segments: What the document shows, in its order.
+            base: Where in the reply the document's source begins.
+        """
         result: list[Span] = []
-        for position, offset, length, width in segments:
+        for position, local, length, width in segments:
+            offset = base + local
             shift = position - offset
             index = max(0, bisect_right(self._run_starts, offset) - 1)
             while index < len(self._runs) and self._runs[index][0] < offset + length:
@@ -118,24 +134,14 @@ class Provenance:
 
 
 class SourceMap:
-    """The pieces that source and document share, in the order of both.
-
-    The source is walked once, from front to back: visible text is a subsequence of it, so that the
-    next occurrence behind the last one is the right one.
-    """
+    """The pieces that source and document share, in the order of the document."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
-        self._offset = 0
 
-    def seek(self, offset: int) -> None:
-        """Go on at this source offset, if that is ahead."""
-        self._offset = max(self._offset, offset)
-
-    def truncate(self, n_segments: int, offset: int) -> None:
-        """Forget what was placed behind the first `n_segments`, and go on at `offset`."""
+    def truncate(self, n_segments: int) -> None:
+        """Forget what was placed behind the first `n_segments`."""
         del self.segments[n_segments:]
-        self._offset = offset
 
     def offset_at(self, position: int) -> int | None:
         """The source offset of the character at a document position; None for added text."""
@@ -148,34 +154,25 @@ class SourceMap:
             return None
         return segment.offset + min(inside, segment.length - 1)
 
-    def place(self, text: str, position: int, source: str, base: int = 0) -> None:
-        """Find visible text in the source, whose first character has the offset `base`."""
-        start = self._offset - base
-        found = source.find(text, start, start + len(text) + SEARCH_WINDOW)
-        if found >= 0:
-            self.put(text, position, found + base)
-            return
-        # Escapes and entities stand within: character by character. What is not found is skipped.
-        for char in text:
-            start = self._offset - base
-            found = source.find(char, start, start + SEARCH_WINDOW)
-            if found >= 0:
-                self.put(char, position, found + base)
-            position += 1 + (char > LAST_BMP)
-
     def put(self, text: str, position: int, offset: int) -> None:
-        """Add text whose place is known."""
+        """Add text that stands in the source from an offset on."""
         if text.isascii() or max(text) <= LAST_BMP:
             self._put(Segment(position, offset, len(text), len(text)))
             return
         for char in text:
-            width = 1 + (char > LAST_BMP)
+            width = units(char)
             self._put(Segment(position, offset, 1, width))
             position += width
             offset += 1
 
+    def put_all_at(self, text: str, position: int, offset: int) -> None:
+        """Add text that one character of the source brought about: the last one of an entity."""
+        for char in text:
+            width = units(char)
+            self._put(Segment(position, offset, 1, width))
+            position += width
+
     def _put(self, new: Segment) -> None:
-        self._offset = new.offset + new.length
         if self.segments:
             last = self.segments[-1]
             if (

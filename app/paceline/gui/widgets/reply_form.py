@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from paceline.gui.scale import SMALL, px
 from paceline.gui.theme import mono_font
-from paceline.gui.viewmodels.constraints import Form, judge
+from paceline.gui.viewmodels.constraints import EXAMPLES, Form, judge
 from paceline.gui.widgets.fields import Choice
+from paceline.gui.widgets.flow_layout import FlowLayout
 from paceline.gui.widgets.leaving_edit import LeavingEdit
 from paceline.gui.widgets.soft_breaks import with_soft_breaks
+from paceline.gui.widgets.yielding import YieldingLabel
 
 _EDITOR_PX = 112
 
@@ -18,13 +22,15 @@ class ReplyForm(QWidget):
     """A drop-down list and, unless the text is free, an editor. Each form keeps its own text."""
 
     changed = Signal()
+    load_wanted = Signal(str)
+    """The text of a file is to be put into this form: "schema" or "grammar"."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._texts: dict[Form, str] = {"free": "", "schema": "", "grammar": ""}
         self._shown: Form = "free"
         self._refusal = ""
-        label = QLabel(self.tr("Form of the reply"))
+        label = YieldingLabel(self.tr("Form of the reply"), keeps=8)
         label.setProperty("role", "muted")
         self.form_choice = Choice()
         for form, name in (
@@ -40,8 +46,7 @@ class ReplyForm(QWidget):
         )
         label.setBuddy(self.form_choice)
         self.editor = LeavingEdit()
-        self.editor.setFixedHeight(_EDITOR_PX)
-        self.editor.setFont(mono_font(12))
+        self.editor.setProperty("kind", "code")
         self.problem = QLabel()
         self.problem.setProperty("role", "danger")
         self.problem.setWordWrap(True)
@@ -55,8 +60,10 @@ class ReplyForm(QWidget):
         column.addLayout(row)
         column.addWidget(self.editor)
         column.addWidget(self.problem)
+        column.addWidget(self._make_tools())
         self.form_choice.currentIndexChanged.connect(self._on_form)
         self.editor.textChanged.connect(self._on_text)
+        self._fit()
         self._refresh()
 
     @property
@@ -87,6 +94,40 @@ class ReplyForm(QWidget):
         self._refusal = text
         self._refresh()
 
+    def put_text(self, form: str, text: str) -> None:
+        """Put a text into a form and choose it, as if it were typed; Ctrl+Z takes it back."""
+        self.form_choice.setCurrentIndex(self.form_choice.findData(form))
+        cursor = QTextCursor(self.editor.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
+        self.editor.setFocus()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "problem"):
+            self._fit()
+
+    def _fit(self) -> None:
+        self.editor.setFixedHeight(px(_EDITOR_PX))
+        self.editor.setFont(mono_font(SMALL))
+
+    def _make_tools(self) -> QWidget:
+        self.load = QToolButton()
+        self.load.setText(self.tr("Load from file…"))
+        self.load.clicked.connect(self._on_load)
+        self.example = QToolButton()
+        self.example.setText(self.tr("Insert an example"))
+        self.example.clicked.connect(self._on_example)
+        self.tools = QWidget()
+        row = FlowLayout(self.tools)
+        for button in (self.load, self.example):
+            button.setProperty("kind", "link")
+            button.setAccessibleName(button.text())
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            row.addWidget(button)
+        return self.tools
+
     def _show_form(self, form: Form) -> None:
         self._shown = form
         self._refusal = ""
@@ -97,6 +138,7 @@ class ReplyForm(QWidget):
     def _refresh(self) -> None:
         is_free = self._shown == "free"
         self.editor.setVisible(not is_free)
+        self.tools.setVisible(not is_free)
         is_schema = self._shown == "schema"
         name = self.tr("JSON schema") if is_schema else self.tr("Grammar (GBNF)")
         self.editor.setAccessibleName(name)
@@ -118,3 +160,12 @@ class ReplyForm(QWidget):
         self._refusal = ""
         self._refresh()
         self.changed.emit()
+
+    @Slot()
+    def _on_load(self) -> None:
+        self.load_wanted.emit(self._shown)
+
+    @Slot()
+    def _on_example(self) -> None:
+        if self._shown != "free":
+            self.put_text(self._shown, EXAMPLES[self._shown])

@@ -1,6 +1,8 @@
 """One reply: a status before the first token, the text, an error if there was one, the figures.
 
 `append` only collects; `flush` writes. Who calls `flush` and how often is the chat view's business.
+
+Long: all states of a reply meet here, and each is a few lines about the same few widgets.
 """
 
 from __future__ import annotations
@@ -8,63 +10,94 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from paceline.gui.widgets.message_view import MessageView
+from paceline.gui.widgets.message_actions import Act
+from paceline.gui.widgets.message_item import ROW_PX, MessageItem
+from paceline.gui.widgets.reply_body import ReplyBody
 from paceline.gui.widgets.soft_breaks import BreakingLabel, with_soft_breaks
-from paceline.gui.widgets.stats_label import StatsLabel
+from paceline.gui.widgets.stats_label import SEPARATOR, StatsLabel
+from paceline.messages import SOURCE_TARGET
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from paceline.gui.icons import Icons
     from paceline.gui.theme import Theme
+    from paceline.gui.viewmodels.shown import ShownMessage
     from paceline.gui.viewmodels.sources import Sources
+    from paceline.gui.widgets.message_actions import MessageActions
+    from paceline.gui.widgets.message_view import MessageView
     from paceline.messages import TokenTrace
 
+_COMPACT_PX = 160
+"""What the row of actions takes when it shows icons alone."""
+PIECE_CHARS = 4_000
+"""How much of a long text is shown at once: less than 20 ms of work."""
 
-class ReplyView(QWidget):
+
+class _Slot(QWidget):
+    """Room for the actions, also while they are hidden; gives way down to the icons alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted = _COMPACT_PX
+        self.setMinimumWidth(_COMPACT_PX)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+
+    def set_wanted(self, width: int) -> None:
+        if width != self._wanted:
+            self._wanted = width
+            self.setMaximumWidth(width)
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._wanted, super().sizeHint().height())
+
+
+class ReplyView(MessageItem):
     """A reply that may still be growing."""
 
     flush_wanted = Signal(object)
     """Carries the reply; asks for `flush` soon."""
-    link_activated = Signal(str)
-    copy_requested = Signal(str)
-    regenerate_requested = Signal()
+    code_save_requested = Signal(str, str)
+    """A block's language and its code."""
+    drafts_seen = Signal()
+    """A drafter gave a token for the first time."""
+    ended = Signal(object)
+    """Carries the reply, which was seen growing and is complete now, or failed."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+    def __init__(self, message: ShownMessage, theme: Theme, icons: Icons | None) -> None:
+        super().__init__(message, theme, icons)
         self._text = ""
+        self._n_shown = 0
         self._is_finished = False
         self._is_growing = True
-        self._was_flushed = False
+        self._was_seen_growing = False
         self._is_dirty = False
         self._is_theme_due = False
-        self._is_last = False
-        self._stats = self._details = ""
+        self._has_drafts = False
+        self._stats = self._details = self._speed = ""
 
-        self._status = QLabel()
-        self._status.setProperty("role", "muted")
-        self._status.hide()
-        self._body = MessageView(theme)
-        self._body.setAccessibleName(self.tr("Reply"))
+        self._status: QLabel | None = None
+        self._body = ReplyBody(theme)
         self._body.link_activated.connect(self.link_activated)
         self._body.copy_requested.connect(self.copy_requested)
+        self._body.code_save_requested.connect(self.code_save_requested)
+        self._body.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self._body.hide()
         self._error: QLabel | None = None
+        self._note: QLabel | None = None
         self._footer = self._make_footer()
 
         layout = self._rows = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        for widget in (self._status, self._body, self._footer):
+        for widget in (self._body, self._footer):
             layout.addWidget(widget)
+        self._show_siblings()
+        self._name()
 
     def _make_error(self) -> QLabel:
         frame = QFrame()
@@ -78,33 +111,29 @@ class ReplyView(QWidget):
         self._rows.insertWidget(self._rows.indexOf(self._footer), frame)
         return label
 
+    def _make_status(self) -> QLabel:
+        label = QLabel()
+        label.setProperty("role", "muted")
+        self._rows.insertWidget(0, label)
+        return label
+
     def _make_footer(self) -> QWidget:
         footer = QWidget()
         self._stats_label = StatsLabel()
-        self._copy = self._make_action(self.tr("Copy"), self.tr("Copy the reply"))
-        self._copy.clicked.connect(self._on_copy_clicked)
-        self._regenerate = self._make_action(
-            self.tr("Regenerate"), self.tr("Generate this reply again")
-        )
-        self._regenerate.clicked.connect(self.regenerate_requested)
-        self._regenerate.hide()
-        layout = QHBoxLayout(footer)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self._stats_label, 1)
-        layout.addWidget(self._copy)
-        layout.addWidget(self._regenerate)
-        footer.hide()
+        self._stats_label.clicked.connect(self._on_stats_clicked)
+        self._stats_label.hide()
+        self._row = QHBoxLayout(footer)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(4)
+        self._row.addStrut(ROW_PX)
+        self._row.addWidget(self._stats_label)
+        self._row.addStretch(1)
+        self._slot = _Slot()
+        self._action_row = QHBoxLayout(self._slot)
+        self._action_row.setContentsMargins(0, 0, 0, 0)
+        self._action_row.addStretch(1)
+        self._row.addWidget(self._slot)
         return footer
-
-    @staticmethod
-    def _make_action(text: str, name: str) -> QToolButton:
-        button = QToolButton()
-        button.setProperty("kind", "link")
-        button.setText(text)
-        button.setAccessibleName(name)
-        button.setToolTip(name)
-        return button
 
     # ----------------------------------------------------------------------------- state
 
@@ -117,22 +146,67 @@ class ReplyView(QWidget):
     def plain_text(self) -> str:
         """What can be read on the screen, without markup."""
         self.flush()
-        return self._body.toPlainText()
+        return self._body.plain_text or self._body.reasoning_text
+
+    @property
+    def answer_text(self) -> str:
+        """The Markdown without the reasoning, unless there is nothing else; what is copied."""
+        self.flush()
+        return self._body.answer_text or self._body.reasoning_text
 
     @property
     def body(self) -> MessageView:
-        """The text's view."""
+        """The answer's view."""
+        return self._body.answer
+
+    @property
+    def parts(self) -> ReplyBody:
+        """The answer and the reasoning."""
         return self._body
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether more is to come."""
+        return self._is_growing
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nobody has said anything about it yet."""
+        return self._is_growing and not self._text and not self.status_text
+
+    @property
+    def has_drafts(self) -> bool:
+        """Whether a drafter gave any of its tokens."""
+        return self._has_drafts
+
+    @property
+    def is_theme_due(self) -> bool:
+        """Whether the text still has the colours of the theme before."""
+        return self._is_theme_due
 
     @property
     def status_text(self) -> str:
         """What is said in place of the text; empty: nothing."""
-        return "" if self._status.isHidden() else self._status.text()
+        return "" if self._status is None or self._status.isHidden() else self._status.text()
 
     def set_status(self, text: str) -> None:
         """Say what happens before the first token; the first token hides it."""
+        if self._status is None:
+            if not text:
+                return
+            self._status = self._make_status()
         self._status.setText(text)
         self._status.setVisible(bool(text))
+
+    def focus_text(self) -> None:
+        """Give the keyboard to the text, or to the figures where there is none."""
+        target = self._stats_label if self._body.isHidden() else self._body.answer
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def mark_words(self, words: tuple[str, ...]) -> None:
+        """Mark these words in the text for a while; none: no marks."""
+        self.flush()
+        self._body.mark_words(words)
 
     def append(
         self,
@@ -142,6 +216,7 @@ class ReplyView(QWidget):
         step: int = 0,
         n_drafted: int = 0,
         sources: Sources | None = None,
+        seconds: float = 0.0,
     ) -> None:
         """Take what one step added; shown at the next flush.
 
@@ -151,56 +226,95 @@ class ReplyView(QWidget):
             step: The step's number.
             n_drafted: How many tokens were drafted in it, for the hover text.
             sources: What the drafters are called, and their colours.
+            seconds: How long the step took, for the time of the reasoning.
         """
         self._text += text
-        self._body.content.provenance.add(traces, step, n_drafted, sources)
+        self._body.add_step(
+            traces, step=step, n_drafted=n_drafted, sources=sources, seconds=seconds
+        )
+        if not self._has_drafts and any(trace.source != SOURCE_TARGET for trace in traces):
+            self._has_drafts = True
+            self.drafts_seen.emit()
         if text:
             self._is_dirty = True
             self.flush_wanted.emit(self)
 
     def finish(self, text: str) -> None:
-        """The reply is complete; this is its text."""
+        """The reply is complete; this is its text, shown at the next flush.
+
+        Whoever says so has more to do at this moment, and nothing may hold the window up for long.
+        """
+        if not text.startswith(self._text[: self._n_shown]):
+            self._n_shown = 0
         self._text = text
         self._is_finished = True
         self._is_growing = False
         self._is_dirty = True
-        if self._was_flushed:
-            self.flush()
-        else:
-            # From the store: many may come at once, and each is rendered when there is time.
-            self.flush_wanted.emit(self)
+        self.flush_wanted.emit(self)
+
+    @property
+    def is_partly_shown(self) -> bool:
+        """Whether pieces of a long text that is complete are still to be shown."""
+        return self._is_finished and self._is_dirty and self._n_shown > 0
+
+    def flush_piece(self) -> None:
+        """Show what came so far; of a long text that is complete, the next piece alone."""
+        self._flush(in_pieces=True)
 
     def flush(self) -> None:
         """Show everything that came so far."""
+        self._flush(in_pieces=False)
+
+    def _flush(self, *, in_pieces: bool) -> None:
         if self._is_theme_due:
             self._is_theme_due = False
             self._body.set_theme(self._theme)
         if not self._is_dirty:
             return
         self._is_dirty = False
-        self._was_flushed = True
         if self._text and self._body.isHidden():
             self.set_status("")
         self._body.setVisible(bool(self._text))
         self._body.set_caret(self._is_growing)
-        if self._is_finished:
+        n_left = len(self._text) - self._n_shown
+        if self._is_finished and in_pieces and n_left > 2 * PIECE_CHARS:
+            self._show_piece()
+        elif self._is_finished:
+            self._n_shown = len(self._text)
             self._body.show_final(self._text)
             self._show_footer()
+            self._name()
+            if self._was_seen_growing:
+                self._was_seen_growing = False
+                self.ended.emit(self)
         else:
+            self._was_seen_growing = True
+            self._n_shown = len(self._text)
             self._body.show_growing(self._text)
+
+    def _show_piece(self) -> None:
+        end = self._n_shown + PIECE_CHARS
+        # Whole lines, if they are not too long for that.
+        self._n_shown = self._text.rfind("\n", self._n_shown, end) + 1 or end
+        self._body.show_growing(self._text[: self._n_shown])
+        self._is_dirty = True
+        self.flush_wanted.emit(self)
 
     # ------------------------------------------------------------------------ below the text
 
-    def set_stats(self, text: str, tooltip: str = "") -> None:
+    def set_stats(self, text: str, tooltip: str = "", *, tokens_per_s: float | None = None) -> None:
         """The line below the reply.
 
         Args:
             text: Rich text; ``<b>`` is in the text colour, ``<em>`` a gain, ``<del>`` a loss.
             tooltip: More of the same, on hover.
+            tokens_per_s: The speed, for those who hear it instead.
         """
         self._stats = text
         theme = self._theme
         self._details = tooltip
+        if tokens_per_s is not None:
+            self._speed = self.tr("{:.0f} tokens per second").format(tokens_per_s)
         shown = text
         for tag, colour in (("em", theme.accent), ("b", theme.text), ("del", theme.danger)):
             start = f'<span style="color:{colour};font-weight:600">'
@@ -208,12 +322,11 @@ class ReplyView(QWidget):
             text = text.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
         self._stats_label.set_parts(shown)
         self._stats_label.setToolTip(f"{text}\n{tooltip}".strip())
+        self._stats_label.setAccessibleName(
+            self.tr("Figures of this reply: {}").format(text.replace(SEPARATOR, ", "))
+        )
         self._show_footer()
-
-    def _show_footer(self) -> None:
-        self._copy.setVisible(bool(self._text))
-        self._regenerate.setVisible(self._is_last)
-        self._footer.setVisible(bool(self._text or self._stats) or self._is_last)
+        self._name()
 
     def set_error(self, message: str, hint: str) -> None:
         """Say that the reply failed; what was received stays."""
@@ -226,15 +339,50 @@ class ReplyView(QWidget):
         lines = [f"<b>{escape(with_soft_breaks(message))}</b>", escape(with_soft_breaks(hint))]
         self._error.setText("<br>".join(line for line in lines if line))
         self._show_footer()
+        self._name()
+        if self._was_seen_growing and not self._is_finished:
+            self.ended.emit(self)
 
-    def set_can_regenerate(self, on: bool) -> None:  # noqa: FBT001
-        """Offer to generate the reply again: only for the last one."""
-        self._is_last = on
-        self._regenerate.setVisible(on)
+    def set_note(self, text: str) -> None:
+        """Say something about how the reply came about, below its text; empty: nothing."""
+        if self._note is None:
+            if not text:
+                return
+            self._note = BreakingLabel()
+            self._note.setTextFormat(Qt.TextFormat.PlainText)
+            self._note.setProperty("role", "small")
+            self._rows.insertWidget(self._rows.indexOf(self._footer), self._note)
+        self._note.setText(text)
+        self._note.setVisible(bool(text))
+
+    def _show_footer(self) -> None:
+        if self._is_dirty:
+            return  # the flush does it
+        self._stats_label.setVisible(bool(self._stats) and not self._is_growing)
+        self._update_actions()
+
+    def _name(self) -> None:
+        """Tell screen readers what this is and how it went."""
+        if self._error is not None:
+            name = self.tr("Reply, failed")
+        elif self._is_growing:
+            name = self.tr("Reply, being written")
+        elif self._speed:
+            name = self.tr("Reply, finished, {}").format(self._speed)
+        else:
+            name = self.tr("Reply, finished")
+        self.setAccessibleName(name)
+        self._body.setAccessibleName(name)
+
+    def update_message(self, message: ShownMessage) -> None:
+        """Show other siblings; a text that was changed elsewhere takes the old one's place."""
+        super().update_message(message)
+        if not self._is_growing and message.text and message.text != self._text:
+            self.finish(message.text)
 
     def set_theme(self, theme: Theme) -> None:
-        """Show the same in other colours."""
-        self._theme = theme
+        """Show the same in other colours, soon."""
+        super().set_theme(theme)
         self._is_theme_due = True
         self.flush_wanted.emit(self)  # building a long conversation again takes a while
         if self._stats:
@@ -244,6 +392,26 @@ class ReplyView(QWidget):
         """Show or hide where each token came from."""
         self._body.set_token_colours(on)
 
+    def _wants_actions(self) -> bool:
+        return not self._is_growing and super()._wants_actions()
+
+    def _offer(self, actions: MessageActions) -> None:
+        actions.set_possible(Act.COPY, bool(self._text))
+        actions.set_possible(Act.DETAILS, bool(self._stats) or self._error is not None)
+        others = self._stats_label.natural_width if self._stats else 0
+        if self._switch is not None:
+            others += self._switch.sizeHint().width()
+        full = actions.full_width
+        is_compact = others + full + 16 > self.width()
+        actions.set_compact(is_compact)
+        self._slot.set_wanted(_COMPACT_PX if is_compact else max(full, _COMPACT_PX))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show words beside the icons where there is room."""
+        super().resizeEvent(event)
+        if self._actions is not None:
+            self._offer(self._actions)
+
     @Slot()
-    def _on_copy_clicked(self) -> None:
-        self.copy_requested.emit(self._text)
+    def _on_stats_clicked(self) -> None:
+        self.acted.emit(Act.DETAILS, self.message_id)

@@ -1,0 +1,79 @@
+"""What to show of an address before it is opened, and whether it may not be what it seems.
+
+A link's text says nothing of where it leads, and letters of other scripts look like ours: so the
+host is shown as it is sent (punycode), and said if it mixes scripts or hides a name in front of
+an "@". The rules are a short form of Unicode's UTS 39, section 5.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from PySide6.QtCore import QCoreApplication, QUrl
+
+_CONTEXT = "Links"
+MAX_LINK_CHARS = 200
+_TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
+"""Scripts that are written side by side."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate(_CONTEXT, text)
+
+
+def describe_link(url: str) -> tuple[str, str]:
+    """An address as it is sent, cut if it is very long, and a warning.
+
+    Args:
+        url: An http or https address.
+
+    Returns:
+        What to show, and one sentence that warns; empty: nothing strikes the eye.
+    """
+    parsed = QUrl(url, QUrl.ParsingMode.StrictMode)
+    sent = parsed.toString(QUrl.ComponentFormattingOption.FullyEncoded) or url
+    shown = sent if len(sent) <= MAX_LINK_CHARS else f"{sent[:MAX_LINK_CHARS]}…"
+    host = parsed.host(QUrl.ComponentFormattingOption.FullyEncoded)
+    return shown, _warning(parsed, host)
+
+
+def _warning(url: QUrl, host: str) -> str:
+    if url.userInfo():
+        return _tr("The address begins with a user name. It leads to {host}.").format(host=host)
+    if any(label.startswith("xn--") for label in host.lower().split(".")):
+        named = _decoded(host)
+        scripts = {script for label in named.split(".") for script in _scripts(label)}
+        if any(_is_mixed(label) for label in named.split(".")):
+            return _tr(
+                "The host is written {name}: it mixes letters of several alphabets, as addresses "
+                "do that imitate others."
+            ).format(name=named)
+        if scripts - {"LATIN"}:
+            return _tr(
+                "The host is written {name}: some of its letters may look like others."
+            ).format(name=named)
+        return _tr("The host is written {name}.").format(name=named)
+    return ""
+
+
+def _decoded(host: str) -> str:
+    labels = []
+    for label in host.split("."):
+        try:
+            is_coded = label.lower().startswith("xn--")
+            labels.append(label[4:].encode("ascii").decode("punycode") if is_coded else label)
+        except (UnicodeError, ValueError):
+            labels.append(label)
+    return "".join(char if char.isprintable() else "\ufffd" for char in ".".join(labels))
+
+
+def _scripts(label: str) -> set[str]:
+    return {unicodedata.name(char, "?").split(" ")[0] for char in label if char.isalpha()}
+
+
+def _is_mixed(label: str) -> bool:
+    scripts = _scripts(label)
+    if scripts & _TOGETHER:
+        scripts -= _TOGETHER | {"LATIN"}
+        return bool(scripts)
+    return len(scripts) > 1

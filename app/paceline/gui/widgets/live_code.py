@@ -1,0 +1,90 @@
+"""Colours an open block of code while it streams: now and then, and only while that is cheap.
+
+The block is coloured as a whole, since what a line means can depend on any line above it; only
+lines that look different than before are touched. What was left out is made up for when the block
+closes.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QTextCursor
+
+from paceline.gui.widgets.code import PLAIN, CodeRun, highlight_now
+from paceline.gui.widgets.provenance import units
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QTextDocument
+
+    from paceline.gui.widgets.markdown_format import Formats
+    from paceline.gui.widgets.markdown_inline import Mark
+
+INTERVAL_S = 0.5
+BUDGET_S = 0.008
+"""A frame has 33 ms. Whoever once took longer stays as it is until the block closes."""
+MAX_LINES = 60
+"""Lines that are coloured in one go."""
+
+
+class LiveCode:
+    """One open block of code at the end of a document."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin with another block."""
+        self._start = -1
+        self._due_s = 0.0
+        self._is_slow = False
+        self._lines: list[list[CodeRun]] = []
+
+    def lines_of(self, code: str) -> list[list[CodeRun]]:
+        """The lines of an open block that is written anew, in the colours that they had."""
+        lines = [[CodeRun(line, PLAIN)] if line else [] for line in code.split("\n")]
+        for number, known in enumerate(self._lines[: len(lines)]):
+            text = lines[number][0].text if lines[number] else ""
+            if text == "".join(run.text for run in known):
+                lines[number] = known
+            else:
+                self._lines[number] = lines[number]
+        return lines
+
+    def update(self, document: QTextDocument, mark: Mark, formats: Formats) -> None:
+        """Colour the block at the document's end, if it is time."""
+        now = perf_counter()
+        if mark.start != self._start:
+            self.forget()
+            self._start, self._due_s = mark.start, now + INTERVAL_S
+            # Loading a language's grammar takes longer than colouring; it counts for nobody.
+            highlight_now("", mark.label, formats.theme.name, BUDGET_S)
+        if self._is_slow or now < self._due_s or not mark.label:
+            return
+        cursor = QTextCursor(document)
+        cursor.setPosition(mark.start)
+        cursor.setPosition(mark.end, QTextCursor.MoveMode.KeepAnchor)
+        code = cursor.selectedText().replace("\u2029", "\n")
+        lines = highlight_now(code, mark.label, formats.theme.name, BUDGET_S)
+        block = document.findBlock(mark.start)
+        n_changed = 0
+        cursor.beginEditBlock()
+        for number, line in enumerate(lines):
+            if number >= len(self._lines) or line != self._lines[number]:
+                n_changed += 1
+                if n_changed > MAX_LINES:
+                    del lines[number:]  # the others wait for the next time
+                    break
+                at = block.position()
+                for run in line:
+                    cursor.setPosition(at)
+                    at += units(run.text)
+                    cursor.setPosition(at, QTextCursor.MoveMode.KeepAnchor)
+                    cursor.setCharFormat(formats.code(run.style))
+            block = block.next()
+        cursor.endEditBlock()
+        self._lines = lines
+        spent = perf_counter() - now
+        self._is_slow = spent > BUDGET_S
+        self._due_s = now + INTERVAL_S

@@ -1,0 +1,158 @@
+"""An engine client that plays a script back at a fixed number of tokens per second."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from paceline.messages import (
+    LoadPair,
+    ModelInfo,
+    PairLoaded,
+    StartTurn,
+    TurnFinished,
+    TurnStarted,
+    TurnStats,
+)
+
+if TYPE_CHECKING:
+    from paceline.hosting.client import Listener
+    from paceline.messages import Command, Event, StepCommitted
+    from replay.script import Script
+
+
+class ReplayClient(QObject):
+    """Loads at once; every turn is the script. All on the thread that made it."""
+
+    began = Signal()
+    """The first step is about to come."""
+    ended = Signal()
+    """The turn has ended."""
+
+    def __init__(self, script: Script, tokens_per_s: float) -> None:
+        super().__init__()
+        self._script = script
+        self._tokens_per_s = tokens_per_s
+        self._listener: Listener | None = None
+        self._turn: StartTurn | None = None
+        self._steps: list[StepCommitted] = []
+        self._at = 0
+        self._start_s = 0.0
+        self.n_tokens = 0
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._on_tick)
+
+    def submit(self, command: Command) -> None:
+        """Answer a load and start a turn; nothing else matters here."""
+        if isinstance(command, LoadPair):
+            draft = command.draft
+            self._tell(
+                PairLoaded(
+                    command.request_id,
+                    _info(command.target.path),
+                    _info(draft.path) if draft else None,
+                    0.0,
+                )
+            )
+        elif isinstance(command, StartTurn):
+            self._turn = command
+            turn_id = command.turn_id
+            self._steps = [replace(step, turn_id=turn_id) for step in self._script.steps]
+            self._at = self.n_tokens = 0
+            self._tell(TurnStarted(turn_id, 600, 0, 7))
+            self._start_s = 0.0
+            self._timer.start(0)
+
+    def cancel(self, request_id: str) -> None:
+        """The script is played to its end."""
+
+    def set_listener(self, listener: Listener | None) -> None:
+        """Tell every event to this."""
+        self._listener = listener
+
+    def close(self) -> bool:
+        """Stop playing."""
+        self._timer.stop()
+        return True
+
+    @property
+    def is_alive(self) -> bool:
+        """Always."""
+        return True
+
+    def _tell(self, event: Event) -> None:
+        if self._listener is not None:
+            self._listener(event)
+
+    @Slot()
+    def _on_tick(self) -> None:
+        if not self._start_s:
+            self._start_s = perf_counter()
+            self.began.emit()
+        # It wakes for the next step and not more often, as the window does for an engine's.
+        due = (perf_counter() - self._start_s) * self._tokens_per_s
+        while self._at < len(self._steps) and self.n_tokens < due:
+            step = self._steps[self._at]
+            self._at += 1
+            self.n_tokens += len(step.tokens)
+            self._tell(step)
+        if self._at < len(self._steps):
+            next_s = self._start_s + self.n_tokens / self._tokens_per_s
+            self._timer.start(max(ceil(1e3 * (next_s - perf_counter())), 0))
+        elif self._turn is not None:
+            turn, self._turn = self._turn, None
+            self._tell(
+                TurnFinished(
+                    turn.turn_id, "eog", self._script.text, (), 7, turn.strategy, self._stats()
+                )
+            )
+            self.ended.emit()
+
+    def _stats(self) -> TurnStats:
+        seconds = perf_counter() - self._start_s
+        n_drafted = sum(count.n_drafted for step in self._steps for count in step.drafted)
+        n_accepted = sum(count.n_accepted for step in self._steps for count in step.drafted)
+        return TurnStats(
+            batch_invariant=None,
+            n_prompt=600,
+            n_reused=0,
+            n_generated=self.n_tokens,
+            prefill_s=0.1,
+            decode_s=seconds,
+            total_s=seconds + 0.1,
+            tokens_per_s=self.n_tokens / seconds,
+            plain_tokens_per_s=self._tokens_per_s / 2,
+            n_steps=len(self._steps) - 1,
+            n_drafted=n_drafted,
+            n_accepted=n_accepted,
+            n_discarded=0,
+            acceptance_rate=n_accepted / n_drafted,
+            mean_committed_per_step=self.n_tokens / len(self._steps),
+            overhead_s=0.1,
+        )
+
+
+def _info(path: str) -> ModelInfo:
+    return ModelInfo(
+        path=path,
+        name="replay",
+        architecture="llama",
+        description="",
+        n_params=1,
+        size_bytes=1,
+        n_ctx=8192,
+        n_ctx_train=8192,
+        n_vocab=1000,
+        n_layers=2,
+        n_threads=1,
+        n_threads_batch=1,
+        n_gpu_layers=0,
+        can_rollback=True,
+        has_template=True,
+    )

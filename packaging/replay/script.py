@@ -1,0 +1,107 @@
+"""A long reply in Markdown, cut into tokens and steps as speculative decoding would commit them.
+
+Made from a seed, so that two runs on two machines replay the same: headings, prose, lists, tables,
+code, quotes and emoji, some of whose tokens end within a character. Steps commit one to seven
+tokens; all but the last of a step come from a draft model or a lookup.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from random import Random
+
+from paceline.figures import DraftCount, TokenTrace
+from paceline.messages import StepCommitted
+
+_WORDS = (
+    *("the", "a", "file", "reads", "each", "line", "and", "keeps", "what", "it", "found", "so"),
+    *("that", "later", "steps", "need", "not", "ask", "again", "parser", "token", "context"),
+    *("batch", "draft", "target", "accepted", "memory", "thread", "window", "buffer", "value"),
+    *("error", "name", "path", "when", "where", "because", "only", "before", "behind", "between"),
+)
+_EMOJI = ("🚀", "✅", "👩‍💻", "🔥", "🧪")
+_CODE = """```python
+def read_{name}(path: Path, limit: int = {number}) -> dict[str, int]:
+    \"\"\"Read the {name} and count its {name}s.\"\"\"
+    counts: dict[str, int] = {{}}
+    for line in path.read_text(encoding="utf-8").splitlines()[:limit]:
+        key, _, value = line.partition("=")
+        if not value.isdigit():
+            raise ValueError(f"{{path.name}}: {{line!r}} is no number")
+        counts[key.strip()] = counts.get(key, 0) + int(value)
+    return counts
+```
+
+"""
+_TOKEN = re.compile(r"\s?\w{1,7}|\s+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A reply's text, its number of tokens, and its steps (of no turn yet)."""
+
+    text: str
+    n_tokens: int
+    steps: tuple[StepCommitted, ...]
+
+
+def make_script(n_tokens: int, seed: int) -> Script:
+    """A reply of this many tokens; a little less where a character would be cut."""
+    random = Random(seed)
+    tokens: list[str] = []
+    while len(tokens) < n_tokens:
+        tokens.extend(_TOKEN.findall(_section(random)))
+    del tokens[n_tokens:]
+    steps, end, at = [], 0, 0
+    while at < len(tokens):
+        group = tokens[at : at + (1 if at == 0 else random.choice((1, 2, 3, 3, 4, 5, 7)))]
+        at += len(group)
+        drafter = random.choice(("draft", "draft", "suffix"))
+        traces = []
+        for index, token in enumerate(group):
+            # The first half of a character beyond the BMP has no text of its own.
+            end += 0 if token == _EMOJI[0] and index < len(group) - 1 else len(token)
+            is_last = index == len(group) - 1
+            source, position = ("target", -1) if is_last else (drafter, index)
+            traces.append(TokenTrace(100 + index, source, position, 0.8, end))
+        end = traces[-1].text_end
+        n_drafted = 0 if at == len(group) else len(group) - 1 + random.randrange(3)
+        counts = (DraftCount(drafter, n_drafted, len(group) - 1),) if n_drafted else ()
+        steps.append(
+            StepCommitted(
+                "", len(steps), tuple(traces), "".join(group), counts, 0.002, 0.01, 0.001, 0.015
+            )
+        )
+    return Script("".join(tokens), len(tokens), tuple(steps))
+
+
+def _section(random: Random) -> str:
+    name = random.choice(_WORDS)
+    parts = [
+        f"## About the {name} {random.choice(_EMOJI)}\n\n",
+        f"{_sentence(random)} {_sentence(random)} It has *{name}* and `{name}()`.\n\n",
+        "".join(f"- {_sentence(random)}\n" for _ in range(3)) + "\n",
+        _CODE.format(name=name, number=random.randrange(1_000)),
+        _table(random),
+        "".join(f"{n}. **{random.choice(_WORDS)}**: {_sentence(random)}\n" for n in (1, 2, 3)),
+        f"\n> {_sentence(random)}\n\n",
+    ]
+    return "".join(parts)
+
+
+def _sentence(random: Random) -> str:
+    words = " ".join(random.choice(_WORDS) for _ in range(random.randrange(6, 16)))
+    return (
+        f"{words.capitalize()} {random.choice(_EMOJI)}."
+        if not random.randrange(6)
+        else (f"{words.capitalize()}.")
+    )
+
+
+def _table(random: Random) -> str:
+    rows = "".join(
+        f"| {random.choice(_WORDS)} | {random.random() * 100:.1f} | {_sentence(random)} |\n"
+        for _ in range(4)
+    )
+    return f"| part | share | what it does |\n|---|---:|---|\n{rows}\n"

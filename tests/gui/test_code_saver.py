@@ -1,0 +1,87 @@
+"""Code from a reply goes into a file of the user's choice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from paceline.gui.background import Background
+from paceline.gui.code_saver import CodeSaver
+from paceline.gui.notifications import Notice, Notifications
+from paceline.gui.save_file import SaveFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")  # Qt's own file dialog
+
+
+class Saving:
+    """A code saver and what it told."""
+
+    def __init__(self, window: QWidget) -> None:
+        self.background = Background(window)
+        self.notifications = Notifications(window)
+        self.notices: list[Notice] = []
+        self.notifications.posted.connect(self.notices.append)
+        self.files = SaveFile(self.background, self.notifications, window)
+        self.saver = CodeSaver(self.files, window, window)
+
+    def proposed(self, language: str) -> str:
+        self.saver.save(language, "x = 1")
+        dialog = self.files.dialog
+        assert dialog is not None
+        name = Path(dialog.selectedFiles()[0]).name
+        dialog.reject()
+        return name
+
+
+@pytest.fixture
+def saving(qtbot: QtBot) -> Iterator[Saving]:
+    window = QWidget()
+    qtbot.addWidget(window)
+    made = Saving(window)
+    yield made
+    made.background.close()
+
+
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [
+        ("python", "code.py"),
+        ("JavaScript", "code.js"),
+        ("dockerfile", "Dockerfile"),
+        ("", "code.txt"),
+        ("../../etc/passwd", "code.txt"),
+    ],
+)
+def test_the_name_follows_the_language(saving: Saving, language: str, name: str) -> None:
+    assert saving.proposed(language) == name
+
+
+def test_the_file_is_written(saving: Saving, qtbot: QtBot, tmp_path: Path) -> None:
+    saving.saver.save("python", "é = 1\ud800")
+    dialog = saving.files.dialog
+    assert dialog is not None
+    assert not dialog.testOption(dialog.Option.DontConfirmOverwrite), "it asks before replacing"
+    file = tmp_path / "a.py"
+    saving.files.write(str(file))
+    dialog.reject()
+    qtbot.waitUntil(lambda: bool(saving.notices))
+    assert file.read_bytes() == "é = 1?\n".encode()
+
+
+def test_what_can_not_be_written_is_told(saving: Saving, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    saving.saver.save("python", "x = 1")
+    dialog = saving.files.dialog
+    assert dialog is not None
+    saving.files.write(str(tmp_path / "file" / "a.py"))
+    dialog.reject()
+    qtbot.waitUntil(lambda: bool(saving.notices))
+    assert saving.notices[0].level == "error"

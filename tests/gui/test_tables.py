@@ -1,0 +1,83 @@
+"""Tables in a reply: what stands below, their columns, the tokens' colours in their head."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtGui import QTextTable
+
+from gui.chat_help import settle, shown_body, token
+from paceline.gui.theme import LIGHT
+from paceline.gui.widgets.message_paint import code_card
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.widgets.reply_body import ReplyBody
+
+TABLE = """\
+| Name | Value | What it is about |
+|------|-------|------------------|
+| a | `none` | a sentence that is too long for a column, so that it has to break twice or more |
+| b | none | a_word_without_any_place_to_break_that_is_longer_than_a_column_can_be |
+"""
+
+
+@pytest.fixture
+def body(qtbot: QtBot) -> Iterator[ReplyBody]:
+    yield from shown_body(qtbot)
+
+
+def table_of(body: ReplyBody) -> QTextTable:
+    frames = body.answer.document().rootFrame().childFrames()
+    (table,) = (frame for frame in frames if isinstance(frame, QTextTable))
+    return table
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_code_stands_below_the_table_before_it(body: ReplyBody, *, is_streamed: bool) -> None:
+    text = f"{TABLE}\n```python\nx = 1\n```\n"
+    if is_streamed:
+        for end in range(0, len(text), 7):
+            body.show_growing(text[:end])
+    body.show_final(text)
+    document = body.answer.document()
+    cell = table_of(body).cellAt(2, 2).lastCursorPosition().block()
+    bottom = document.documentLayout().blockBoundingRect(cell).bottom()
+    (code,) = (mark for mark in body.answer.content.marks if mark.kind == "code_block")
+    assert 8 < code_card(document, code).top() - bottom < 40
+
+
+def test_narrow_columns_keep_their_words_whole(body: ReplyBody) -> None:
+    body.resize(420, 1)
+    body.show_final(TABLE)
+    table = table_of(body)
+    for row in range(table.rows()):
+        for column in (0, 1):
+            block = table.cellAt(row, column).firstCursorPosition().block()
+            assert block.layout().lineCount() == 1, block.text()
+    assert table.cellAt(1, 2).firstCursorPosition().block().layout().lineCount() > 1
+
+
+def test_tokens_have_their_colour_in_the_head_of_a_table(body: ReplyBody, qtbot: QtBot) -> None:
+    end = TABLE.index(" |")
+    body.add_step((token(2, "target", -1), token(end)), step=1, n_drafted=1)
+    body.show_final(TABLE)
+    settle(qtbot)
+    cell = table_of(body).cellAt(0, 0).firstCursorPosition()
+    place = body.answer.cursorRect(cell)
+    image = body.grab().toImage()
+    colours = {
+        image.pixelColor(x, y).name()
+        for x in range(place.left(), place.left() + 12)
+        for y in range(place.top(), place.bottom())
+    }
+    assert LIGHT.accent_soft.lower() in colours
+
+
+def test_plain_text_has_what_is_only_painted(body: ReplyBody) -> None:
+    body.show_final("| a | b |\n|---|---|\n| 1 | 2 |\n\n- x\n  - y\n- [x] z\n\n3. three\n\nend")
+    assert body.plain_text == "a\tb\n1\t2\n- x\n  - y\n[x] z\n3. three\nend"

@@ -1,0 +1,183 @@
+"""What keeps the window quick: long replies come in pieces, a refresh is painted once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QTextDocument
+from PySide6.QtWidgets import QApplication, QWidget
+
+from gui.chat_help import begin_reply, settle, shown_chat, token
+from gui.fake_client import step_of
+from paceline.engine.drafters import registry
+from paceline.gui.theme import LIGHT
+from paceline.gui.viewmodels.live import TICKS_PER_REFRESH, LiveFigures
+from paceline.gui.viewmodels.metrics import StepMetrics
+from paceline.gui.viewmodels.shown import ShownMessage
+from paceline.gui.viewmodels.sources import Sources
+from paceline.gui.widgets.markdown_stream import MarkdownDocument
+from paceline.gui.widgets.palette.sheet import PaletteSheet
+from paceline.gui.widgets.reply_view import PIECE_CHARS, ReplyView
+from paceline.gui.widgets.speed_plot import SpeedPlot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.program import Program
+    from paceline.gui.widgets.chat_view import ChatView
+
+PARAGRAPH = "Some **bold** words and `code` in a paragraph that has a number: {}.\n\n"
+LONG = "".join(PARAGRAPH.format(number) for number in range(600)) + "The end."
+
+
+@pytest.fixture
+def chat(qtbot: QtBot) -> Iterator[ChatView]:
+    yield from shown_chat(qtbot)
+
+
+class Events(QObject):
+    """Counts the events of one kind that an object gets."""
+
+    def __init__(self, watched: QObject, kind: QEvent.Type) -> None:
+        super().__init__()
+        self.n = 0
+        self._watched, self._kind = watched, kind
+        watched.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt calls it so
+        self.n += watched is self._watched and event.type() == self._kind
+        return False
+
+
+def test_a_long_reply_is_opened_in_pieces(chat: ChatView, qtbot: QtBot) -> None:
+    question = ShownMessage("question", "user", "Tell me everything.")
+    chat.show_path([question, ShownMessage("reply", "assistant", LONG)])
+    reply = chat.reply_view("reply")
+    assert reply is not None
+    lengths = [len(reply.body.toPlainText())]
+    assert 0 < lengths[0] <= PIECE_CHARS
+    assert reply.is_partly_shown
+    qtbot.waitUntil(lambda: not reply.is_partly_shown, timeout=20_000)
+    assert reply.body.toPlainText().endswith("The end.")
+    at_once = begin_reply(chat, "other")
+    at_once.finish(LONG)
+    at_once.flush()
+    assert reply.body.toPlainText() == at_once.body.toPlainText()
+    assert reply.body.content.marks == at_once.body.content.marks
+
+
+def test_what_needs_the_whole_text_gets_it(chat: ChatView) -> None:
+    chat.show_path([ShownMessage("reply", "assistant", LONG)])
+    reply = chat.reply_view("reply")
+    assert reply is not None
+    assert reply.is_partly_shown
+    assert reply.plain_text.endswith("The end.")
+    assert not reply.is_partly_shown
+
+
+def test_a_reply_that_ended_otherwise_is_shown_anew(chat: ChatView, qtbot: QtBot) -> None:
+    reply = begin_reply(chat)
+    reply.append("Something else. " * 40, ())
+    reply.flush()
+    reply.finish(LONG)
+    assert not reply.is_partly_shown, "nothing of this text is shown yet"
+    reply.flush_piece()
+    assert reply.is_partly_shown
+    assert reply.body.toPlainText().startswith("Some bold words")
+    qtbot.waitUntil(lambda: not reply.is_partly_shown, timeout=20_000)
+    assert reply.body.toPlainText().endswith("The end.")
+
+
+def test_leaving_a_chat_ends_its_pieces(chat: ChatView, qtbot: QtBot) -> None:
+    chat.show_path([ShownMessage("reply", "assistant", LONG)])
+    chat.show_path([ShownMessage("other", "assistant", "Short.")])
+    settle(qtbot)
+    other = chat.reply_view("other")
+    assert isinstance(other, ReplyView)
+    assert other.plain_text == "Short."
+    assert chat.reply_view("reply") is None
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("unit", [PARAGRAPH, "a line of code {}\n", "- item {} and more words\n"])
+def test_beyond_the_caps_pieces_and_the_whole_look_the_same(unit: str) -> None:
+    text = "".join(unit.format(number) for number in range(2_600)) + "x" * 70_000
+    traces = [token(end) for end in range(10, len(text), 10)]
+    documents = [QTextDocument(), QTextDocument()]
+    pieces, whole = (MarkdownDocument(document, LIGHT) for document in documents)
+    for content in (pieces, whole):
+        content.provenance.add(traces, 1, len(traces))
+    for end in range(0, len(text), 16_000):
+        pieces.write(text[:end])
+    pieces.finish(text)
+    whole.finish(text)
+    assert documents[0].toPlainText() == documents[1].toPlainText()
+    assert pieces.marks == whole.marks
+    assert pieces.spans == whole.spans
+
+
+@pytest.mark.usefixtures("qapp")
+def test_only_new_text_is_cleaned_and_nothing_is_mixed_up() -> None:
+    document = QTextDocument()
+    content = MarkdownDocument(document, LIGHT)
+    content.write("one\x0btwo")
+    content.write("one\x0btwo three\x0bfour")
+    assert document.toPlainText() == "one two three four"
+    content.finish("ONE\x0bTWO THREE\x0bFOUR")
+    content.write("one\x0btwo three\x0bfour five")
+    assert document.toPlainText() == "one two three four five"
+
+
+def test_the_palette_watches_the_window_only_while_it_is_open(program: Program) -> None:
+    sheet = program.extras.help.palette
+    assert isinstance(sheet, PaletteSheet)
+    window = program.window
+    for _ in range(2):
+        program.window.actions_.palette.trigger()
+        at = sheet.geometry()
+        window.resize(window.width() + 40, window.height())
+        assert sheet.geometry() != at, "it keeps its place in the middle"
+        sheet.leave()
+        at = sheet.geometry()
+        window.resize(window.width() + 40, window.height())
+        assert sheet.geometry() == at
+
+
+def test_a_refresh_paints_each_plot_once(qtbot: QtBot) -> None:
+    metrics = StepMetrics(Sources(registry.available()))
+    host = QWidget()  # the offscreen plug-in knows no smallest sizes of windows
+    qtbot.addWidget(host)
+    plot = SpeedPlot(metrics, Sources(), LIGHT, parent=host)
+    plot.resize(320, 300)
+    host.resize(400, 400)
+    host.show()
+    metrics.push(step_of("t", "x", 0))
+    for number in range(1, 9):
+        metrics.push(step_of("t", "xyz", number, drafter="draft"))
+    plot.refresh(20.0)
+    settle(qtbot)
+    paints = [
+        Events(canvas.viewport(), QEvent.Type.Paint)
+        for canvas in (plot.bars_canvas, plot.line_canvas)
+    ]
+    for number in range(9, 14):
+        metrics.push(step_of("t", "xyz", number, drafter="draft"))
+        plot.refresh(20.0 + number)
+        for _ in range(4):
+            QApplication.processEvents()
+    assert [events.n for events in paints] == [5, 5]
+
+
+def test_figures_come_slower_than_the_plot(qtbot: QtBot) -> None:
+    figures = LiveFigures(Sources())
+    told: list[str] = []
+    figures.moved.connect(lambda: told.append("plot"))
+    figures.refreshed.connect(lambda: told.append("all"))
+    for _ in range(2 * TICKS_PER_REFRESH):
+        figures._on_tick()
+    assert told == [*["plot"] * (TICKS_PER_REFRESH - 1), "all"] * 2
+    del qtbot
