@@ -1,19 +1,38 @@
-"""The list of chats and the menu that acts on the chat that is shown."""
+"""The list of chats: what a row's menu and keys ask for, and what becomes of it in the window."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
-from paceline.gui.viewmodels.conversations import ID_ROLE
+from paceline import paths
+from paceline.conversation import ConversationSummary
+from paceline.gui.icons import Icons
+from paceline.gui.theme import LIGHT
+from paceline.gui.viewmodels.conversations import ID_ROLE, SUBTITLE_ROLE, ConversationList
+from paceline.gui.widgets import undo_bar
+from paceline.gui.widgets.sidebar import Sidebar
+from paceline.gui.widgets.tag_editor import TagEditor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
+
+# Every window has a smallest size and asks for the keyboard.
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+NOW = time.time()
+Key = Qt.Key
+LEFT = Qt.MouseButton.LeftButton
 
 
 @pytest.fixture
@@ -25,12 +44,308 @@ def two_chats(program: Program, client: FakeClient) -> Program:
     return program
 
 
+@pytest.fixture
+def sidebar(qtbot: QtBot) -> Sidebar:
+    made = Sidebar(ConversationList(now=lambda: NOW), LIGHT)
+    made.set_theme(LIGHT, Icons(paths.resources() / "icons", LIGHT))
+    qtbot.addWidget(made)
+    made.set_summaries(
+        (
+            ConversationSummary("a", "Apples", NOW, NOW - 5, tags=("work",)),
+            ConversationSummary("b", "Pears", NOW, NOW - 9),
+            ConversationSummary("p", "Plums", NOW, NOW - 12, private=True),
+        )
+    )
+    made.select("a")
+    made.resize(248, 500)
+    made.show()
+    qtbot.waitExposed(made)
+    made.activateWindow()
+    return made
+
+
+@pytest.fixture
+def asked(sidebar: Sidebar) -> list[tuple[object, ...]]:
+    """Everything that the sidebar asks for, by the signal's name."""
+    seen: list[tuple[object, ...]] = []
+    for name in (
+        "new_requested", "chosen", "rename_requested", "pin_requested", "tag_requested",
+        "delete_requested", "undo_requested", "export_requested", "copy_requested",
+        "import_requested",
+    ):  # fmt: skip
+        getattr(sidebar, name).connect(lambda *what, name=name: seen.append((name, *what)))
+    return seen
+
+
+@pytest.fixture
+def _closes_menus() -> Iterator[None]:
+    yield
+    for widget in QApplication.topLevelWidgets():
+        if isinstance(widget, QMenu):
+            widget.close()
+
+
+def ids(program: Program) -> list[str]:
+    return [summary.title for summary in program.session.summaries]
+
+
 def selected(program: Program) -> str:
     return str(program.window.sidebar.list.currentIndex().data(ID_ROLE) or "")
 
 
 def shown(program: Program) -> str:
     return program.session.current.conversation_id
+
+
+def row(sidebar: Sidebar, conversation_id: str) -> QPoint:
+    """The middle of a chat's title."""
+    model = sidebar.list.model()
+    found = next(
+        model.index(at, 0)
+        for at in range(model.rowCount())
+        if model.index(at, 0).data(ID_ROLE) == conversation_id
+    )
+    sidebar.list.scrollTo(found)
+    return sidebar.list.visualRect(found).topLeft() + QPoint(30, 14)
+
+
+# ---------------------------------------------------------------------------------- by keyboard
+
+
+def test_rows_are_reached_and_opened_by_keyboard(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    sidebar.focus_search()
+    qtbot.keyClick(sidebar.search, Key.Key_Down)
+    assert sidebar.list.hasFocus()
+    qtbot.keyClick(sidebar.list, Key.Key_Down)
+    qtbot.keyClick(sidebar.list, Key.Key_Return)
+    assert asked == [("chosen", "b")]
+    qtbot.keyClick(sidebar.list, Key.Key_Home)
+    assert sidebar.list.current_id == "a"  # and not the heading
+    qtbot.keyClick(sidebar.list, Key.Key_Up)
+    assert sidebar.search.hasFocus()
+
+
+def test_a_title_is_edited_in_place(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    sidebar.list.take_focus()
+    qtbot.keyClick(sidebar.list, Key.Key_F2)
+    editor = sidebar.list.findChild(QLineEdit)
+    assert editor is not None
+    assert editor.text() == "Apples"
+    editor.setText("Green apples")
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(asked))
+    assert asked == [("rename_requested", "a", "Green apples")]
+
+
+def test_pages_of_the_list_end_on_chats(sidebar: Sidebar, qtbot: QtBot) -> None:
+    """Every second row is a heading here."""
+    day = 86_400.0
+    sidebar.set_summaries(
+        tuple(ConversationSummary(f"c{at}", "T", 1.0, NOW - at * 40 * day) for at in range(30))
+    )
+    sidebar.list.take_focus()
+    for key in (Key.Key_End, Key.Key_PageUp, Key.Key_PageUp, Key.Key_PageDown, Key.Key_Up):
+        before = sidebar.list.current_id
+        qtbot.keyClick(sidebar.list, key)
+        assert sidebar.list.current_id not in ("", before)
+
+
+def test_keys_of_the_list_delete_pin_and_tag(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    sidebar.list.take_focus()
+    qtbot.keyClick(sidebar.list, Key.Key_Delete)
+    qtbot.keyClick(sidebar.list, Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert asked == [("delete_requested", "a"), ("pin_requested", "a", True)]
+    qtbot.keyClick(sidebar.list, Key.Key_T, Qt.KeyboardModifier.ControlModifier)
+    editor = sidebar.findChild(TagEditor)
+    assert editor is not None
+    editor.reject()
+
+
+@pytest.mark.usefixtures("_closes_menus")
+def test_the_menu_opens_by_key_by_mouse_and_by_its_sign(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    view = sidebar.list
+
+    def menus() -> list[QMenu]:
+        return [menu for menu in view.findChildren(QMenu) if menu.isVisible()]
+
+    sidebar.select("b")
+    by_key = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint())
+    QApplication.sendEvent(view.viewport(), by_key)
+    texts = [action.text() for action in menus()[0].actions() if action.text()]
+    assert texts == [
+        "Open", "Rename", "Pin", "Tags…", "Export…", "Copy as Markdown", "Delete",
+    ]  # fmt: skip
+    menus()[0].close()
+    place = row(sidebar, "p")
+    by_mouse = QContextMenuEvent(
+        QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place)
+    )
+    QApplication.sendEvent(view.viewport(), by_mouse)
+    assert view.current_id == "p"
+    menus()[0].close()
+    rect = view.visualRect(view.model().index(1, 0))
+    qtbot.mouseClick(view.viewport(), LEFT, pos=rect.topRight() + QPoint(-18, 16))
+    assert view.current_id == "a"
+    assert asked == []
+    for action in (sidebar.menu.open, sidebar.menu.export, sidebar.menu.copy):
+        action.trigger()
+    assert asked == [("chosen", "a"), ("export_requested", "a"), ("copy_requested", "a")]
+
+
+def test_new_chats_are_asked_for_by_their_kind(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    qtbot.mouseClick(sidebar.new_button, LEFT)
+    sidebar.private_action.trigger()
+    sidebar.import_action.trigger()
+    assert asked == [("new_requested", False), ("new_requested", True), ("import_requested",)]
+
+
+def test_everything_is_reached_by_tab(sidebar: Sidebar, qtbot: QtBot) -> None:
+    wanted = {
+        sidebar.new_button, sidebar.new_menu_button, sidebar.search,
+        sidebar.finder.tags.buttons[0], sidebar.list,
+    }  # fmt: skip
+    sidebar.new_button.setFocus()
+    reached = set()
+    for _ in range(12):
+        focused = QApplication.focusWidget()
+        reached.add(focused)
+        qtbot.keyClick(focused, Key.Key_Tab)
+    assert wanted <= reached
+
+
+# ------------------------------------------------------------------------------------------- tags
+
+
+def test_tags_are_typed_found_ticked_and_taken_back(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    sidebar.select("b")
+    sidebar.tag_shown()
+    editor = sidebar.findChild(TagEditor)
+    assert editor is not None
+    qtbot.keyClicks(editor.field, "new  ideas")
+    assert "new-ideas" in editor.hint.text()
+    qtbot.keyClick(editor.field, Key.Key_Return)
+    assert editor.field.text() == ""
+    qtbot.keyClicks(editor.field, "WOR")
+    hidden = [editor.list.item(at).isHidden() for at in range(editor.list.count())]
+    assert hidden == [False, True]
+    qtbot.keyClicks(editor.field, "k")
+    qtbot.keyClick(editor.field, Key.Key_Return)  # the known one, whatever its case
+    qtbot.keyClick(editor.field, Key.Key_Down)
+    assert editor.focusWidget() is editor.list
+    editor.list.setCurrentRow(1)
+    qtbot.keyClick(editor.list, Key.Key_Space)
+    assert editor.tags == ("work",)
+    editor.field.setText("typed")
+    qtbot.mouseClick(editor.done_button, LEFT)
+    assert asked == [("tag_requested", "b", ("work", "typed"))]
+
+
+def test_an_editor_that_is_left_changes_nothing(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    sidebar.tag_shown()
+    editor = sidebar.findChild(TagEditor)
+    assert editor is not None
+    qtbot.keyClicks(editor.field, "other")
+    qtbot.keyClick(editor.field, Key.Key_Return)
+    qtbot.keyClick(editor, Key.Key_Escape)
+    assert asked == []
+
+
+# -------------------------------------------------------------------------- what it says and undo
+
+
+def test_an_empty_list_invites(qtbot: QtBot) -> None:
+    sidebar = Sidebar(ConversationList(), LIGHT)
+    qtbot.addWidget(sidebar)
+    finder = sidebar.finder
+    assert finder.pages.currentWidget() is finder.empty
+    assert finder.empty.title.text() == "No chats yet"
+    sidebar.set_summaries((ConversationSummary("a", "A", NOW, NOW),))
+    assert finder.pages.currentWidget() is sidebar.list
+    sidebar.set_summaries(())
+    assert finder.pages.currentWidget() is finder.empty
+
+
+def test_a_screen_reader_hears_a_whole_row(sidebar: Sidebar) -> None:
+    view = QAccessible.queryAccessibleInterface(sidebar.list)
+    texts = [
+        view.child(at).text(QAccessible.Text.Name)
+        for at in range(view.childCount())
+        if view.child(at) is not None
+    ]
+    assert texts[:2] == ["Today", "Apples, now, tags: work"]
+    assert texts[3] == "Plums, now, not stored"
+
+
+def test_the_chat_that_is_written_in_says_so(sidebar: Sidebar) -> None:
+    sidebar.set_writing("b")
+    model = sidebar.list.model()
+    assert model.index(2, 0).data(SUBTITLE_ROLE) == "now · writing…"
+    sidebar.set_writing("")
+    assert model.index(2, 0).data(SUBTITLE_ROLE) == "now"
+
+
+def test_the_offer_to_undo_goes_by_itself(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    sidebar.show_undo("")
+    assert sidebar.undo_bar.words == "Deleted “New chat”"
+    assert sidebar.undo_bar._timer.remainingTime() > undo_bar.UNDO_MS // 2
+    sidebar.undo_bar._timer.start(1)
+    qtbot.waitUntil(sidebar.undo_bar.isHidden)
+    assert asked == []
+    sidebar.show_undo("Pears")
+    qtbot.mouseClick(sidebar.undo_button, LEFT)
+    assert asked == [("undo_requested",)]
+    assert sidebar.undo_bar.isHidden()
+
+
+def test_the_keyboard_stays_where_somebody_went_when_the_list_changes(sidebar: Sidebar) -> None:
+    sidebar.list.take_focus()
+    sidebar.list.setCurrentIndex(sidebar.list.model().index(2, 0))
+    sidebar.set_summaries((ConversationSummary("n", "New one", NOW, NOW),))
+    sidebar.set_summaries(
+        (
+            ConversationSummary("n", "New one", NOW, NOW),
+            ConversationSummary("a", "Apples", NOW, NOW - 5),
+        )
+    )
+    sidebar.select("a")
+    assert sidebar.list.current_id == "a"
+    sidebar.list.setCurrentIndex(sidebar.list.model().index(1, 0))
+    sidebar.select("a")  # nothing else is shown
+    assert sidebar.list.current_id == "n"
+
+
+def test_the_list_goes_along_with_the_shown_chat_when_it_comes_to_the_top(
+    sidebar: Sidebar,
+) -> None:
+    many = [ConversationSummary(f"c{at}", "T", 1.0, NOW - at * 60) for at in range(80)]
+    sidebar.set_summaries(tuple(many))
+    sidebar.select("c79")
+    upper = sidebar.list.visualRect(sidebar.list.model().index(1, 0))
+    assert upper.bottom() < 0
+    many[79] = ConversationSummary("c79", "T", 1.0, NOW + 1)
+    sidebar.set_summaries(tuple(many))
+    assert sidebar.list.current_id == "c79"
+    place = sidebar.list.visualRect(sidebar.list.currentIndex())
+    assert sidebar.list.viewport().rect().contains(place)
+
+
+# -------------------------------------------------------------------------------- in the window
 
 
 def test_a_chat_deleted_by_menu_can_be_brought_back_though_the_list_was_hidden(
@@ -40,34 +355,70 @@ def test_a_chat_deleted_by_menu_can_be_brought_back_though_the_list_was_hidden(
     window.actions_.sidebar.trigger()
     assert not window.panes.is_shown("sidebar")
     window.actions_.delete.trigger()
-    assert [c.title for c in two_chats.session.conversations.values()] == ["Apples"]
+    assert ids(two_chats) == ["Apples"]
     assert window.sidebar.undo_button.isVisible()
-    qtbot.mouseClick(window.sidebar.undo_button, Qt.MouseButton.LeftButton)
-    assert two_chats.session.current.title == "Pears"
+    qtbot.mouseClick(window.sidebar.undo_button, LEFT)
+    assert sorted(ids(two_chats)) == ["Apples", "Pears"]
 
 
 def test_the_menu_acts_on_the_chat_that_is_shown(two_chats: Program) -> None:
-    chats, current = two_chats.window.sidebar.list, shown(two_chats)
-    other = 1 - chats.currentIndex().row()
-    chats.setCurrentIndex(chats.model().index(other, 0))
-    two_chats.window.actions_.delete.trigger()
-    assert current not in two_chats.session.conversations
-    assert len(two_chats.session.conversations) == 1
+    window = two_chats.window
+    chats, current = window.sidebar.list, shown(two_chats)
+    chats.setCurrentIndex(chats.model().index(2, 0))
+    assert selected(two_chats) != current
+    window.actions_.pin.trigger()
+    assert [s.pinned for s in two_chats.session.summaries if s.conversation_id == current] == [True]
+    window.actions_.delete.trigger()
+    assert ids(two_chats) == ["Apples"]
 
 
 def test_the_menu_does_nothing_to_an_empty_chat(two_chats: Program) -> None:
     window = two_chats.window
     window.actions_.sidebar.trigger()
     window.actions_.new_chat.trigger()
-    window.actions_.delete.trigger()
-    window.actions_.rename.trigger()
-    assert len(two_chats.session.conversations) == 2
+    for action in ("delete", "rename", "pin", "tag"):
+        getattr(window.actions_, action).trigger()
+    assert len(ids(two_chats)) == 2
     assert not window.panes.is_shown("sidebar")
+    assert window.findChild(TagEditor) is None
+
+
+def test_tags_of_the_shown_chat_are_seen_in_the_list(two_chats: Program, qtbot: QtBot) -> None:
+    window = two_chats.window
+    window.actions_.tag.trigger()
+    editor = window.findChild(TagEditor)
+    assert editor is not None
+    editor.field.setText("fruit")
+    qtbot.mouseClick(editor.done_button, LEFT)
+    assert [b.objectName() for b in window.sidebar.finder.tags.buttons] == ["fruit"]
+
+
+def test_the_search_finds_messages_and_leads_to_them(two_chats: Program, qtbot: QtBot) -> None:
+    window = two_chats.window
+    pears = shown(two_chats)
+    window.actions_.search.trigger()
+    qtbot.waitUntil(window.sidebar.search.hasFocus)
+    qtbot.keyClicks(window.sidebar.search, "green")
+    qtbot.keyClick(window.sidebar.search, Key.Key_Return)
+    assert shown(two_chats) != pears
+    assert two_chats.session.current.title == "Apples"
+
+
+def test_a_private_chat_is_listed_while_it_is_open(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.window.actions_.new_private.trigger()
+    program.session.send("Nobody knows")
+    client.reply("Indeed")
+    index = program.window.sidebar.list.currentIndex()
+    assert index.data(ID_ROLE) == shown(program)
+    assert "not stored" in str(index.data(SUBTITLE_ROLE))
 
 
 def test_a_chat_that_the_search_hides_can_be_renamed_by_menu(two_chats: Program) -> None:
     sidebar = two_chats.window.sidebar
     sidebar.search.setText("apples")
+    sidebar.search.tell_now()
     two_chats.window.actions_.rename.trigger()
     assert sidebar.search.text() == ""
     assert selected(two_chats) == shown(two_chats)
@@ -75,10 +426,11 @@ def test_a_chat_that_the_search_hides_can_be_renamed_by_menu(two_chats: Program)
 
 
 def test_the_shown_chat_is_marked_again_when_the_search_lets_it(two_chats: Program) -> None:
-    search = two_chats.window.sidebar.search
-    search.setText("apples")
+    sidebar = two_chats.window.sidebar
+    sidebar.search.setText("#nothing")
+    sidebar.search.tell_now()
     assert selected(two_chats) == ""
-    search.clear()
+    sidebar.search.clear()
     assert selected(two_chats) == shown(two_chats)
 
 
@@ -94,13 +446,17 @@ def test_a_new_chat_clears_the_search(two_chats: Program, client: FakeClient) ->
 def test_escape_clears_the_search_before_it_stops_a_reply(
     two_chats: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    search = two_chats.window.sidebar.search
+    sidebar = two_chats.window.sidebar
+    search, found = sidebar.search, sidebar.finder.found.view
     two_chats.session.send("More?")
     client.start_turn()
-    search.setFocus()
-    search.setText("apples")
-    qtbot.keyClick(search, Qt.Key.Key_Escape)
-    assert search.text() == ""
-    assert client.cancelled == []
-    qtbot.keyClick(search, Qt.Key.Key_Escape)
+    for leave in (search, found):
+        search.setFocus()
+        search.setText("apples")
+        qtbot.keyClick(search, Key.Key_Down)
+        leave.setFocus()
+        qtbot.keyClick(leave, Key.Key_Escape)
+        assert search.text() == ""
+        assert client.cancelled == []
+    qtbot.keyClick(search, Key.Key_Escape)
     assert len(client.cancelled) == 1

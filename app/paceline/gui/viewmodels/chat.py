@@ -28,6 +28,8 @@ class ChatSignals(QObject):
     list_changed = Signal()
     shown = Signal(object)
     """Conversation"""
+    changed = Signal(object)
+    """Conversation"""
     started = Signal(object)
     """Reply"""
     progressed = Signal(object)
@@ -50,6 +52,10 @@ class ChatSignals(QObject):
     def conversation_shown(self, conversation: Conversation) -> None:
         """Pass on."""
         self.shown.emit(conversation)
+
+    def conversation_changed(self, conversation: Conversation) -> None:
+        """Pass on."""
+        self.changed.emit(conversation)
 
     def reply_started(self, reply: Reply) -> None:
         """Pass on."""

@@ -1,0 +1,114 @@
+"""The archive of chats in the window: opens it, tells what keeps it from writing, and closes it.
+
+The archive tells of problems on its own thread; a Qt signal brings them here. Nothing is lost while
+one lasts, and the notice goes by itself when writing works again.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from paceline.chat.memory_store import MemoryStore
+from paceline.storage.problems import Opened, StorageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paceline.chat.store import ConversationStore
+    from paceline.gui.notifications import Notifications
+    from paceline.storage.archive import Archive
+    from paceline.storage.problems import StorageProblem
+
+CHATS_FILE = "chats.db"
+"""Below `Paths.data_dir`."""
+STORAGE = "storage"
+"""Topic of notices about chats that cannot be written."""
+RETRY = "storage-retry"
+"""Name of the action that such a notice offers."""
+
+_logger = logging.getLogger(__name__)
+
+
+class StorageController(QObject):
+    """Owns the archive, or what takes its place where there can be none."""
+
+    _told = Signal(object)
+
+    def __init__(
+        self, path: Path | None, notifications: Notifications, parent: QObject | None = None
+    ) -> None:
+        """Open the archive.
+
+        Args:
+            path: The database; None: chats live as long as the window.
+            notifications: Where problems are told.
+            parent: Who owns this.
+        """
+        super().__init__(parent)
+        self._notifications = notifications
+        self._archive: Archive | None = None
+        self._failure: StorageError | None = None
+        self.opened = Opened()
+        self.store: ConversationStore = MemoryStore()
+        self._told.connect(self._on_told)
+        if path is None:
+            return
+        from paceline.storage.archive import Archive
+
+        archive = Archive(path, on_problem=self._told.emit)
+        try:
+            self.opened = archive.open()
+        except StorageError as error:
+            _logger.warning("chats are not kept: %s", error)
+            self._failure = error
+            archive.close()
+        else:
+            self._archive = self.store = archive
+
+    def start(self) -> None:
+        """Tell how opening went; called when there is somebody to read it."""
+        if self._failure is not None:
+            kept = self.tr("Chats of this session are kept only until the window closes.")
+            hint = f"{self._failure.hint} {kept}".strip()
+            self._notifications.error(self._failure.message, hint)
+        for note in self.opened.notes:
+            self._notifications.warn(note)
+
+    def leftovers(self) -> tuple[str, ...]:
+        """What was deleted before this start and is not gone yet, unless it was brought back.
+
+        Another window on the same file may have deleted it, and undo that.
+        """
+        if self._archive is None or not self.opened.removed:
+            return ()
+        try:
+            removed = self._archive.removed()
+        except StorageError:  # the next start sees to it
+            return ()
+        return tuple(name for name in self.opened.removed if name in removed)
+
+    @Slot(str)
+    def on_action(self, name: str) -> None:
+        """Do what a notice of this controller offered."""
+        if name == RETRY and self._archive is not None:
+            self._archive.retry()
+
+    def close(self) -> None:
+        """Write what is still waiting; what cannot be written goes into a rescue file."""
+        if self._archive is not None:
+            self._archive.close()
+
+    @Slot(object)
+    def _on_told(self, problem: StorageProblem | None) -> None:
+        self._notifications.settled.emit(STORAGE)
+        if problem is not None:
+            self._notifications.error(
+                problem.message,
+                problem.hint,
+                action="" if problem.is_lasting else RETRY,
+                text=self.tr("Try again"),
+                topic=STORAGE,
+            )

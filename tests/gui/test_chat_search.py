@@ -1,0 +1,356 @@
+"""Search and tags in the list of chats: typing, results, the way there and back by keyboard."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QApplication, QListView
+
+from paceline import paths
+from paceline.conversation import ConversationSummary, SearchHit
+from paceline.gui.icons import Icons
+from paceline.gui.theme import DARK, LIGHT, ui_font
+from paceline.gui.viewmodels.conversations import ID_ROLE, SUMMARY_ROLE, ConversationList
+from paceline.gui.widgets.marked_text import MarkedText, MarkStyle
+from paceline.gui.widgets.sidebar import Sidebar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.theme import Theme
+
+# Every window has a smallest size and asks for the keyboard.
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+NOW = time.time()
+HITS = (
+    SearchHit("a", "m1", "read the config with care", ((9, 15),)),
+    SearchHit("b", "", "Config of the lighthouse", ((0, 6),)),
+    SearchHit("a", "m2", "the config again", ((4, 10),)),
+    SearchHit("gone", "m3", "config of nobody", ((0, 6),)),
+)
+Key = Qt.Key
+
+
+def chats() -> tuple[ConversationSummary, ...]:
+    return (
+        ConversationSummary("a", "Parse a file", NOW, NOW - 5, tags=("work", "python")),
+        ConversationSummary("b", "Config of the lighthouse", NOW, NOW - 9, tags=("work",)),
+        ConversationSummary("c", "Private words", NOW, NOW - 12, private=True),
+    )
+
+
+@pytest.fixture
+def sidebar(qtbot: QtBot) -> Sidebar:
+    made = Sidebar(ConversationList(now=lambda: NOW), LIGHT)
+    made.set_theme(LIGHT, Icons(paths.resources() / "icons", LIGHT))
+    qtbot.addWidget(made)
+    made.set_summaries(chats())
+    made.select("a")
+    made.resize(248, 700)
+    made.show()
+    qtbot.waitExposed(made)
+    made.activateWindow()
+    return made
+
+
+@pytest.fixture
+def chosen(sidebar: Sidebar) -> list[tuple[object, ...]]:
+    """Every hit that is chosen."""
+    seen: list[tuple[object, ...]] = []
+    sidebar.hit_chosen.connect(lambda *what: seen.append(what))
+    return seen
+
+
+def answer(sidebar: Sidebar, hits: tuple[SearchHit, ...] = HITS) -> list[str]:
+    """Play who searches; returns what is searched for from now on."""
+    asked: list[str] = []
+    sidebar.search_wanted.connect(asked.append)
+    sidebar.search_wanted.connect(lambda _text: sidebar.show_hits(hits))
+    return asked
+
+
+def listed(view: QListView, role: int = Qt.ItemDataRole.DisplayRole) -> list[str]:
+    model = view.model()
+    return [str(model.index(row, 0).data(role) or "") for row in range(model.rowCount())]
+
+
+def page(sidebar: Sidebar) -> object:
+    return sidebar.finder.pages.currentWidget()
+
+
+def test_what_is_typed_is_searched_for_when_typing_pauses(sidebar: Sidebar, qtbot: QtBot) -> None:
+    asked = answer(sidebar)
+    sidebar.focus_search()
+    qtbot.keyClicks(sidebar.search, "config")
+    assert asked == []
+    qtbot.waitUntil(lambda: asked == ["config"])
+    assert page(sidebar) is sidebar.finder.found
+    assert listed(sidebar.finder.found.view) == [
+        "Parse a file", "read the config with care", "the config again", "Config of the lighthouse",
+    ]  # fmt: skip
+    assert sidebar.finder.found.summary.text() == "2 hits in 2 chats"
+
+
+def test_results_are_walked_through_by_keyboard(
+    sidebar: Sidebar, qtbot: QtBot, chosen: list[tuple[object, ...]]
+) -> None:
+    answer(sidebar)
+    view = sidebar.finder.found.view
+    sidebar.focus_search()
+    qtbot.keyClicks(sidebar.search, "con fig")
+    qtbot.keyClick(sidebar.search, Key.Key_Down)  # without waiting for the pause
+    assert view.hasFocus()
+    qtbot.keyClick(view, Key.Key_Down)
+    qtbot.keyClick(view, Key.Key_Return)
+    assert chosen == [("a", "m1", ("con", "fig"))]
+    qtbot.keyClick(view, Key.Key_End)
+    qtbot.keyClick(view, Key.Key_Return)
+    assert chosen[-1] == ("b", "", ("con", "fig"))
+    qtbot.keyClick(view, Key.Key_Home)
+    qtbot.keyClick(view, Key.Key_Up)
+    assert sidebar.search.hasFocus()
+    qtbot.keyClick(sidebar.search, Key.Key_Down)
+    qtbot.keyClick(view, Key.Key_Escape)
+    assert sidebar.search.hasFocus()
+    assert sidebar.search.text() == ""
+    assert page(sidebar) is sidebar.list
+
+
+def test_enter_takes_the_best_hit_at_once(
+    sidebar: Sidebar, qtbot: QtBot, chosen: list[tuple[object, ...]]
+) -> None:
+    answer(sidebar)
+    qtbot.keyClicks(sidebar.search, "config")
+    qtbot.keyClick(sidebar.search, Key.Key_Return)
+    assert chosen == [("a", "m1", ("config",))], "the message, since the title has no such word"
+    answer(sidebar, HITS[1:2])
+    sidebar.search.clear()
+    qtbot.keyClicks(sidebar.search, "config")
+    qtbot.keyClick(sidebar.search, Key.Key_Return)
+    assert chosen[-1] == ("b", "", ("config",)), "the chat, whose title has it"
+
+
+def test_a_click_takes_a_hit(
+    sidebar: Sidebar, qtbot: QtBot, chosen: list[tuple[object, ...]]
+) -> None:
+    answer(sidebar)
+    sidebar.search.setText("config")
+    sidebar.search.tell_now()
+    view = sidebar.finder.found.view
+    place = view.visualRect(view.model().index(2, 0)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert chosen[0] == ("a", "m2", ("config",))
+
+
+def test_nothing_found_says_so_and_offers_the_way_back(sidebar: Sidebar, qtbot: QtBot) -> None:
+    answer(sidebar, ())
+    sidebar.search.setText("xyzzy")
+    sidebar.search.tell_now()
+    empty = sidebar.finder.empty
+    assert page(sidebar) is empty
+    assert "xyzzy" in empty.title.text()
+    assert "fewer" in empty.hint.text()
+    qtbot.mouseClick(empty.button, Qt.MouseButton.LeftButton)
+    assert page(sidebar) is sidebar.list
+    assert sidebar.search.text() == ""
+
+
+def test_late_hits_of_a_search_that_was_cleared_are_not_shown(sidebar: Sidebar) -> None:
+    sidebar.search.setText("config")
+    sidebar.search.tell_now()
+    sidebar.search.clear()
+    sidebar.show_hits(HITS)
+    assert page(sidebar) is sidebar.list
+
+
+def test_results_follow_what_becomes_of_their_chats(sidebar: Sidebar) -> None:
+    answer(sidebar)
+    sidebar.search.setText("config")
+    sidebar.search.tell_now()
+    sidebar.finder.found.take_focus()
+    renamed = replace(chats()[0], title="Another title")
+    sidebar.set_summaries((renamed, *chats()[1:]))
+    assert "Another title" in listed(sidebar.finder.found.view)
+    sidebar.set_summaries(chats()[1:])
+    assert listed(sidebar.finder.found.view) == ["Config of the lighthouse"]
+    sidebar.set_summaries(chats()[2:])
+    assert page(sidebar) is sidebar.finder.empty
+
+
+def test_the_best_of_many_hits_are_called_that(sidebar: Sidebar) -> None:
+    sidebar.search.setText("config")
+    sidebar.search.tell_now()
+    sidebar.show_hits(HITS, is_cut=True)
+    assert sidebar.finder.found.summary.text() == "The best 2 hits"
+
+
+# --------------------------------------------------------------------------------------------- tags
+
+
+def test_a_chip_a_button_and_a_word_filter_by_tag(sidebar: Sidebar, qtbot: QtBot) -> None:
+    chats_, bar = sidebar.list, sidebar.finder.tags
+    row = chats_.model().index(1, 0)
+    rect = chats_.visualRect(row)
+    delegate = chats_._rows
+    spots = [
+        QPoint(x, y)
+        for y in range(rect.top(), rect.bottom(), 3)
+        for x in range(rect.left(), rect.right(), 3)
+        if delegate.tag_at(rect, row, QPoint(x, y)) == "python"
+    ]
+    opened: list[str] = []
+    sidebar.chosen.connect(opened.append)
+    qtbot.mouseClick(chats_.viewport(), Qt.MouseButton.LeftButton, pos=spots[len(spots) // 2])
+    assert opened == []
+    assert sidebar.search.text() == "#python"
+    assert listed(chats_, ID_ROLE) == ["", "a"]
+    pressed = [button.objectName() for button in bar.buttons if button.isChecked()]
+    assert pressed == ["python"]
+    qtbot.mouseClick(bar.buttons[0], Qt.MouseButton.LeftButton)
+    assert sidebar.search.text() == ""
+    assert listed(chats_, ID_ROLE) == ["", "a", "b", "c"]
+    qtbot.keyClicks(sidebar.search, "#work")
+    qtbot.keyClick(sidebar.search, Key.Key_Return)
+    assert opened == ["a"]
+    assert listed(chats_, ID_ROLE) == ["", "a", "b"]
+
+
+def test_a_tag_narrows_a_search(sidebar: Sidebar) -> None:
+    asked = answer(sidebar)
+    sidebar.search.setText("#python config")
+    sidebar.search.tell_now()
+    assert asked == ["config"]
+    assert listed(sidebar.finder.found.view)[0] == "Parse a file"
+    assert "Config of the lighthouse" not in listed(sidebar.finder.found.view)
+
+
+def test_a_tag_that_no_chat_has_says_so(sidebar: Sidebar) -> None:
+    sidebar.search.setText("#nothing")
+    sidebar.search.tell_now()
+    assert page(sidebar) is sidebar.finder.empty
+    assert "nothing" in sidebar.finder.empty.title.text()
+
+
+def test_tags_without_room_are_in_a_menu(sidebar: Sidebar, qtbot: QtBot) -> None:
+    bar = sidebar.finder.tags
+    many = tuple(f"label-{at}" for at in range(30))
+    sidebar.set_summaries((replace(chats()[0], tags=many),))
+    sidebar.resize(180, 700)
+    qtbot.waitUntil(lambda: bar.width() < 180)
+    seen = [button for button in bar.buttons if button.isVisible()]
+    assert seen
+    assert bar.more.isVisible()
+    assert all(button.geometry().right() < bar.width() for button in (*seen, bar.more))
+    assert bar.more.text() == f"+{30 - len(seen)}"
+    action = next(action for action in bar.menu.actions() if action.data() == "label-29")
+    action.trigger()
+    assert sidebar.search.text() == "#label-29"
+    assert bar.buttons[0].objectName() == "label-29"  # what is searched for is seen
+    sidebar.set_summaries((replace(chats()[0], tags=()),))
+    assert not bar.isVisible()
+
+
+# ---------------------------------------------------------------------------------- how it looks
+
+
+def painted(draw: Callable[[QPainter], None]) -> QImage:
+    image = QImage(QSize(240, 40), QImage.Format.Format_RGB32)
+    image.fill(QColor("#ffffff"))
+    painter = QPainter(image)
+    painter.setPen(QColor("#000000"))
+    draw(painter)
+    painter.end()
+    return image
+
+
+def columns_of(image: QImage, colour: str) -> list[int]:
+    """Where, from the left, a colour is seen."""
+    wanted = QColor(colour).rgb()
+    return [
+        x
+        for x in range(image.width())
+        if any(image.pixel(x, y) == wanted for y in range(image.height()))
+    ]
+
+
+def test_marked_words_stand_on_a_ground_of_their_own() -> None:
+    style = MarkStyle("#000000", "#ff0000")
+    font = ui_font(12)
+    rect = QRect(0, 0, 240, 40)
+    plain = painted(lambda p: MarkedText("one two three", (), font, style).draw(p, rect))
+    assert columns_of(plain, "#ff0000") == []
+    text = MarkedText("one two three", ((4, 7),), font, style)
+    marked = columns_of(painted(lambda p: text.draw(p, rect)), "#ff0000")
+    assert 15 < marked[0] < marked[-1] < 70
+    # An emoji is one character and two of Qt's units: the same word stays marked.
+    emoji = MarkedText("🦊🦊🦊🦊 two", ((5, 8),), font, style)
+    other = columns_of(painted(lambda p: emoji.draw(p, rect)), "#ff0000")
+    assert abs((other[-1] - other[0]) - (marked[-1] - marked[0])) <= 3
+
+
+def test_a_marked_word_is_seen_though_it_stands_far_behind() -> None:
+    style = MarkStyle("#000000", "#ff0000")
+    long = "word " * 40
+    text = MarkedText(f"{long}needle {long}", ((200, 206),), ui_font(12), style)
+    marked = columns_of(painted(lambda p: text.draw(p, QRect(0, 0, 240, 40))), "#ff0000")
+    assert 20 < marked[0] < marked[-1] < 200
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [180, 248, 360])
+def test_rows_stay_within_their_width(sidebar: Sidebar, theme: Theme, width: int) -> None:
+    """Long, right-to-left and emoji titles with many tags: nothing is painted into another row."""
+    sidebar.set_theme(theme, Icons(paths.resources() / "icons", theme))
+    titles = ("a" * 300, "مرحبا " * 30, "🦊" * 100, "", "one\ntwo")
+    sidebar.set_summaries(
+        tuple(
+            ConversationSummary(
+                f"c{at}", title, NOW, NOW - at, pinned=True, private=True,
+                tags=("a-tag-of-some-length",) * 9, tokens_per_s=1.0, strategy="off",
+            )
+            for at, title in enumerate(titles)
+        )
+    )  # fmt: skip
+    sidebar.resize(width, 700)
+    view = sidebar.list
+    for row in range(1, len(titles) + 1):
+        index = view.model().index(row, 0)
+        rect = view.visualRect(index)
+        chips = view._rows._lay_chips(view._rows._lower(rect), index, index.data(SUMMARY_ROLE))
+        assert chips
+        assert all(rect.contains(chip.rect) for chip in chips)
+        assert all(b.rect.right() < a.rect.left() for a, b in pairwise(chips))  # from the right
+    assert not view.grab().isNull()
+
+
+def test_ten_thousand_chats_are_shown_and_painted_quickly(
+    sidebar: Sidebar, qapp: QApplication
+) -> None:
+    """Measured: 20 ms for the rows, 20 ms to lay them out, 10 ms to paint a page."""
+    many = tuple(
+        ConversationSummary(f"c{at}", f"Chat {at}", NOW, NOW - at * 1000, tags=("a",))
+        for at in range(10_000)
+    )
+    start = time.perf_counter()
+    sidebar.set_summaries(many)
+    sidebar.select("c9000")
+    qapp.sendPostedEvents()
+    assert sidebar.list.indexAt(QPoint(20, 300)).isValid()
+    sidebar.list.grab()
+    assert time.perf_counter() - start < 2.0
+    start = time.perf_counter()
+    sidebar.set_summaries((replace(many[0], title="Other"), *many[1:]))
+    sidebar.set_summaries((many[0], replace(many[-1], changed_s=NOW + 1), *many[1:-1]))
+    qapp.sendPostedEvents()
+    assert time.perf_counter() - start < 1.0
+    row = sidebar.list.model().index(sidebar.list.model().rowCount() - 1, 0)
+    assert sidebar.list.visualRect(row).height() == sidebar.list._rows.row_px

@@ -1,0 +1,268 @@
+"""The rows of the list of chats: order, headings, wording, and what 10,000 of them cost."""
+
+from __future__ import annotations
+
+import datetime
+import random
+import time
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester
+
+from paceline.conversation import ConversationSummary
+from paceline.gui.viewmodels.chat_lines import (
+    figure_texts,
+    second_lines,
+    spoken_row,
+    title_text,
+    when_text,
+)
+from paceline.gui.viewmodels.chat_query import ChatQuery, clean_tag, parse, with_tag
+from paceline.gui.viewmodels.conversations import (
+    GROUP_ROLE,
+    ID_ROLE,
+    SUBTITLE_ROLE,
+    ConversationList,
+)
+
+NOW = datetime.datetime(2026, 3, 18, 15, 30).astimezone().timestamp()
+DAY = 86_400.0
+
+
+def chat(name: str, age_days: float = 0.0, **fields: object) -> ConversationSummary:
+    summary = ConversationSummary(name, f"Title {name}", 1.0, NOW - age_days * DAY)
+    return replace(summary, **fields)  # type: ignore[arg-type]
+
+
+def rows(model: ConversationList) -> list[str]:
+    """Ids of chats and names of headings."""
+    indexes = (model.index(row) for row in range(model.rowCount()))
+    return [str(index.data(ID_ROLE) or index.data()) for index in indexes]
+
+
+def contents(model: ConversationList) -> list[tuple[object, ...]]:
+    roles = (Qt.ItemDataRole.DisplayRole, ID_ROLE, SUBTITLE_ROLE, GROUP_ROLE)
+    indexes = (model.index(row) for row in range(model.rowCount()))
+    return [tuple(index.data(role) for role in roles) for index in indexes]
+
+
+@pytest.fixture
+def model() -> ConversationList:
+    QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedStates))
+    return ConversationList(now=lambda: NOW)
+
+
+def test_chats_stand_under_headings_the_newest_change_first(model: ConversationList) -> None:
+    model.set_summaries(
+        (
+            chat("last-year", 200),
+            chat("pinned", 30, pinned=True),
+            chat("month", 10),
+            chat("week", 3),
+            chat("today", 0.1),
+            chat("now"),
+            chat("yesterday", 1),
+            chat("february", 28),
+        )
+    )
+    assert rows(model) == [
+        "Pinned", "pinned", "Today", "now", "today", "Yesterday", "yesterday", "This week", "week",
+        "This month", "month", "February", "february", "August 2025", "last-year",
+    ]  # fmt: skip
+
+
+def test_the_month_has_no_part_that_is_already_in_the_week(model: ConversationList) -> None:
+    start = datetime.datetime(2026, 3, 2, 12).astimezone().timestamp()
+    early = ConversationList(now=lambda: start)
+    ages = {"today": 0, "yesterday": 1, "week": 4, "february": 20}
+    early.set_summaries(
+        tuple(ConversationSummary(n, n, 1.0, start - a * DAY) for n, a in ages.items())
+    )
+    assert rows(early) == [
+        "Today", "today", "Yesterday", "yesterday", "This week", "week", "February", "february",
+    ]  # fmt: skip
+
+
+def test_headings_cannot_be_chosen_and_chats_can_be_renamed(model: ConversationList) -> None:
+    model.set_summaries((chat("a"),))
+    heading, row = model.index(0), model.index(1)
+    assert model.flags(heading) == Qt.ItemFlag.NoItemFlags
+    assert model.flags(row) & Qt.ItemFlag.ItemIsEditable
+    asked: list[tuple[str, str]] = []
+    model.rename_requested.connect(lambda *what: asked.append(what))
+    assert model.setData(row, "  Other \n words ")
+    assert model.setData(row, "Title a")  # the same: nothing is asked for
+    assert not model.setData(row, "   ")
+    assert not model.setData(heading, "Never")
+    assert asked == [("a", "Other words")]
+
+
+def test_every_change_ends_where_sorting_anew_would(model: ConversationList) -> None:
+    """Random changes, one by one and many at once, under the eyes of Qt's own tester."""
+    chance = random.Random(3)
+    clock = [NOW]
+    for _ in range(12):
+        model = ConversationList(now=lambda: clock[0])
+        tester = QAbstractItemModelTester(
+            model, QAbstractItemModelTester.FailureReportingMode.Fatal
+        )
+        known: dict[str, ConversationSummary] = {}
+        for _ in range(60):
+            kind = chance.random()
+            name = f"c{chance.randrange(10)}"
+            if kind < 0.15 and known:
+                del known[chance.choice(sorted(known))]
+                model.set_summaries(tuple(known.values()))
+            elif kind < 0.2:
+                model.set_query(ChatQuery(tags=chance.choice([(), ("a",), ("b",)])))
+            elif kind < 0.25:
+                clock[0] += DAY
+                model.refresh()
+            else:
+                age = chance.choice([0, 0.1, 1, 2, 5, 9, 40, 80]) + chance.randrange(3) / 1000
+                known[name] = chat(
+                    name,
+                    age,
+                    pinned=chance.random() < 0.3,
+                    tags=chance.choice([(), ("a",), ("ab",), ("a", "b")]),
+                )
+                if chance.random() < 0.5:
+                    model.set_summaries(tuple(known.values()))
+                else:
+                    model.update_summary(known[name])
+            reference = ConversationList(now=lambda: clock[0])
+            reference.set_summaries(tuple(known.values()))
+            reference.set_query(model._query)
+            assert contents(model) == contents(reference)
+            assert model.tags == reference.tags
+        del tester
+
+
+def test_a_chat_that_changes_keeps_its_place_in_the_view(model: ConversationList) -> None:
+    model.set_summaries((chat("a", 0.1), chat("b", 1), chat("c", 10)))
+    held = [model.index(row) for row in range(model.rowCount())]
+    kept = QPersistentModelIndex(held[rows(model).index("b")])
+    model.update_summary(chat("b", 0))
+    assert rows(model) == ["Today", "b", "a", "This month", "c"]
+    assert kept.isValid()
+    assert kept.data(ID_ROLE) == "b"
+
+
+def test_times_are_as_short_as_people_say_them(model: ConversationList) -> None:
+    del model  # sets the locale
+    ago = lambda days: when_text(NOW - days * DAY, NOW)  # noqa: E731
+    assert ago(0) == "now"
+    assert ago(0.0001) == "now"
+    assert ago(0.25).replace("\u202f", " ") == "9:30 AM"
+    assert ago(1) == "yesterday"
+    assert ago(3) == "Sun"
+    assert ago(30) == "16 Feb"
+    assert ago(400) == "11 Feb 2025"
+    assert when_text(0, NOW) == ""
+
+
+def test_figures_have_ever_shorter_wordings() -> None:
+    fast = chat(
+        "a", strategy="draft", tokens_per_s=41.2, plain_tokens_per_s=21.6, acceptance_rate=0.711
+    )
+    assert figure_texts(fast) == ("1.91× · 71\u202f% accepted", "1.91× · 71\u202f%", "1.91×")
+    off = replace(fast, strategy="off", plain_tokens_per_s=None, acceptance_rate=None)
+    assert figure_texts(off) == ("41.2 t/s · speculation off", "41.2 t/s")
+    silent = replace(off, strategy="suffix")
+    assert figure_texts(silent)[0] == "41.2 t/s · nothing drafted"
+    unknown = replace(fast, plain_tokens_per_s=None)
+    assert figure_texts(unknown)[0] == "41.2 t/s · 71\u202f% accepted"
+    assert figure_texts(chat("new")) == ()
+    private = replace(fast, private=True)
+    assert second_lines(private, NOW)[0] == "now · not stored · 1.91× · 71\u202f% accepted"
+    assert second_lines(private, NOW)[-1] == "now · not stored"
+    assert second_lines(fast, NOW, "writing…") == ("now · writing…",)
+    assert second_lines(replace(chat("x"), changed_s=0.0), NOW) == ("",)
+
+
+def test_a_row_can_be_heard() -> None:
+    summary = chat("a", tags=("work", "rust"), pinned=True, tokens_per_s=10.0, strategy="off")
+    assert spoken_row(summary, NOW) == (
+        "Title a, pinned, now, 10.0 t/s, speculation off, tags: work, rust"
+    )
+    assert title_text(replace(summary, title="")) == "New chat"
+    assert title_text(replace(summary, title="", private=True)) == "Private chat"
+
+
+def test_what_happens_in_a_chat_stands_in_the_place_of_its_figures(
+    model: ConversationList,
+) -> None:
+    model.set_summaries((chat("a", tokens_per_s=10.0, strategy="off"),))
+    model.set_note("a", "writing…")
+    model.set_note("gone", "writing…")
+    assert model.index(1).data(SUBTITLE_ROLE) == "now · writing…"
+    model.set_note("a", "")
+    assert model.index(1).data(SUBTITLE_ROLE) == "now · 10.0 t/s · speculation off"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "tags"),
+    [
+        ("plain words", "plain words", ()),
+        ("#work", "", ("work",)),
+        ("  #work fix  #rust it ", "fix it", ("work", "rust")),
+        ("#", "", ()),
+        ("c# and a#b", "c# and a#b", ()),
+        ("#work #work", "", ("work",)),
+    ],
+)
+def test_a_search_is_words_and_tags(text: str, words: str, tags: tuple[str, ...]) -> None:
+    assert parse(text) == ChatQuery(words, tags)
+
+
+def test_a_tag_is_switched_on_and_off_in_the_text() -> None:
+    assert with_tag("fix it", "work", on=True) == "#work fix it"
+    assert with_tag("#work fix it", "rust", on=True) == "#work #rust fix it"
+    assert with_tag("#Work fix it", "work", on=False) == "fix it"
+    assert clean_tag("  ##two  words ") == "two-words"
+    assert clean_tag(" # ") == ""
+    assert len(clean_tag("x" * 100)) == 32
+
+
+def test_tags_filter_by_their_beginning_unless_one_is_meant_exactly(
+    model: ConversationList,
+) -> None:
+    model.set_summaries((chat("a", tags=("Work",)), chat("b", tags=("workshop",)), chat("c")))
+    assert model.tags == ("Work", "workshop")
+    model.set_query(parse("#wor"))
+    assert rows(model) == ["Today", "a", "b"]
+    model.set_query(parse("#work"))
+    assert rows(model) == ["Today", "a"]
+    assert model.accepts("a")
+    assert not model.accepts("b")
+    assert model.row_of("b") == -1
+    model.update_summary(chat("a"))  # the exact tag is gone, so its beginning counts again
+    assert rows(model) == ["Today", "b"]
+    model.set_query(parse(""))
+    assert rows(model) == ["Today", "a", "b", "c"]
+
+
+def test_ten_thousand_chats_are_quick(model: ConversationList) -> None:
+    """Measured: 15 ms for all, 50 ms when every value is new, 0.6 ms for one that changed."""
+    chance = random.Random(1)
+    many = [
+        chat(f"c{at}", chance.random() ** 3 * 900, pinned=chance.random() < 0.01, tags=("a",))
+        for at in range(10_000)
+    ]
+    start = time.perf_counter()
+    model.set_summaries(tuple(many))
+    assert time.perf_counter() - start < 0.6
+    start = time.perf_counter()
+    for at in range(5000, 5010):
+        many[at] = replace(many[at], changed_s=NOW + at)
+        model.set_summaries(tuple(many))
+    assert time.perf_counter() - start < 0.5
+    start = time.perf_counter()
+    model.set_query(parse("#none"))
+    assert rows(model) == []
+    model.set_query(parse(""))
+    assert time.perf_counter() - start < 0.6
+    assert model.first_chat().isValid()
+    assert rows(model)[rows(model).index("Today") + 1] == "c5009"

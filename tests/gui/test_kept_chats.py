@@ -1,0 +1,561 @@
+"""Chats over several lives of the window: real widgets, the real database, a scripted engine."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+
+from gui.fake_client import FakeClient
+from paceline.gui.storage_controller import RETRY, STORAGE
+from paceline.gui.unsent_controller import KEEP_AFTER_MS
+from paceline.gui.widgets.undo_bar import UNDO_MS
+from paceline.messages import Forget, Forgotten, StartTurn, TurnStarted
+from paceline.run_record import INTERRUPTED
+from paceline.settings import Settings, load_settings
+from paceline.storage import database
+from paceline.storage.archive import Archive
+from paceline.storage.problems import StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.notifications import Notice
+    from paceline.gui.program import Program
+    from paceline.messages import StepCommitted
+
+LONG = "A line of text that is shown.\n\n" * 40
+
+
+class Life:
+    """One run of the window on the same files."""
+
+    def __init__(self, make: Callable[..., Program], home: Path, **changes: object) -> None:
+        self.client = FakeClient()
+        self.file = home / "data" / "chats.db"
+        settings = load_settings(home / "config" / "settings.json").settings
+        self.program = make(settings, chats_file=self.file, engine=self.client, **changes)
+        self.session = self.program.session
+        self.composer = self.program.window.chat_pane.composer
+        self.chat = self.program.window.chat_pane.chat
+
+    def load(self) -> Life:
+        self.client.finish_load()
+        return self
+
+    def ask(self, text: str, answer: str) -> None:
+        assert self.session.send(text)
+        self.client.reply(answer)
+
+    def message(self, number: int) -> str:
+        return self.session.current.path()[number].message_id
+
+    @property
+    def shown(self) -> list[str]:
+        """What the replies of the shown path say, as far as they are built."""
+        views = [self.chat.reply_view(m.message_id) for m in self.session.current.path()]
+        return [view.plain_text for view in views if view is not None]
+
+    @property
+    def titles(self) -> list[str]:
+        return sorted(summary.title for summary in self.session.summaries)
+
+    def end(self) -> None:
+        self.program.window.close()
+
+
+@pytest.fixture
+def live(make_program: Callable[..., Program], paceline_home: Path) -> Callable[..., Life]:
+    def live(**changes: object) -> Life:
+        return Life(make_program, paceline_home, **changes)
+
+    return live
+
+
+# --------------------------------------------------------------------------------- restarting
+
+
+def test_what_was_said_is_shown_again_after_a_restart(live: Callable[..., Life]) -> None:
+    first = live().load()
+    first.ask("What is a list?", "A **sequence**.")
+    first.end()
+    second = live().load()
+    assert second.session.current.title == "What is a list?"
+    assert second.shown == ["A sequence."]
+    view = second.chat.reply_view(second.message(1))
+    assert view is not None
+    assert view.has_drafts, "the colours of the tokens come back, too"
+    assert "41.2" in view.findChild(type(view._stats_label)).toolTip()
+    assert second.program.live.reply is not None
+    assert second.program.live.reply.stats is not None
+    second.session.send("And a tuple?")
+    contents = [m.content for m in second.client.last(StartTurn).messages]
+    assert contents == ["What is a list?", "A **sequence**.", "And a tuple?"]
+
+
+def test_a_reply_that_runs_when_the_window_closes_keeps_what_it_had(
+    live: Callable[..., Life],
+) -> None:
+    first = live().load()
+    first.session.send("Tell me everything.")
+    first.client.start_turn()
+    first.client.step("Half ", 0)
+    first.client.step("of it", 1)
+    first.end()
+    second = live()
+    assert second.shown == ["Half of it"]
+    reply = second.session.reply_of(second.message(1))
+    assert reply is not None
+    assert (reply.reason, reply.error) == ("cancelled", None)
+
+
+def test_a_reply_that_was_lost_with_the_program_says_so(
+    live: Callable[..., Life], paceline_home: Path
+) -> None:
+    first = live().load()
+    first.session.send("Tell me everything.")
+    first.client.start_turn()
+    first.client.step("Half of it", 0)
+    first.session._active = None  # what a crash leaves: a run without an end
+    first.end()
+    second = live()
+    assert second.shown == ["Half of it"]
+    reply = second.session.reply_of(second.message(1))
+    assert reply is not None
+    assert reply.error is not None
+    assert reply.error.code == INTERRUPTED.code
+    view = second.chat.reply_view(second.message(1))
+    assert view is not None
+    assert view._error is not None
+    assert "ended while this reply" in view._error.text()
+
+
+def test_the_open_chat_its_place_and_the_panes_come_back(
+    live: Callable[..., Life], qtbot: QtBot
+) -> None:
+    first = live().load()
+    for number in range(6):
+        first.ask(f"Question {number}", LONG)
+    kept = first.session.current.conversation_id
+    first.program.window.actions_.panel.trigger()
+    first.program.window.resize(1300, 700)
+    qtbot.wait(20)
+    first.chat.go_to(first.message(4))
+    qtbot.wait(20)
+    place = first.chat.place()
+    assert place.message_id in (first.message(3), first.message(4))
+    first.end()
+    second = live()
+    qtbot.wait(50)
+    assert second.session.current.conversation_id == kept
+    assert second.chat.place().message_id == place.message_id
+    assert abs(second.chat.place().offset_px - place.offset_px) <= 2
+    assert not second.program.window.panel.isVisible()
+
+
+def test_a_chat_is_left_and_found_at_the_same_place(
+    live: Callable[..., Life], qtbot: QtBot
+) -> None:
+    life = live().load()
+    for number in range(6):
+        life.ask(f"Question {number}", LONG)
+    first = life.session.current.conversation_id
+    qtbot.wait(100)
+    life.chat.go_to(life.message(2))
+    qtbot.wait(100)
+    place = life.chat.place()
+    assert place.message_id in (life.message(1), life.message(2))
+    life.session.new()
+    life.session.show(first)
+    qtbot.wait(20)
+    assert life.chat.place() == place
+
+
+def test_a_chat_that_is_gone_is_not_opened(live: Callable[..., Life]) -> None:
+    first = live().load()
+    first.ask("One", "1")
+    gone = first.session.current.conversation_id
+    first.program.chats.conversations._on_delete(gone)
+    first.program.chats.conversations._on_undo_over()
+    first.end()
+    assert live().session.current.messages == {}
+
+
+def test_a_hit_of_a_search_opens_its_message(live: Callable[..., Life], qtbot: QtBot) -> None:
+    life = live().load()
+    for number in range(6):
+        life.ask(f"Question {number}", f"{LONG}needle{number}")
+    first, wanted = life.session.current.conversation_id, life.message(5)
+    life.session.new()
+    sidebar = life.program.window.sidebar
+    sidebar.search.setText("needle2")
+    sidebar.search_wanted.emit("needle2")
+    (hit,) = life.session.search("needle2")
+    assert (hit.conversation_id, hit.message_id) == (first, wanted)
+    sidebar.hit_chosen.emit(hit.conversation_id, hit.message_id, ("needle2",))
+    qtbot.wait(50)
+    assert life.session.current.conversation_id == first
+    assert life.chat.place().message_id in (life.message(4), wanted)
+    view = life.chat.reply_view(wanted)
+    assert view is not None
+    assert view.isVisible()
+
+
+# ------------------------------------------------------------------------------- unsent text
+
+
+def test_what_was_written_and_not_sent_stays_with_its_chat(
+    live: Callable[..., Life], qtbot: QtBot
+) -> None:
+    life = live().load()
+    qtbot.keyClicks(life.composer.edit, "for the first")
+    life.ask("One", "1")
+    first = life.session.current.conversation_id
+    assert life.composer.text == "for the first"
+    qtbot.keyClicks(life.composer.edit, " one")
+    life.session.new()
+    assert life.composer.text == ""
+    life.composer.set_text("for a second one")
+    life.session.show(first)
+    assert life.composer.text == "for the first one"
+    life.end()
+    second = live()
+    assert second.composer.text == "for the first one"
+    second.session.new()
+    assert second.composer.text == "for a second one"
+
+
+def test_unsent_text_is_kept_when_typing_rests(live: Callable[..., Life], qtbot: QtBot) -> None:
+    life = live().load()
+    qtbot.keyClicks(life.composer.edit, "half a thou")
+    qtbot.waitUntil(lambda: life.session.unsent("") == "half a thou", timeout=20 * KEEP_AFTER_MS)
+
+
+def test_what_was_sent_is_not_written_any_more(live: Callable[..., Life], qtbot: QtBot) -> None:
+    first = live().load()
+    qtbot.keyClicks(first.composer.edit, "One")
+    first.program.chats.unsent.keep()
+    qtbot.keyClick(first.composer.edit, Qt.Key.Key_Return)
+    first.client.reply("1")
+    assert first.session.unsent("") == ""
+    first.end()
+    second = live()
+    assert second.composer.text == ""
+    second.session.new()
+    assert second.composer.text == ""
+
+
+# ------------------------------------------------------------------------- edit, branch, siblings
+
+
+def test_a_question_is_edited_and_both_ways_can_be_walked(live: Callable[..., Life]) -> None:
+    life = live().load()
+    life.ask("One", "1")
+    life.ask("Two", "2")
+    life.chat.edit_submitted.emit(life.message(0), "Uno")
+    life.client.reply("eins")
+    assert life.shown == ["eins"]
+    life.chat.sibling_requested.emit(life.message(0), -1)
+    assert life.shown == ["1", "2"]
+    life.chat.regenerate_requested.emit(life.message(1))
+    life.client.reply("1b")
+    assert life.shown == ["1b"]
+    life.end()
+    again = live()
+    assert again.shown == ["1b"]
+    assert again.session.show_sibling(again.message(1), -1)
+    assert again.shown == ["1", "2"]
+
+
+def test_an_edit_waits_while_another_reply_is_written(live: Callable[..., Life]) -> None:
+    life = live().load()
+    life.ask("One", "1")
+    life.session.send("Two")
+    life.chat.edit_submitted.emit(life.message(0), "Uno")
+    assert len(life.client.all(StartTurn)) == 2
+    assert life.session.current.path()[0].content == "One"
+
+
+def test_a_branch_opens_as_a_chat_of_its_own(live: Callable[..., Life]) -> None:
+    life = live().load()
+    life.ask("One", "1")
+    life.ask("Two", "2")
+    life.chat.branch_requested.emit(life.message(1))
+    assert life.shown == ["1"]
+    assert life.titles == ["One", "One (2)"]
+    view = life.chat.reply_view(life.message(1))
+    assert view is not None
+    assert view.has_drafts
+
+
+def test_messages_that_were_left_out_are_told_below_the_reply(live: Callable[..., Life]) -> None:
+    first = live().load()
+    first.session.send("One")
+    turn_id = first.client.last(StartTurn).turn_id
+    first.client.emit(TurnStarted(turn_id, 10, 0, 7, n_cut=4))
+    first.client.step("1", 0)
+    first.client.finish_turn("1")
+    for life in (first, None):
+        if life is None:
+            first.end()
+        shown = life or live()
+        view = shown.chat.reply_view(shown.message(1))
+        assert view is not None
+        assert view._note is not None
+        assert view._note.text() == ("The oldest 4 messages were left out: the context is full.")
+
+
+def test_a_reply_whose_steps_cannot_be_read_is_shown_without_them(
+    live: Callable[..., Life], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = live().load()
+    first.ask("One", "1 and more")
+    first.end()
+
+    def fail(self: Archive, message_id: str) -> tuple[StepCommitted, ...]:
+        raise StorageError("chats-damaged", "The file is damaged.")
+
+    monkeypatch.setattr(Archive, "steps", fail)
+    assert live().shown == ["1 and more"]
+
+
+# ------------------------------------------------------------------------- deleting, privacy
+
+
+def test_a_deletion_is_undone_until_the_next_one(live: Callable[..., Life]) -> None:
+    life = live().load()
+    ids = []
+    for text in ("One", "Two"):
+        life.session.new()
+        life.ask(text, text)
+        ids.append(life.session.current.conversation_id)
+    sidebar = life.program.window.sidebar
+    for conversation_id in ids:
+        sidebar.delete_requested.emit(conversation_id)
+        assert not sidebar.undo_bar.isHidden()
+    assert life.titles == []
+    assert [command.chat for command in life.client.all(Forget)] == ids[:1]
+    sidebar.undo_requested.emit()
+    assert life.titles == ["Two"]
+    assert life.shown == ["Two"]
+    life.end()
+    assert live().titles == ["Two"]
+
+
+def test_a_deletion_is_final_when_the_time_is_over(live: Callable[..., Life]) -> None:
+    life = live().load()
+    life.ask("One", "1")
+    deleted = life.session.current.conversation_id
+    life.program.window.sidebar.delete_requested.emit(deleted)
+    assert life.client.all(Forget) == []
+    timer = life.program.chats.conversations._purge
+    assert (timer.isActive(), timer.interval()) == (True, UNDO_MS)
+    timer.timeout.emit()
+    assert life.client.last(Forget).chat == deleted
+    assert life.program.window.sidebar.undo_bar.isHidden()
+
+
+def removed_in(file: Path) -> int:
+    archive = Archive(file)
+    n_removed = len(archive.open().removed)
+    archive.close()
+    return n_removed
+
+
+def test_what_was_deleted_before_the_end_goes_for_good_when_the_models_are_loaded(
+    live: Callable[..., Life],
+) -> None:
+    first = live().load()
+    first.ask("One", "1")
+    deleted = first.session.current.conversation_id
+    first.program.window.sidebar.delete_requested.emit(deleted)
+    first.end()
+    second = live()
+    assert (second.titles, second.session.search("One")) == ([], ())
+    second.load()
+    assert second.client.all(Forget) == []  # it may be another window's, which can take it back
+    others = second.program.chats.conversations._others
+    assert others.isActive()
+    others.stop()
+    others.timeout.emit()
+    assert second.client.last(Forget).chat == deleted
+    second.client.emit(Forgotten(deleted))
+    second.end()
+    assert removed_in(second.file) == 0
+
+
+def test_what_the_engine_has_not_forgotten_is_tried_again_at_the_next_start(
+    live: Callable[..., Life],
+) -> None:
+    first = live().load()
+    ids = []
+    for text in ("One", "Two", "Three"):
+        first.session.new()
+        first.ask(text, text)
+        ids.append(first.session.current.conversation_id)
+        first.program.window.sidebar.delete_requested.emit(ids[-1])
+    posted = notices(first.program)
+    for deleted in ids[:2]:
+        first.client.emit(Forgotten(deleted, "Something keeps it."))
+    assert [(n.level, n.message) for n in posted] == [
+        ("warning", "A deleted chat is not forgotten yet. Something keeps it.")
+    ]
+    first.end()
+    assert removed_in(first.file) == 3
+    second = live().load()
+    second.program.chats.conversations._others.stop()
+    second.program.chats.conversations._others.timeout.emit()
+    assert [command.chat for command in second.client.all(Forget)] == ids
+    for deleted in ids:
+        second.client.emit(Forgotten(deleted))
+    second.end()
+    assert removed_in(second.file) == 0
+
+
+def test_another_window_does_not_purge_what_is_brought_back(live: Callable[..., Life]) -> None:
+    first = live().load()
+    first.ask("One", "1")
+    deleted = first.session.current.conversation_id
+    first.program.window.sidebar.delete_requested.emit(deleted)
+    assert isinstance(first.program.storage.store, Archive)
+    assert first.program.storage.store.flush()
+    second = live().load()
+    first.program.window.sidebar.undo_requested.emit()
+    assert first.program.storage.store.flush()
+    second.program.chats.conversations._others.stop()
+    second.program.chats.conversations._others.timeout.emit()
+    assert second.client.all(Forget) == []
+    second.end()
+    first.end()
+    assert live().titles == ["One"]
+
+
+def test_a_private_chat_leaves_nothing_behind(live: Callable[..., Life]) -> None:
+    first = live().load()
+    first.program.window.sidebar.new_requested.emit(True)
+    assert first.session.current.private
+    first.composer.set_text("a zebra secret")
+    first.program.chats.unsent.keep()
+    first.composer.set_text("")
+    first.ask("My zebra secret", "Shh, zebra.")
+    assert first.shown == ["Shh, zebra."]
+    first.end()
+    second = live()
+    assert (second.titles, second.shown, second.composer.text) == ([], [], "")
+    second.end()
+    written = b"".join(
+        path.read_bytes() for path in second.file.parent.parent.rglob("*") if path.is_file()
+    )
+    assert b"zebra" not in written
+
+
+# ------------------------------------------------------------------------- when writing fails
+
+
+def notices(program: Program) -> list[Notice]:
+    posted: list[Notice] = []
+    program.notifications.posted.connect(posted.append)
+    return posted
+
+
+def test_a_problem_is_told_once_and_settles_by_itself(
+    live: Callable[..., Life],
+    qtbot: QtBot,
+    allow_warnings: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    allow_warnings("chats are not written")
+    monkeypatch.setattr(database, "LOCK_WAIT_S", 0.2)
+    life = live().load()
+    posted = notices(life.program)
+    settled: list[str] = []
+    life.program.notifications.settled.connect(settled.append)
+    other = sqlite3.connect(life.file, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        life.ask("One", "1")
+        qtbot.waitUntil(lambda: any(n.topic == STORAGE for n in posted), timeout=15_000)
+        assert life.session.show(life.session.current.conversation_id) is None
+        notice = next(n for n in posted if n.topic == STORAGE)
+        assert (notice.level, notice.action, notice.action_text) == ("error", RETRY, "Try again")
+        settled.clear()
+    finally:
+        other.rollback()
+        other.close()
+    life.program.window.chat_pane.errors.action.click()
+    qtbot.waitUntil(lambda: STORAGE in settled, timeout=15_000)
+    assert len([n for n in posted if n.topic == STORAGE]) == 1
+    life.end()
+    assert live().shown == ["1"]
+
+
+def test_a_database_of_a_later_version_is_left_alone_and_that_is_said(
+    live: Callable[..., Life], qtbot: QtBot, allow_warnings: Callable[[str], None]
+) -> None:
+    import sqlite3
+
+    allow_warnings("chats are not written|could not be stored")
+    first = live().load()
+    first.ask("One", "1")
+    first.end()
+    database = sqlite3.connect(first.file)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    second = live().load()
+    bar = second.program.window.chat_pane.errors
+    qtbot.waitUntil(lambda: "newer version" in bar.text.text().replace("\u200b", ""), timeout=5000)
+    second.ask("Two", "2")
+    assert second.shown == ["2"]
+    assert second.titles == ["Two"]
+    second.end()
+    database = sqlite3.connect(first.file)
+    assert database.execute("PRAGMA user_version").fetchone() == (99,)
+    assert database.execute("SELECT count(*) FROM conversations").fetchone() == (1,)
+    database.close()
+
+
+def test_settings_say_which_chat_is_open(live: Callable[..., Life], paceline_home: Path) -> None:
+    life = live().load()
+    life.ask("One", "1")
+    life.program.save()
+    saved = load_settings(paceline_home / "config" / "settings.json").settings
+    assert saved.window.open_conversation == life.session.current.conversation_id
+    life.session.new(private=True)
+    life.ask("Secret", "Shh")
+    assert life.program.settings().window.open_conversation == ""
+    assert Settings().window.open_conversation == ""
+
+
+def test_a_reply_of_the_real_engine_comes_back_token_by_token(
+    make_real: Callable[..., Program], paceline_home: Path, qtbot: QtBot
+) -> None:
+    file = paceline_home / "data" / "chats.db"
+    first = make_real("thread", chats_file=file, max_tokens=24)
+    first.start()
+    assert first.session.send("What is a list?")
+    qtbot.waitUntil(lambda: first.session.active is None, timeout=60_000)
+    path = first.session.current.path()
+    told = first.session.full_reply(path[1].message_id)
+    opened = first.settings().window
+    first.window.close()
+    second = make_real("thread", chats_file=file, window=opened)
+    second.chats.start(opened.open_conversation)
+    assert second.session.current.path() == path
+    kept = second.session.full_reply(path[1].message_id)
+    assert told is not None
+    assert kept is not None
+    # Times are kept in microseconds.
+    assert [(t.token, t.source, t.position, t.text_end) for t in kept.traces] == [
+        (t.token, t.source, t.position, t.text_end) for t in told.traces
+    ]
+    assert [s.drafted for s in kept.steps] == [s.drafted for s in told.steps]
+    assert kept.stats == told.stats
+    assert kept.text == path[1].content != ""
+    assert kept.target is not None
+    assert kept.target.n_ctx > 0
+    assert kept.engine_version

@@ -1,0 +1,82 @@
+"""What the settings file says survives a life of the window in which nobody changes it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import pytest
+
+from paceline.params import ModelParams, SamplingParams
+from paceline.settings import (
+    DraftPreset,
+    ReplyPreset,
+    SavedPair,
+    Settings,
+    WindowSettings,
+    load_settings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from paceline.gui.program import Program
+
+OTHER = Settings(
+    theme="dark",
+    token_colours=False,
+    sampling=SamplingParams(temperature=0.3, top_k=7),
+    max_tokens=77,
+    seed=5,
+    system_prompt="Be kind.\nAlways.",
+    strategies=("ngram-simple:n=3", "draft:n_max=5"),
+    remember_drafts=True,
+    engine_host="thread",
+    window=WindowSettings(
+        sidebar_visible=False,
+        sidebar_width=260,
+        panel_width=380,
+        open_sections=("sampling",),
+        open_conversation="",
+    ),
+    pairs=(SavedPair(ModelParams("/a.gguf"), ModelParams("/b.gguf"), "Mine"),),
+    model_folders=("/models",),
+    hub_offline=True,
+    stop=("END", "\n\n"),
+    reply_presets=(ReplyPreset("Calm", SamplingParams(0.1), 10, ("x",), "Hm."),),
+    reply_preset="Calm",
+    draft_presets=(DraftPreset("Fast", "a.gguf", "b.gguf", "draft:n_max=9"),),
+    cuts_long_chats=False,
+    font_px=16,
+    motion="reduced",
+    language="en",
+    send_key="ctrl+enter",
+    opens_last_chat=False,
+    was_welcomed=True,
+)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
+def test_the_values_differ_from_the_defaults(name: str) -> None:
+    assert getattr(OTHER, name) != getattr(Settings(), name)
+
+
+def test_every_setting_outlives_a_window_that_changes_none(
+    make_program: Callable[..., Program], paceline_home: Path
+) -> None:
+    program = make_program(OTHER)
+    program.window.close()
+    saved = load_settings(paceline_home / "config" / "settings.json").settings
+    lost = {
+        field.name: (getattr(saved, field.name), getattr(OTHER, field.name))
+        for field in fields(Settings)
+        if field.name not in ("window", "strategies")
+        and getattr(saved, field.name) != getattr(OTHER, field.name)
+    }
+    assert lost == {}
+    assert saved.strategies[:2] == OTHER.strategies
+    assert saved.window.geometry
+    for field in fields(WindowSettings):
+        if field.name != "geometry":
+            assert getattr(saved.window, field.name) == getattr(OTHER.window, field.name)
