@@ -1,4 +1,4 @@
-"""Ring buffers and the live plot."""
+"""The figures behind the plots, the live plot and its controls, and the time bar."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from gui.fake_client import plain_step, step_of
 from paceline.engine.drafters import registry
 from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.viewmodels.metrics import CAPACITY, RATE_STEPS, StepMetrics, TimeShares
+from paceline.gui.viewmodels.metrics import MOST_PLACES, RATE_STEPS, StepMetrics, TimeShares
+from paceline.gui.viewmodels.plot_words import spoken
 from paceline.gui.viewmodels.sources import Sources
-from paceline.gui.widgets.speed_plot import FEW_STEPS, SHOWN_STEPS, SpeedPlot
+from paceline.gui.widgets.plot_picture import PlotPicture
+from paceline.gui.widgets.speed_plot import SpeedPlot
 from paceline.gui.widgets.time_bar import TimeBar
 from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
@@ -115,20 +119,50 @@ def test_the_time_is_shared_out_completely(metrics: StepMetrics) -> None:
     assert times.sample_s == pytest.approx(0.011)
 
 
-@pytest.mark.parametrize("n_steps", [CAPACITY - 1, CAPACITY, CAPACITY + 1, 3 * CAPACITY + 17])
-def test_the_buffers_keep_the_newest_steps_and_do_not_grow(
-    metrics: StepMetrics, n_steps: int
-) -> None:
+@pytest.mark.parametrize("n_steps", [511, 512, 513, 5000])
+def test_every_step_is_kept_and_a_part_of_them_is_given(metrics: StepMetrics, n_steps: int) -> None:
     metrics.push(step_of("t", "x", 0))
     for number in range(1, n_steps + 1):
         metrics.push(step_of("t", "x", number, n_rejected=number % 7))
-    window = metrics.window(10**6)
-    n = len(window.drafted)
-    assert n <= CAPACITY
-    assert window.first + n == metrics.n_steps == n_steps
-    expected = [2 + number % 7 for number in range(n_steps - n + 1, n_steps + 1)]
-    assert window.drafted.tolist() == expected
-    assert window.tokens_per_s[-1] == pytest.approx(150)
+    newest = metrics.window(200)
+    assert newest.first + 200 == metrics.n_steps == n_steps
+    expected = [2 + number % 7 for number in range(n_steps - 199, n_steps + 1)]
+    assert newest.drafted.tolist() == expected
+    oldest = metrics.window(10, 0)
+    assert oldest.drafted.tolist() == [2 + number % 7 for number in range(1, 11)]
+    assert metrics.window(10, n_steps).first == n_steps - 10
+
+
+@pytest.mark.parametrize("n_steps", [399, 400, 401, 5003])
+def test_a_long_reply_shares_places(metrics: StepMetrics, n_steps: int) -> None:
+    metrics.push(step_of("t", "x", 0))
+    for number in range(1, n_steps + 1):
+        metrics.push(step_of("t", "x", number, n_rejected=number % 7))
+    whole = metrics.window(n_steps)
+    n_places = len(whole.drafted)
+    assert n_places <= MOST_PLACES
+    assert (n_places - 1) * whole.per_place < n_steps <= n_places * whole.per_place
+    sizes = np.full(n_places, whole.per_place)
+    sizes[-1] = n_steps - (n_places - 1) * whole.per_place
+    assert float((whole.drafted * sizes).sum()) == pytest.approx(metrics.n_drafted)
+    assert float((whole.accepted * sizes).sum()) == pytest.approx(metrics.n_accepted)
+    assert whole.tokens_per_s[-1] == pytest.approx(150)
+    assert whole.steps[0] == pytest.approx((whole.per_place - 1) / 2)
+
+
+def test_one_step_in_figures(metrics: StepMetrics) -> None:
+    metrics.push(step_of("t", "x", 0))
+    metrics.push(plain_step("t", 1))
+    metrics.push(chain_step(2))
+    facts = metrics.facts(1)
+    assert facts is not None
+    assert (facts.step, facts.n_tokens) == (2, 6)
+    assert [count.drafter for count in facts.counts] == ["prompt-lookup", "draft"]
+    first = metrics.facts(0)
+    assert first is not None
+    assert (first.step, first.n_tokens, first.counts) == (1, 1, ())
+    assert metrics.facts(2) is None
+    assert metrics.facts(-1) is None
 
 
 def test_clearing_forgets_everything(metrics: StepMetrics) -> None:
@@ -148,7 +182,7 @@ def plot(metrics: StepMetrics, qtbot: QtBot) -> Iterator[SpeedPlot]:
     holder = QWidget()
     qtbot.addWidget(holder)
     holder.resize(320, 300)
-    plot = SpeedPlot(metrics, Sources(registry.available()), LIGHT, holder)
+    plot = SpeedPlot(metrics, Sources(registry.available()), LIGHT, parent=holder)
     plot.resize(320, 300)
     holder.show()
     yield plot
@@ -201,13 +235,13 @@ def test_the_ranges_are_set_by_hand_and_follow_the_newest_steps(
     fill(metrics, 500)
     plot.refresh(30.0)
     (left, right), (bottom, top) = plot.bars_range
-    assert (left, right) == (500 - SHOWN_STEPS - 0.5, 499.5)
+    assert (left, right) == (500 - 80 - 0.5, 499.5)
     assert bottom == 0
     assert top > 4
     metrics.clear()
     fill(metrics, 3)
     plot.refresh(30.0)
-    assert plot.bars_range[0] == [-0.5, FEW_STEPS - 0.5]
+    assert plot.bars_range[0] == [-0.5, 40 - 0.5]
 
 
 def test_the_plain_estimate_is_a_dashed_line_or_nothing(
@@ -251,6 +285,184 @@ def test_a_refresh_is_cheap(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot)
     assert median < 0.1
 
 
+# --------------------------------------------------------------------------------------- controls
+
+
+def steps_of(plot: SpeedPlot) -> tuple[float, float]:
+    first, last = plot.bars_range[0]
+    return first + 0.5, last + 0.5
+
+
+def wheel(plot: SpeedPlot, turned: int, modifiers: Qt.KeyboardModifier) -> bool:
+    """Turn the wheel over the bars; whether the plot took it."""
+    at = QPointF(plot.bars_canvas.viewport().rect().center())
+    there = plot.bars_canvas.viewport().mapToGlobal(at)
+    none = Qt.MouseButton.NoButton
+    event = QWheelEvent(
+        at, there, QPoint(), QPoint(0, turned), none, modifiers, Qt.ScrollPhase.NoScrollPhase, False
+    )
+    QApplication.sendEvent(plot.bars_canvas.viewport(), event)
+    return event.isAccepted()
+
+
+def drag(qtbot: QtBot, plot: SpeedPlot, pixels: int) -> None:
+    canvas = plot.bars_canvas.viewport()
+    left = Qt.MouseButton.LeftButton
+    at = QPoint(150, 30)
+    qtbot.mousePress(canvas, left, pos=at)
+    to = QPoint(150 + pixels, 30)
+    event = QMouseEvent(
+        QEvent.Type.MouseMove, QPointF(to), QPointF(canvas.mapToGlobal(to)), left, left,
+        Qt.KeyboardModifier.NoModifier,
+    )  # fmt: skip
+    QApplication.sendEvent(canvas, event)
+    qtbot.mouseRelease(canvas, left, pos=to)
+
+
+def test_paused_the_plot_holds_and_says_so(plot: SpeedPlot, metrics: StepMetrics) -> None:
+    fill(metrics, 100)
+    plot.refresh(None)
+    plot.tools.pause.click()
+    assert plot.bars_canvas.badge.isVisible()
+    assert "100" in plot.bars_canvas.badge.text()
+    for number in range(101, 151):
+        metrics.push(plain_step("t", number))
+    plot.refresh(None)
+    assert steps_of(plot) == (20, 100)
+    assert heights(plot.drafted)[-1] == 3
+    plot.tools.pause.click()
+    assert steps_of(plot) == (70, 150)
+    assert not plot.bars_canvas.badge.isVisible()
+
+
+def test_another_reply_ends_the_pause(plot: SpeedPlot, metrics: StepMetrics) -> None:
+    fill(metrics, 100)
+    plot.refresh(None)
+    plot.tools.pause.click()
+    metrics.clear()
+    fill(metrics, 5)
+    plot.refresh(None)
+    assert not plot.tools.pause.isChecked()
+    assert len(heights(plot.drafted)) == 5
+
+
+def test_the_time_window_is_chosen_in_a_menu(plot: SpeedPlot, metrics: StepMetrics) -> None:
+    fill(metrics, 500)
+    plot.refresh(None)
+    for action, expected in zip(plot.tools.spans, (40, 80, 200, 500), strict=True):
+        action.trigger()
+        first, last = steps_of(plot)
+        assert (last - first, last) == (expected, 500)
+
+
+def test_the_wheel_zooms_with_ctrl_and_is_the_panel_s_without(
+    plot: SpeedPlot, metrics: StepMetrics
+) -> None:
+    fill(metrics, 500)
+    plot.refresh(None)
+    assert not wheel(plot, 120, Qt.KeyboardModifier.NoModifier)
+    assert steps_of(plot) == (420, 500)
+    assert wheel(plot, 120, Qt.KeyboardModifier.ControlModifier)
+    assert steps_of(plot) == (436, 500)
+    assert wheel(plot, -120, Qt.KeyboardModifier.ControlModifier)
+    assert steps_of(plot) == (420, 500)
+
+
+def test_dragging_moves_what_is_held_or_has_ended(
+    plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot
+) -> None:
+    fill(metrics, 500)
+    plot.refresh(None)
+    drag(qtbot, plot, 100)
+    assert steps_of(plot) == (420, 500)
+    plot.refresh(None, "It has ended")
+    drag(qtbot, plot, 100)
+    first, last = steps_of(plot)
+    assert first < 410
+    assert last - first == 80
+    canvas = plot.bars_canvas.viewport()
+    qtbot.mouseDClick(canvas, Qt.MouseButton.LeftButton, pos=QPoint(50, 30))
+    assert steps_of(plot) == (420, 500)
+
+
+@pytest.mark.qt_log_ignore("does not support raise")
+def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot) -> None:
+    metrics.push(step_of("t", "x", 0))
+    metrics.push(plain_step("t", 1))
+    metrics.push(chain_step(2))
+    plot.refresh(None)
+    canvas = plot.bars_canvas
+    width = canvas.viewport().width()
+    qtbot.mouseMove(canvas.viewport(), QPoint(round(width * 1.5 / 40), 30))
+    words = QToolTip.text()
+    assert "Step 2" in words
+    assert "Draft model: 3 of 3" in words
+    assert "Prompt lookup: 2 of 4 drafted tokens accepted, 1 never judged" in words
+    assert list(plot.marker.opts["x"]) == [1]
+    QApplication.sendEvent(canvas, QEvent(QEvent.Type.Leave))
+    assert list(plot.marker.opts["x"]) == []
+
+
+@pytest.mark.qt_log_ignore("does not support raise")
+def test_everything_by_keys(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot) -> None:
+    fill(metrics, 500)
+    plot.refresh(None)
+    canvas = plot.bars_canvas
+    assert canvas.focusPolicy() == Qt.FocusPolicy.TabFocus
+    canvas.setFocus()
+    qtbot.keyClick(canvas, Qt.Key.Key_Space)
+    assert plot.range.is_paused
+    qtbot.keyClick(canvas, Qt.Key.Key_PageUp)
+    assert steps_of(plot) == (410, 490)
+    qtbot.keyClick(canvas, Qt.Key.Key_Plus)
+    assert steps_of(plot) == (426, 490)
+    qtbot.keyClick(canvas, Qt.Key.Key_Left)
+    qtbot.keyClick(canvas, Qt.Key.Key_Left)
+    assert "Step 489" in canvas.accessibleDescription()
+    qtbot.keyClick(canvas, Qt.Key.Key_0)
+    qtbot.keyClick(canvas, Qt.Key.Key_Space)
+    assert steps_of(plot) == (420, 500)
+
+
+def test_the_end_of_a_reply_is_told_in_words(plot: SpeedPlot, metrics: StepMetrics) -> None:
+    fill(metrics, 10)
+    plot.refresh(20.0)
+    assert plot.bars_canvas.accessibleDescription() == ""
+    words = spoken(metrics, Sources(registry.available()), 41.2, 21.6)
+    assert words == (
+        "Draft model: 20 of 30 drafted tokens accepted, 41.2 tokens per second, 1.9 times plain"
+    )
+    plot.refresh(20.0, words)
+    assert plot.bars_canvas.accessibleDescription() == words
+
+
+def test_the_picture_has_the_bars_but_not_the_controls(
+    plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot
+) -> None:
+    fill(metrics, 60)
+    plot.refresh(20.0)
+    picture = PlotPicture()
+    with qtbot.waitSignal(picture.made) as caught:
+        picture.start(plot)
+    image = caught.args[0]
+    assert image.width() > 1500
+    colours = {
+        image.pixelColor(x, y).name() for x in range(0, image.width(), 5) for y in range(50, 400, 5)
+    }
+    assert {LIGHT.accent.lower(), LIGHT.rejected.lower()} <= colours
+    assert not plot.tools.isHidden()
+
+
+def test_there_is_nothing_to_export_before_the_first_step(
+    plot: SpeedPlot, metrics: StepMetrics
+) -> None:
+    assert not plot.tools.csv.isEnabled()
+    fill(metrics, 2)
+    plot.refresh(None)
+    assert plot.tools.csv.isEnabled()
+    assert plot.tools.png.isEnabled()
+
+
 # --------------------------------------------------------------------------------------- time bar
 
 
@@ -271,3 +483,14 @@ def test_an_empty_time_bar_shows_no_figures(qtbot: QtBot) -> None:
     bar = TimeBar(LIGHT)
     qtbot.addWidget(bar)
     assert "%" not in bar.legend.text()
+
+
+def test_the_prefill_and_the_seconds_are_told_where_they_are_known(qtbot: QtBot) -> None:
+    bar = TimeBar(LIGHT, tells_seconds=True)
+    qtbot.addWidget(bar)
+    bar.show_times(TimeShares(6.0, 2.0, 1.0, 0.5, 0.5))
+    text = bar.legend.text().replace("&nbsp;", " ")
+    assert "prefill 5 % (0.5 s)" in text
+    assert "verify 60 % (6.0 s)" in text
+    bar.show_times(TimeShares(6.0, 2.0, 1.0, 0.5))
+    assert "prefill" not in bar.legend.text()

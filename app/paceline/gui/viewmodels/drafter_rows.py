@@ -42,6 +42,31 @@ class DrafterRow:
     per_position: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class DrafterFacts:
+    """One drafter of a run for a table; a text is empty where nothing is known.
+
+    Attributes:
+        drafter_id: Its id.
+        title: What it is called.
+        tokens: Accepted and drafted tokens.
+        rate: Accepted of the judged tokens, in percent.
+        drafts: Drafts of which something was accepted, and all.
+        calls: How often it was asked.
+        seconds: What all its calls took.
+        per_draft: What one call for a draft took.
+    """
+
+    drafter_id: str
+    title: str
+    tokens: str
+    rate: str
+    drafts: str
+    calls: str
+    seconds: str
+    per_draft: str
+
+
 def _tr(text: str) -> str:
     return QCoreApplication.translate("DrafterRows", text)
 
@@ -53,6 +78,32 @@ def drafter_rows(
     finished = {} if stats is None else {s.drafter: s for s in stats.by_drafter if s.n_draft}
     ids = [*metrics.tallies, *(name for name in finished if name not in metrics.tallies)]
     return tuple(_row(name, metrics.tallies.get(name), finished.get(name), sources) for name in ids)
+
+
+def drafter_facts(
+    metrics: StepMetrics, stats: TurnStats | None, sources: Sources
+) -> tuple[DrafterFacts, ...]:
+    """The same drafters for a table."""
+    finished = {s.drafter: s for s in stats.by_drafter} if stats is not None else {}
+    return tuple(
+        _facts(row, metrics.tallies.get(row.drafter_id), finished.get(row.drafter_id))
+        for row in drafter_rows(metrics, stats, sources)
+    )
+
+
+def _facts(row: DrafterRow, tally: Tally | None, stats: DrafterStats | None) -> DrafterFacts:
+    drafts = ""
+    if tally is not None:
+        drafts = _tr("{} of {}").format(tally.drafts_accepted, tally.drafts)
+    calls = seconds = per_draft = ""
+    if stats is not None:
+        calls = f"{stats.n_draft:,}"
+        seconds = _duration(stats.begin_s + stats.draft_s + stats.accept_s)
+        per_draft = _duration(stats.draft_s / stats.n_draft) if stats.n_draft else ""
+    tokens = row.figures if tally is not None else ""
+    return DrafterFacts(
+        row.drafter_id, row.title, tokens, row.rate, drafts, calls, seconds, per_draft
+    )
 
 
 def _row(
@@ -98,6 +149,8 @@ def _finished(stats: DrafterStats) -> tuple[str, ...]:
 
 def _duration(seconds: float) -> str:
     milliseconds = seconds * 1000
+    if milliseconds < 0.095:
+        return f"{seconds * 1e6:.0f}\u202fµs"
     if milliseconds >= 1000:
         return f"{seconds:.2f}\u202fs"
     return f"{milliseconds:.1f}\u202fms" if milliseconds < 100 else f"{milliseconds:.0f}\u202fms"

@@ -1,4 +1,4 @@
-"""Figures in words: the line below a reply, the headline of the panel, subtitles. Pure functions.
+"""Figures in words: the line below a reply, the headline of the panel. Pure functions.
 
 A speed without speculation is only ever an estimate, from plain steps in between; where there is
 none, nothing is said about it.
@@ -138,29 +138,6 @@ def _drafter_rows(stats: TurnStats) -> list[str]:
         for drafter in stats.by_drafter
         if drafter.tokens
     ]
-
-
-def subtitle(reply: Reply | None, *, is_active: bool) -> str:
-    """What the list of conversations says below a title."""
-    if is_active:
-        return _tr("writing…")
-    if reply is None:
-        return ""
-    if reply.error is not None:
-        return _tr("stopped by an error")
-    stats = reply.stats
-    if stats is None:
-        return _tr("stopped")
-    parts = []
-    if stats.n_drafted and reply.plain_tokens_per_s:
-        parts.append(ratio_text(stats.tokens_per_s / reply.plain_tokens_per_s))
-    else:
-        parts.append(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))
-    if stats.acceptance_rate is not None:
-        parts.append(_tr("{} accepted").format(percent_text(stats.acceptance_rate)))
-    else:
-        parts.append(_tr("nothing drafted"))
-    return " · ".join(parts)
 
 
 def headline(

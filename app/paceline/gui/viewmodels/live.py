@@ -13,25 +13,32 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from paceline.engine.drafters import forced
 from paceline.gui.viewmodels.figures import Headline, asks_drafter, headline
 from paceline.gui.viewmodels.metrics import StepMetrics
+from paceline.gui.viewmodels.plot_words import spoken
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
     from paceline.gui.viewmodels.sources import Sources
     from paceline.messages import StepCommitted
 
-REFRESH_MS = 80
+REFRESH_MS = 150
+TICKS_PER_REFRESH = 3
+"""Of the plot, for one of the figures."""
 
 
 class LiveFigures(QObject):
     """The metrics of the reply that is shown, and when to draw them again."""
 
     refreshed = Signal()
+    """All figures are to be drawn."""
+    moved = Signal()
+    """The plot alone is to be drawn: figures that change faster cannot be read."""
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.sources = sources
         self.metrics = StepMetrics(sources)
         self._reply: Reply | None = None
+        self._n_ticks = 0
         self._timer = QTimer(self)
         self._timer.setInterval(REFRESH_MS)
         self._timer.timeout.connect(self._on_tick)
@@ -67,6 +74,16 @@ class LiveFigures(QObject):
         asks = asks_drafter(reply)
         return headline(self.metrics, title, self.plain_tokens_per_s, reply.stats, asks=asks)
 
+    @property
+    def ending(self) -> str:
+        """The reply in words, once it has ended; empty before."""
+        reply = self._reply
+        if reply is None or not reply.has_ended:
+            return ""
+        speed = reply.stats.tokens_per_s if reply.stats is not None else self.metrics.tokens_per_s
+        plain = self.plain_tokens_per_s if asks_drafter(reply) else None
+        return spoken(self.metrics, self.sources, speed, plain)
+
     def show(self, reply: Reply | None) -> None:
         """Take over all that is known of a reply; None: there is none."""
         self._reply = reply
@@ -91,4 +108,8 @@ class LiveFigures(QObject):
 
     @Slot()
     def _on_tick(self) -> None:
-        self.refreshed.emit()
+        self._n_ticks += 1
+        if self._n_ticks % TICKS_PER_REFRESH:
+            self.moved.emit()
+        else:
+            self.refreshed.emit()

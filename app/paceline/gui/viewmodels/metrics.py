@@ -1,6 +1,7 @@
-"""The figures behind the live plot: ring buffers over the last decoding steps. No Qt.
+"""The figures behind the plots: a row of numbers per decoding step of one reply. No Qt.
 
-Writing costs a few array stores per step and never grows; reading gives copies of the newest part.
+Writing costs a few array stores per step, 40 bytes each; reading gives copies of a part, in which
+several steps share a place where there are more than a plot has room for.
 A step's tokens are counted by the drafter that proposed them, of which a step may have several,
 and for the plot by its kind: a draft model, or a lookup. The first step of a reply commits the
 token from the prefill's logits; it is timed, but it is no verify step and so gets no bar.
@@ -16,9 +17,11 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from paceline.gui.viewmodels.sources import Sources
-    from paceline.messages import StepCommitted
+    from paceline.messages import DraftCount, StepCommitted
 
-CAPACITY = 2000
+_FIRST_ROOM = 512
+MOST_PLACES = 400
+"""Bars that are drawn at most; narrower ones than a pixel show nothing more."""
 RATE_STEPS = 16
 """Steps over which the speed is averaged: one step alone jumps between 1 and n_max tokens."""
 MIN_PLAIN_STEPS = 4
@@ -28,36 +31,62 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class StepWindow:
-    """The newest steps, oldest first; all arrays float64 [n].
+    """Steps in a row, oldest first; all arrays float64 [n places].
 
     Attributes:
-        first: Number of the first of them, counted from the reply's start.
-        drafted: Tokens drafted.
-        accepted: Tokens accepted, whoever drafted them.
-        by_model: Those of them that a draft model proposed.
-        tokens_per_s: Speed, averaged over the steps before.
+        first: Number of the first step, counted from the reply's start.
+        per_place: How many steps share a place; the last place may have fewer.
+        drafted: Tokens drafted per step, on average over the place.
+        accepted: Tokens accepted, whoever drafted them; likewise.
+        by_model: Those of them that a draft model proposed; likewise.
+        tokens_per_s: Speed at the place's last step, averaged over the steps before.
     """
 
     first: int
+    per_place: int
     drafted: Array
     accepted: Array
     by_model: Array
     tokens_per_s: Array
 
+    @property
+    def steps(self) -> Array:
+        """The step in the middle of every place, float64 [n places]."""
+        places = np.arange(len(self.drafted), dtype=np.float64)
+        return self.first + (places + 0.5) * self.per_place - 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class StepFacts:
+    """One step in figures.
+
+    Attributes:
+        step: Its number; the first verify step is 1.
+        n_tokens: Tokens that it committed.
+        counts: What each drafter did in it.
+        tokens_per_s: See `StepWindow`.
+    """
+
+    step: int
+    n_tokens: int
+    counts: tuple[DraftCount, ...]
+    tokens_per_s: float
+
 
 @dataclass(frozen=True, slots=True)
 class TimeShares:
-    """Seconds of a reply by what they were spent on."""
+    """Seconds of a reply by what they were spent on; a reply that grows has no prefill here."""
 
     verify_s: float = 0.0
     draft_s: float = 0.0
     sample_s: float = 0.0
     rest_s: float = 0.0
+    prefill_s: float = 0.0
 
     @property
     def total_s(self) -> float:
         """All of them."""
-        return self.verify_s + self.draft_s + self.sample_s + self.rest_s
+        return self.verify_s + self.draft_s + self.sample_s + self.rest_s + self.prefill_s
 
 
 @dataclass(slots=True)
@@ -83,19 +112,20 @@ class StepMetrics:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._drafted, self._accepted, self._by_model = (np.zeros(CAPACITY) for _ in range(3))
-        self._tokens_sum, self._seconds_sum = np.zeros(CAPACITY), np.zeros(CAPACITY)
         self.clear()
 
     def clear(self) -> None:
         """Begin another reply."""
         self.n_steps = 0
         self.n_tokens = 0
+        self.n_tokens_before_steps = 0
         self.n_drafted = 0
         self.n_accepted = 0
         self.n_discarded = 0
         self.tallies: dict[str, Tally] = {}
         """By the drafter's id, of those that drafted, in the order of their first draft."""
+        self._rows = np.zeros((_FIRST_ROOM, 5))
+        self._counts: list[tuple[DraftCount, ...]] = []
         self._seconds = 0.0
         self._verify_s = self._draft_s = self._sample_s = 0.0
         self._n_plain = 0
@@ -112,6 +142,7 @@ class StepMetrics:
             self._n_plain += 1
             self._plain_s += step.total_s
         if step.step == 0:
+            self.n_tokens_before_steps = self.n_tokens
             return
         drafted = accepted = by_model = 0
         for count in step.drafted:
@@ -130,12 +161,10 @@ class StepMetrics:
         self._count_places(step)
         self.n_drafted += drafted
         self.n_accepted += accepted
-        at = self.n_steps % CAPACITY
-        self._drafted[at] = drafted
-        self._accepted[at] = accepted
-        self._by_model[at] = by_model
-        self._tokens_sum[at] = self.n_tokens
-        self._seconds_sum[at] = self._seconds
+        if self.n_steps == len(self._rows):
+            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
+        self._rows[self.n_steps] = (drafted, accepted, by_model, self.n_tokens, self._seconds)
+        self._counts.append(step.drafted)
         self.n_steps += 1
 
     def _count_places(self, step: StepCommitted) -> None:
@@ -147,25 +176,35 @@ class StepMetrics:
             tally.per_position.extend([0] * missing)
             tally.per_position[trace.position] += 1
 
-    def window(self, n: int) -> StepWindow:
-        """The newest `n` steps, or as many as there are."""
-        n = min(n, self.n_steps, CAPACITY - RATE_STEPS)
-        first = self.n_steps - n
-        at = np.arange(first, self.n_steps) % CAPACITY
-        return StepWindow(
-            first=first,
-            drafted=self._drafted[at],
-            accepted=self._accepted[at],
-            by_model=self._by_model[at],
-            tokens_per_s=self._rates(first),
-        )
+    def window(self, n: int, first: int | None = None) -> StepWindow:
+        """`n` steps from `first` on, or the newest; as many of them as there are."""
+        n = max(min(n, self.n_steps), 0)
+        first = self.n_steps - n if first is None else min(max(first, 0), self.n_steps - n)
+        per_place = -(-n // MOST_PLACES) or 1
+        starts = np.arange(first, first + n, per_place)
+        if not n:
+            return StepWindow(first, 1, *(np.zeros(0) for _ in range(4)))
+        sums = np.add.reduceat(self._rows[: first + n, :3], starts)
+        sizes = np.diff(starts, append=first + n)
+        drafted, accepted, by_model = (sums / sizes[:, np.newaxis]).T
+        rates = self._rates(starts + sizes - 1)
+        return StepWindow(first, per_place, drafted, accepted, by_model, rates)
+
+    def facts(self, index: int) -> StepFacts | None:
+        """The step at this place of the reply, from 0; None: there is none."""
+        if not 0 <= index < self.n_steps:
+            return None
+        before = self._rows[index - 1, 3] if index else self.n_tokens_before_steps
+        n_tokens = int(self._rows[index, 3] - before)
+        rate = float(self._rates(np.array([index]))[0])
+        return StepFacts(index + 1, n_tokens, self._counts[index], rate)
 
     @property
     def tokens_per_s(self) -> float | None:
         """The speed right now; None before the second step."""
         if self.n_steps < 2:
             return None
-        return float(self._rates(self.n_steps - 1)[0])
+        return float(self._rates(np.array([self.n_steps - 1]))[0])
 
     @property
     def plain_tokens_per_s(self) -> float | None:
@@ -188,13 +227,11 @@ class StepMetrics:
             self._verify_s, self._draft_s, self._sample_s, max(self._seconds - known, 0.0)
         )
 
-    def _rates(self, first: int) -> Array:
-        """Tokens per second at the steps from `first` on, each over `RATE_STEPS` steps."""
-        ends = np.arange(first, self.n_steps)
+    def _rates(self, ends: NDArray[np.int64]) -> Array:
+        """Tokens per second at these steps, each over `RATE_STEPS` steps."""
+        # The first step has none before it to be measured against.
+        ends = np.where((ends == 0) & (self.n_steps > 1), 1, ends)
         begins = np.maximum(ends - RATE_STEPS, 0)
-        tokens = self._tokens_sum[ends % CAPACITY] - self._tokens_sum[begins % CAPACITY]
-        seconds = self._seconds_sum[ends % CAPACITY] - self._seconds_sum[begins % CAPACITY]
+        tokens, seconds = (self._rows[ends, 3:] - self._rows[begins, 3:]).T
         rates: Array = np.divide(tokens, seconds, out=np.zeros(len(ends)), where=seconds > 0)
-        if len(rates) > 1 and first == 0:
-            rates[0] = rates[1]  # the first step has none before it to be measured against
         return rates

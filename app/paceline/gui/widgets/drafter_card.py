@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 from paceline.gui.widgets.card import Card
 from paceline.gui.widgets.elided_label import ElidedLabel
 from paceline.gui.widgets.place_bars import PlaceBars
+from paceline.gui.widgets.yielding import YieldingLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ class _Line(QWidget):
         self.details = QLabel()
         self.details.setProperty("role", "small")
         self.details.setWordWrap(True)
-        self.bars_title = QLabel(self.tr("accepted by place in the draft"))
+        self.bars_title = YieldingLabel(self.tr("accepted by place in the draft"))
         self.bars_title.setProperty("role", "small")
         self.bars = PlaceBars()
         row = QHBoxLayout()
@@ -62,7 +63,9 @@ class _Line(QWidget):
     def show_row(self, row: DrafterRow, theme: Theme) -> None:
         """Show this drafter."""
         colour = theme.accent if row.kind == "draft" else theme.lookup
-        self.dot.setStyleSheet(f"color: {colour}")
+        if self.dot.property("tint") != colour:  # a style sheet costs more than all the rest here
+            self.dot.setProperty("tint", colour)
+            self.dot.setStyleSheet(f"color: {colour}")
         self.title.set_full_text(row.title)
         self.title.setToolTip(row.drafter_id)
         self.figures.setText(row.figures)

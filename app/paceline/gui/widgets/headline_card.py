@@ -45,8 +45,9 @@ class HeadlineCard(Card):
         """Show these figures."""
         self.speed.setText(headline.speed or "–")
         self.ratio.setText(headline.ratio)
-        self.ratio.setProperty("tone", headline.tone)
-        restyle(self.ratio)
+        if self.ratio.property("tone") != headline.tone:
+            self.ratio.setProperty("tone", headline.tone)
+            restyle(self.ratio)
         self.sentence.setText(
             headline.sentence or self.tr("The speed of the next reply appears here, live.")
         )

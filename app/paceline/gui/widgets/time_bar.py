@@ -1,4 +1,4 @@
-"""Where the time of a reply goes: one bar in four colours that are no source's colours."""
+"""Where the time of a reply goes: one bar in five colours that are no source's colours."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPainterPath
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from paceline.gui.viewmodels.figures import percent_text
+from paceline.gui.viewmodels.figures import percent_text, seconds_text
 from paceline.gui.viewmodels.metrics import TimeShares
 from paceline.gui.widgets.card import Card
+from paceline.gui.widgets.plot_legend import entries_html
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent
@@ -46,10 +47,13 @@ class _Bar(QWidget):
 
 
 class TimeBar(Card):
-    """The bar, and its parts in words below."""
+    """The bar, and its parts in words below; if wished with their seconds."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, *, tells_seconds: bool = False, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
+        self._tells_seconds = tells_seconds
         self.set_title(self.tr("Where the time goes"))
         self._times = TimeShares()
         self._bar = _Bar()
@@ -70,26 +74,30 @@ class TimeBar(Card):
         """Show how these seconds are shared out."""
         self._times = times
         theme = self._theme
-        parts = (
+        parts = [
             (self.tr("verify"), times.verify_s, theme.time_verify),
             (self.tr("draft"), times.draft_s, theme.time_draft),
             (self.tr("sampling"), times.sample_s, theme.time_sample),
             (self.tr("rest"), times.rest_s, theme.time_rest),
-        )
+        ]
+        if times.prefill_s:  # not known before the end
+            parts.insert(0, (self.tr("prefill"), times.prefill_s, theme.time_prefill))
         total = times.total_s
-        shares = [(name, seconds / total if total else 0.0, c) for name, seconds, c in parts]
-        self._bar.parts = [(share, QColor(colour)) for _, share, colour in shares]
+        shares = [seconds / total if total else 0.0 for _, seconds, _ in parts]
+        self._bar.parts = [
+            (share, QColor(colour)) for share, (_, _, colour) in zip(shares, parts, strict=True)
+        ]
         self._bar.update()
-        words = [f"{name} {percent_text(share)}" if total else name for name, share, _ in shares]
+        words = [
+            self._words(name, seconds, share) if total else name
+            for share, (name, seconds, _) in zip(shares, parts, strict=True)
+        ]
         self._bar.setAccessibleName(", ".join(words))
-        self.legend.setText(
-            " ".join(
-                f'<span style="color:{colour}">●</span>&nbsp;{_unbroken(text)}'
-                for text, (_, _, colour) in zip(words, shares, strict=True)
-            )
-        )
+        colours = [colour for _, _, colour in parts]
+        self.legend.setText(entries_html(zip(colours, words, strict=True), "●"))
 
-
-def _unbroken(text: str) -> str:
-    """A text that does not break, for a label with rich text."""
-    return text.replace(" ", "&nbsp;").replace("\u202f", "&nbsp;")
+    def _words(self, name: str, seconds: float, share: float) -> str:
+        words = f"{name} {percent_text(share)}"
+        if self._tells_seconds:
+            words = self.tr("{} ({} s)").format(words, seconds_text(seconds))
+        return words

@@ -1,0 +1,187 @@
+"""Keeps the context meter true: asks the engine what a chat takes, and follows a running reply.
+
+The engine is asked when nobody has typed for a while; while a reply is written it has no time for
+questions, and the reply's own figures say the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from paceline.chat.prompt import build_messages
+from paceline.conversation import Message
+from paceline.gui.viewmodels.context import ContextUse, use_of
+from paceline.messages import CountTokens, TokensCounted, TurnStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.chat.reply import Reply
+    from paceline.chat.session import ChatSession
+    from paceline.conversation import Attachment
+    from paceline.gui.panel_controller import PanelController
+    from paceline.gui.viewmodels.chat import ChatSignals
+    from paceline.gui.viewmodels.pair import PairModel
+    from paceline.gui.widgets.chat_pane import ChatPane
+    from paceline.hosting.client import EngineClient
+    from paceline.messages import ChatMessage, Event
+
+ASK_AFTER_MS = 250
+"""Behind the last key press or change of a setting."""
+FOLLOW_EVERY_MS = 400
+
+
+class ContextMeterController(QObject):
+    """Binds the composer's meter to session, settings and engine."""
+
+    def __init__(
+        self,
+        session: ChatSession,
+        client: EngineClient,
+        signals: ChatSignals,
+        pair: PairModel,
+        panel: PanelController,
+        *,
+        pane: ChatPane,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._client = client
+        self._pair = pair
+        self._panel = panel
+        self._composer = pane.composer
+        self._meter = pane.composer.meter
+        self._attachments: tuple[Attachment, ...] = ()
+        self._n_asked = 0
+        self._asked: tuple[tuple[ChatMessage, ...], bool, int] = (), False, 0
+        self._n_cut = 0  # of the running reply
+        self._ask = QTimer(self)
+        self._ask.setSingleShot(True)
+        self._ask.setInterval(ASK_AFTER_MS)
+        self._ask.timeout.connect(self.ask_now)
+        self._follow = QTimer(self)
+        self._follow.setSingleShot(True)
+        self._follow.setInterval(FOLLOW_EVERY_MS)
+        self._follow.timeout.connect(self._show_reply)
+        session.add_observer(self._on_event)
+        self._composer.edit.textChanged.connect(self.ask_soon)
+        panel.settings_changed.connect(self.ask_soon)
+        signals.shown.connect(self._on_shown)
+        signals.changed.connect(self.ask_soon)
+        signals.started.connect(self._on_started)
+        signals.progressed.connect(self._on_moved)
+        signals.grew.connect(self._on_moved)
+        signals.ended.connect(self._on_ended)
+        pair.changed.connect(self._on_shown)
+        self._on_shown()
+
+    @Slot()
+    def ask_soon(self) -> None:
+        """Ask the engine anew when nothing more changes for a moment."""
+        self._ask.start()
+
+    @Slot(object)
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Count files with what is being written."""
+        self._attachments = tuple(attachments)
+        self.ask_soon()
+
+    @Slot()
+    def ask_now(self) -> None:
+        """Ask the engine how many tokens the chat has with what is being written."""
+        self._ask.stop()
+        target = self._pair.state.target
+        is_ready = self._pair.state.status == "ready" and self._session.active is None
+        if target is None or not is_ready:
+            return
+        options = self._panel.turn_options()
+        path = list(self._session.current.path())
+        text = self._composer.text.strip()
+        if text or self._attachments:
+            unsent = Message("", None, "user", text, attachments=self._attachments)
+            path.append(unsent)
+        messages = build_messages(path, options.system_prompt)
+        if not messages:
+            self._meter.show_use(ContextUse(0, target.n_ctx, room=options.max_tokens))
+            return
+        self._n_asked += 1
+        has_unsent = bool(text or self._attachments)
+        self._asked = messages, has_unsent, options.max_tokens
+        self._client.submit(
+            CountTokens(self._request_id, messages, options.max_tokens, options.cuts)
+        )
+
+    # ------------------------------------------------------------------------------- within
+
+    @property
+    def _request_id(self) -> str:
+        return f"meter-{self._n_asked}"
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, TokensCounted):
+            if event.request_id == self._request_id and self._session.active is None:
+                messages, has_unsent, room = self._asked
+                if event.n_ctx:  # else the models have just gone
+                    use = use_of(event, messages, has_unsent=has_unsent, room=room)
+                    self._meter.show_use(use)
+        elif isinstance(event, TurnStarted):
+            self._n_cut = event.n_cut
+
+    @Slot()
+    def _on_shown(self) -> None:
+        active, current = self._session.active, self._session.current
+        if self._pair.state.status != "ready":
+            self._meter.show_use(ContextUse())
+        elif active is None:
+            if not current.path():
+                self._show_figures(0, 0)
+            self.ask_soon()
+        elif active.conversation_id != current.conversation_id:
+            self._show_last_reply()
+
+    @Slot(object)
+    def _on_started(self, reply: Reply) -> None:
+        del reply
+        self._n_asked += 1  # an answer that is still under way is of yesterday
+        self._n_cut = 0
+        self._ask.stop()
+
+    @Slot()
+    def _on_moved(self) -> None:
+        if not self._follow.isActive():
+            self._follow.start()
+
+    @Slot(object)
+    def _on_ended(self, reply: Reply) -> None:
+        del reply
+        self._follow.stop()
+        self.ask_soon()
+
+    @Slot()
+    def _show_reply(self) -> None:
+        """Show what the running reply has filled, if it is the shown chat's."""
+        reply = self._session.active
+        current = self._session.current
+        if reply is not None and reply.conversation_id == current.conversation_id:
+            self._show_figures(reply.n_prompt, len(reply.traces))
+
+    def _show_last_reply(self) -> None:
+        """Show what the last reply of the shown chat has left, while another chat has one."""
+        for message in reversed(self._session.current.path()):
+            reply = self._session.reply_of(message.message_id)
+            if reply is not None and reply.stats is not None:
+                self._show_figures(reply.stats.n_prompt, reply.stats.n_generated)
+                return
+        self._show_figures(0, 0)
+
+    def _show_figures(self, n_prompt: int, n_reply: int) -> None:
+        target = self._pair.state.target
+        if target is not None:
+            n_used = min(n_prompt + n_reply, target.n_ctx)
+            use = ContextUse(
+                n_used, target.n_ctx, n_chat=n_prompt, n_reply=n_reply, n_cut=self._n_cut
+            )
+            self._meter.show_use(use)

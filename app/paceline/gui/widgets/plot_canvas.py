@@ -1,0 +1,190 @@
+"""A view with one box for curves, and what mouse and keys do to it: no axes, no menu.
+
+A `PlotWidget` would bring menus that outlive it. The wheel belongs to whatever scrolls around the
+plot unless Ctrl is held.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyqtgraph as pg
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QEvent
+    from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
+
+IN, OUT = 0.8, 1.25
+"""Factors of one step of zooming."""
+_STEPS_BY_KEY = {Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}
+_ZOOM_BY_KEY = {
+    Qt.Key.Key_Plus: IN,
+    Qt.Key.Key_Equal: IN,
+    Qt.Key.Key_Minus: OUT,
+}
+
+
+class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]  # it is not typed
+    """Draws what is put into `box`, and tells what the user does."""
+
+    zoomed = Signal(float, float)
+    """Factor, place: 0 is the left edge, 1 the right"""
+    moved = Signal(float)
+    """Steps"""
+    reset_wanted = Signal()
+    pause_wanted = Signal()
+    menu_wanted = Signal(QPoint)
+    """Where, on the screen"""
+    pointed = Signal(float)
+    """The pointer is over this step"""
+    stepped = Signal(int)
+    """The keyboard asks for the next step in this direction"""
+    left = Signal()
+    """Neither pointer nor keyboard is here any more"""
+
+    def __init__(self, height: int) -> None:
+        super().__init__()
+        self.setFixedHeight(height)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("kind", "plot")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAntialiasing(False)
+        self.setMouseTracking(True)
+        self.viewport().setMouseTracking(True)
+        # By itself the view paints once for the words on it, once for the curves and once more for
+        # the range, and each time all that lies below it.
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.NoViewportUpdate)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.box = pg.ViewBox(enableMenu=False, enableMouse=False)
+        self.box.disableAutoRange()
+        self.setCentralItem(self.box)
+        self.scale_label = QLabel(self)
+        self.scale_label.setProperty("role", "scale")
+        self.scale_label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.scale_label.move(2, 0)
+        self.badge = QLabel(self)
+        self.badge.setProperty("role", "pill")
+        self.badge.setProperty("tone", "lookup")
+        self.badge.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.badge.hide()
+        self._grabbed_x: float | None = None
+
+    def set_scale(self, words: str) -> None:
+        """Say in the corner how high the plot is."""
+        if words != self.scale_label.text():
+            self.scale_label.setText(words)
+            self.scale_label.adjustSize()
+
+    def set_badge(self, words: str) -> None:
+        """Say in the other corner what is special now; empty: nothing is."""
+        self.badge.setText(words)
+        self.badge.setVisible(bool(words))
+        self._place_badge()
+
+    def fit_words(self) -> None:
+        """Give the words in the corners the room that they need in another size of text."""
+        self.scale_label.adjustSize()
+        self._place_badge()
+
+    def set_steps(self, first: int, n_places: int, top: float) -> None:
+        """Show `n_places` steps from `first` on, and values from 0 to `top`."""
+        x_range = (first - 0.5, first + n_places - 0.5)
+        self.box.setRange(xRange=x_range, yRange=(0, top), padding=0, disableAutoRange=True)
+
+    def redraw(self) -> None:
+        """Paint once what has changed in the box, soon; nothing else does."""
+        self.viewport().update()
+
+    def place_of(self, step: float) -> QPoint:
+        """Where this step is, in the middle of the height, on the screen."""
+        (first, last), _ = self.box.viewRange()
+        x = (step - first) / max(last - first, 1e-9) * self.viewport().width()
+        place: QPoint = self.mapToGlobal(QPoint(round(x), self.height() // 2))
+        return place
+
+    def _share(self, x: float) -> float:
+        return x / max(int(self.viewport().width()), 1)
+
+    def _step_at(self, x: float) -> float:
+        (first, last), _ = self.box.viewRange()
+        return float(first + (last - first) * self._share(x))
+
+    def _place_badge(self) -> None:
+        self.badge.adjustSize()
+        self.badge.move(self.width() - self.badge.width() - 2, 0)
+
+    # -------------------------------------------------------------------------------- events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the badge in its corner."""
+        super().resizeEvent(event)
+        if hasattr(self, "badge"):  # the base class resizes itself while it is made
+            self._place_badge()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom with Ctrl; without it the wheel is somebody else's."""
+        turned = event.angleDelta().y()
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
+            event.ignore()
+            return
+        event.accept()
+        self.zoomed.emit(IN if turned > 0 else OUT, self._share(event.position().x()))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take hold of the plot."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._grabbed_x = event.position().x()
+            event.accept()
+        else:
+            event.ignore()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go of it."""
+        self._grabbed_x = None
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Move what was taken hold of, or tell what is pointed at."""
+        x = event.position().x()
+        if self._grabbed_x is None:
+            self.pointed.emit(self._step_at(x))
+            return
+        n_steps = self._step_at(self._grabbed_x) - self._step_at(x)
+        if abs(n_steps) >= 1:
+            self._grabbed_x = x
+            self.moved.emit(n_steps)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show the time window again."""
+        event.accept()
+        self.reset_wanted.emit()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is pointed at any more."""
+        super().leaveEvent(event)
+        self.left.emit()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Open the menu with the rest."""
+        event.accept()
+        self.menu_wanted.emit(event.globalPos())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Do by keys what the mouse does."""
+        key = Qt.Key(event.key())
+        if key in _ZOOM_BY_KEY:
+            self.zoomed.emit(_ZOOM_BY_KEY[key], 1.0)
+        elif key in _STEPS_BY_KEY:
+            self.moved.emit(float(_STEPS_BY_KEY[key]))
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.stepped.emit(-1 if key == Qt.Key.Key_Left else 1)
+        elif key in (Qt.Key.Key_0, Qt.Key.Key_Home):
+            self.reset_wanted.emit()
+        elif key == Qt.Key.Key_Space:
+            self.pause_wanted.emit()
+        else:
+            event.ignore()  # not to the base class, which scrolls
+            return
+        event.accept()

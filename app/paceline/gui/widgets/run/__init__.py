@@ -1,0 +1,1 @@
+"""The parts of the dialog that shows how a reply was made."""

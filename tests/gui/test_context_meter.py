@@ -1,0 +1,318 @@
+"""The context meter: what it says, when it asks, and what its popover tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from paceline.conversation import Attachment
+from paceline.gui import context_meter
+from paceline.gui.viewmodels.context import (
+    ContextUse,
+    description,
+    meter_text,
+    parts,
+    short_tokens,
+    use_of,
+    warning,
+)
+from paceline.gui.widgets.context_meter import ContextMeter
+from paceline.messages import ChatMessage, CountTokens, TokensCounted, Unloaded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+CALM = ContextUse(2143, 8192, n_system=120, n_chat=1803, n_messages=12, n_unsent=180, room=1024)
+FULL = replace(CALM, n_used=7300, n_chat=6960)
+CUT = replace(CALM, n_used=5600, n_cut=4, n_cut_tokens=2900)
+REFUSED = ContextUse(9600, 8192, n_unsent=9500, room=1024)
+
+
+# ------------------------------------------------------------------------------------- figures
+
+
+@pytest.mark.parametrize(
+    ("n_tokens", "n_ctx", "text"),
+    [
+        (0, 8192, "0"),
+        (840, 8192, "840"),
+        (1023, 8192, "1023"),
+        (1024, 8192, "1k"),
+        (2143, 8192, "2.1k"),
+        (8192, 8192, "8k"),
+        (131072, 131072, "128k"),
+        (100_000, 131072, "97.7k"),
+        (2500, 10_000, "2.5k"),
+        (10_000, 10_000, "10k"),
+        (999_999, 1_000_000, "1000k"),
+    ],
+)
+def test_numbers_are_short(n_tokens: int, n_ctx: int, text: str) -> None:
+    assert short_tokens(n_tokens, n_ctx) == text
+
+
+@pytest.mark.parametrize(
+    ("use", "tone", "words"),
+    [
+        (CALM, "calm", ""),
+        (FULL, "amber", "at most 892 tokens"),
+        (CUT, "danger", "The oldest 4 messages will be left out of the next reply."),
+        (replace(CUT, n_cut=1), "danger", "The oldest message will be left out"),
+        (REFUSED, "danger", "The next message will be refused"),
+        (replace(CUT, room=0), "calm", "left out of this reply: 4"),
+        (ContextUse(-1, 8192, room=9), "calm", "cannot be counted"),
+    ],
+)
+def test_what_is_wrong_is_said_and_coloured(use: ContextUse, tone: str, words: str) -> None:
+    assert use.tone == tone
+    assert words in warning(use)
+    assert bool(words) == bool(warning(use))
+    assert warning(use) in description(use)
+
+
+def test_the_parts_add_up_to_the_context() -> None:
+    for use in (CALM, FULL, CUT):
+        rows = dict(parts(use))
+        rows.pop("Left out", None)
+        assert sum(rows.values()) == use.n_ctx
+    assert meter_text(CALM) == "Context 2.1k of 8k"
+    assert meter_text(ContextUse(-1, 8192)) == "Context ? of 8k"
+
+
+def test_an_answer_is_taken_apart_by_what_was_asked() -> None:
+    messages = [
+        ChatMessage("system", "s"),
+        ChatMessage("user", "a"),
+        ChatMessage("assistant", "b"),
+        ChatMessage("user", "c"),
+        ChatMessage("assistant", "d"),
+        ChatMessage("user", "e"),
+    ]
+    counted = TokensCounted("q", 130, 100, (10, 20, 30, 25, 15, 20), n_cut=2)
+    use = use_of(counted, messages, has_unsent=True, room=8)
+    assert (use.n_used, use.n_system, use.n_chat, use.n_unsent) == (80, 10, 40, 20)
+    assert (use.n_messages, use.n_cut, use.n_cut_tokens) == (2, 2, 50)
+    whole = use_of(replace(counted, n_cut=0), messages, has_unsent=False, room=8)
+    assert (whole.n_unsent, whole.n_chat, whole.is_refused) == (0, 110, True)
+    unknown = use_of(TokensCounted("q", -1, 100), messages, has_unsent=True, room=8)
+    assert unknown == ContextUse(-1, 100, room=8)
+
+
+# -------------------------------------------------------------------------------------- widget
+
+
+@pytest.fixture
+def meter(qtbot: QtBot) -> Iterator[ContextMeter]:
+    host = QWidget()
+    qtbot.addWidget(host)
+    made = ContextMeter(host)
+    host.resize(400, 300)
+    host.show()
+    yield made
+    host.close()
+
+
+def test_it_is_hidden_until_there_is_something_to_measure(meter: ContextMeter) -> None:
+    assert not meter.isVisible()
+    meter.show_use(CALM)
+    assert meter.isVisible()
+    meter.set_wanted(False)
+    assert not meter.isVisible()
+    meter.set_wanted(True)
+    assert meter.isVisible()
+    meter.show_use(ContextUse())
+    assert not meter.isVisible()
+
+
+def test_bar_tone_and_names_follow(meter: ContextMeter) -> None:
+    for use, share in ((CALM, 262), (FULL, 891), (CUT, 684), (REFUSED, 1000)):
+        meter.show_use(use)
+        assert meter.bar.value() == share
+        assert meter.property("tone") == meter.bar.property("tone") == use.tone
+        assert meter.accessibleName() == meter.text() == meter_text(use)
+        assert meter.accessibleDescription() == meter.toolTip() == description(use)
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_the_keyboard_opens_the_popover_and_closes_it(
+    meter: ContextMeter, qtbot: QtBot, key: Qt.Key
+) -> None:
+    meter.show_use(CUT)
+    meter.setFocus()
+    qtbot.keyClick(meter, key)
+    popover = meter.popover
+    assert popover is not None
+    assert popover.isVisible()
+    words = [label.text() for label in popover.findChildren(QLabel) if not label.isHidden()]
+    assert "5,600 of 8,192 tokens are in use." in words
+    assert "The oldest 4 messages will be left out of the next reply." in words
+    assert "2,900" in words
+    qtbot.keyClick(popover, Qt.Key.Key_Escape)
+    assert not popover.isVisible()
+
+
+def test_an_open_popover_follows(meter: ContextMeter) -> None:
+    meter.show_use(CUT)
+    meter.click()
+    assert meter.popover is not None
+    meter.show_use(CALM)
+    assert meter.popover.title.text() == "2,143 of 8,192 tokens are in use."
+    assert not meter.popover.warning.isVisible()
+    meter.popover.close()
+
+
+# ---------------------------------------------------------------------------------- controller
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(context_meter, "ASK_AFTER_MS", 0)
+    monkeypatch.setattr(context_meter, "FOLLOW_EVERY_MS", 0)
+
+
+def meter_of(program: Program) -> ContextMeter:
+    return program.window.chat_pane.composer.meter
+
+
+def asked(client: FakeClient, qtbot: QtBot, n: int) -> CountTokens:
+    """Wait for the `n`-th question."""
+    qtbot.waitUntil(lambda: len(client.all(CountTokens)) >= n)
+    assert len(client.all(CountTokens)) == n
+    return client.last(CountTokens)
+
+
+def answer(client: FakeClient, question: CountTokens, n_tokens: int, n_cut: int = 0) -> None:
+    share = n_tokens // max(len(question.messages), 1)
+    each = (share,) * len(question.messages)
+    client.emit(TokensCounted(question.request_id, n_tokens, 2048, each, n_cut))
+
+
+def test_what_is_typed_is_counted_when_the_typing_stops(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    composer = program.window.chat_pane.composer
+    qtbot.wait(10)
+    n_before = len(client.all(CountTokens))
+    for letter in "Hello":
+        qtbot.keyClicks(composer.edit, letter)
+    qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n_before, timeout=5000)
+    question = client.last(CountTokens)
+    assert question.messages[-1] == ChatMessage("user", "Hello")
+    assert len(client.all(CountTokens)) == n_before + 1
+    answer(client, question, 300)
+    assert meter_of(program).text() == "Context 300 of 2k"
+    assert meter_of(program).use.n_unsent > 0
+
+
+@pytest.mark.usefixtures("quick")
+class TestQuickly:
+    """The same without the wait."""
+
+    def test_only_the_last_question_counts(
+        self, program: Program, client: FakeClient, qtbot: QtBot
+    ) -> None:
+        composer = program.window.chat_pane.composer
+        composer.set_text("one")
+        first = asked(client, qtbot, 1)
+        composer.set_text("one two")
+        second = asked(client, qtbot, 2)
+        answer(client, second, 20)
+        answer(client, first, 10)
+        assert meter_of(program).use.n_used == 20
+
+    def test_a_running_reply_is_followed_and_nothing_is_asked(
+        self, program: Program, client: FakeClient, qtbot: QtBot
+    ) -> None:
+        composer = program.window.chat_pane.composer
+        composer.set_text("Hello")
+        late = asked(client, qtbot, 1)
+        composer._on_send()
+        client.start_turn()
+        client.step("Hi there")
+        composer.set_text("next")
+        n_tokens = 10 + len(program.session.active.traces)  # type: ignore[union-attr]
+        qtbot.waitUntil(lambda: meter_of(program).use.n_used == n_tokens)
+        answer(client, late, 999)
+        assert meter_of(program).use.n_used == n_tokens
+        assert meter_of(program).use.n_reply == n_tokens - 10
+        qtbot.wait(20)
+        assert len(client.all(CountTokens)) == 1
+        client.finish_turn("Hi there")
+        question = asked(client, qtbot, 2)
+        assert [m.role for m in question.messages] == ["user", "assistant", "user"]
+
+    def test_an_empty_chat_is_not_asked_about(
+        self, program: Program, client: FakeClient, qtbot: QtBot
+    ) -> None:
+        program.context.ask_now()
+        assert client.all(CountTokens) == []
+        assert meter_of(program).text() == "Context 0 of 2k"
+        assert meter_of(program).use.n_ctx == 2048
+
+    def test_attachments_count(self, program: Program, client: FakeClient, qtbot: QtBot) -> None:
+        program.context.set_attachments((Attachment("a.py", "print(1)", 8),))
+        question = asked(client, qtbot, 1)
+        assert "print(1)" in question.messages[-1].content
+
+    def test_settings_and_the_system_prompt_are_asked_with(
+        self, program: Program, client: FakeClient, qtbot: QtBot
+    ) -> None:
+        program.window.chat_pane.composer.set_text("Hello")
+        first = asked(client, qtbot, 1)
+        sampling = program.window.panel.sampling
+        settings = sampling.settings
+        sampling.show_settings(replace(settings, system_prompt="Be brief.", max_tokens=77))
+        program.panel.settings_changed.emit()
+        second = asked(client, qtbot, 2)
+        assert second.messages == (ChatMessage("system", "Be brief."), *first.messages)
+        assert second.max_tokens == 77
+
+    def test_without_models_there_is_no_meter(
+        self, program: Program, client: FakeClient, qtbot: QtBot
+    ) -> None:
+        assert meter_of(program).use.n_ctx
+        client.emit(Unloaded())
+        assert meter_of(program).use.n_ctx == 0
+        program.window.chat_pane.composer.set_text("Hello")
+        qtbot.wait(10)
+        assert client.all(CountTokens) == []
+
+    def test_a_reason_takes_its_place(self, program: Program) -> None:
+        composer = program.window.chat_pane.composer
+        assert composer.meter.isVisibleTo(composer)
+        composer.set_obstacle("Choose a model first.")
+        assert not composer.meter.isVisibleTo(composer)
+        composer.set_obstacle("")
+        assert composer.meter.isVisibleTo(composer)
+
+
+def test_the_real_engine_answers(
+    make_real: Callable[..., Program], qtbot: QtBot, demo_pair: object
+) -> None:
+    program = make_real()
+    program.start()
+    qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=30_000)
+    program.window.chat_pane.composer.set_text("What does os.path.join do?")
+    qtbot.waitUntil(lambda: meter_of(program).use.n_unsent > 5, timeout=10_000)
+    n_counted = meter_of(program).use.n_used
+    program.window.chat_pane.composer._on_send()
+    qtbot.waitUntil(
+        lambda: program.session.active is None and bool(program.session.current.path()),
+        timeout=60_000,
+    )
+    replies = [program.session.reply_of(m.message_id) for m in program.session.current.path()]
+    assert replies[-1] is not None
+    assert replies[-1].n_prompt == n_counted
+    qtbot.waitUntil(lambda: meter_of(program).use.n_messages == 2, timeout=10_000)
+    assert meter_of(program).use.n_used > n_counted

@@ -1,0 +1,150 @@
+"""A run record and the result of a check in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gui.fake_client import STATS, plain_step, step_of
+from paceline.chat.sameness import CannotCompare, Differs, Same
+from paceline.gui.viewmodels import run_details
+from paceline.gui.viewmodels.sameness_words import NEAR_TIE, progress_words, result_words
+from paceline.messages import LogitBias, SamplingParams
+from paceline.run_record import ModelRecord, RunError, RunRecord
+
+STEPS = (step_of("t", "x", 0), step_of("t", "x", 1), *(plain_step("t", n) for n in range(2, 7)))
+RECORD = RunRecord(
+    "m",
+    "finished",
+    strategy="draft:n_max=4",
+    asked_strategy="draft:n_max=4",
+    seed=7,
+    max_tokens=1024,
+    reason="eog",
+    stats=STATS,
+    plain_tokens_per_s=21.6,
+    first_token_s=0.44,
+    steps=STEPS,
+)
+FAILED = replace(
+    RECORD, status="failed", reason=None, stats=None, plain_tokens_per_s=None, first_token_s=None,
+    error=RunError("decode-failed", "It broke.", "Try again."),
+)  # fmt: skip
+
+
+def values(record: RunRecord) -> list[str]:
+    return [figure.value for figure in run_details.figures(record)]
+
+
+def test_the_figures_are_those_of_the_line_below_the_reply() -> None:
+    assert values(RECORD) == ["41.2", "≈ 21.6", "1.91×", "71\u202f%", "0.4", "100"]
+    assert run_details.figures(RECORD)[2].tone == "gain"
+
+
+def test_a_reply_without_figures_has_those_of_its_steps() -> None:
+    speed, plain, ratio, accepted, first, tokens = values(FAILED)
+    assert float(speed) == pytest.approx(9 / 0.29, abs=0.05)
+    assert (plain, ratio, first) == ("", "", "")
+    assert accepted == "67\u202f%"
+    assert tokens == "9"
+    assert values(replace(FAILED, steps=())) == [""] * 6
+
+
+def test_a_plain_reply_has_no_ratio() -> None:
+    record = replace(RECORD, strategy="off", asked_strategy="off")
+    assert values(record)[2] == ""
+    assert "decoded plainly" in run_details.plain_words(record)
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (RECORD, ("4.6 s", "2.0 s", "estimate from 5 plain steps")),
+        (replace(RECORD, steps=STEPS[:3]), ("earlier replies",)),
+        (replace(RECORD, plain_tokens_per_s=None), ("not measured",)),
+    ],
+)
+def test_plain_decoding_is_an_estimate_and_says_from_what(
+    record: RunRecord, words: tuple[str, ...]
+) -> None:
+    text = run_details.plain_words(record)
+    assert [word for word in words if word not in text] == []
+
+
+def test_the_time_is_the_prefill_s_and_the_steps() -> None:
+    times = run_details.times(RECORD)
+    assert times.prefill_s == STATS.prefill_s
+    assert times.verify_s == pytest.approx(0.012 + 5 * 0.04)
+    assert times.total_s == pytest.approx(STATS.total_s)
+    without = run_details.times(FAILED)
+    assert (without.prefill_s, without.total_s) == (0.0, pytest.approx(0.29))
+
+
+def test_a_change_of_strategy_is_told() -> None:
+    rows = dict(run_details.settings_rows(replace(RECORD, strategy="off")))
+    assert rows["Strategy"] == "draft:n_max=4 at first, off at the end"
+    assert "Stop texts" not in rows
+    rows = dict(run_details.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
+    assert rows["Stop texts"] == r"'\n\n', 'END'"
+    assert rows["Context"].startswith("4 old messages")
+
+
+def test_only_sampling_that_is_on_is_told() -> None:
+    words = run_details.sampling_words
+    assert words(SamplingParams()) == "temperature 0.7, top-k 40, top-p 0.95, min-p 0.05"
+    assert "top-k" not in words(SamplingParams(temperature=0.0))
+    many = SamplingParams(1, 0, 1, 0, 1.1, 0.2, 0.3, (LogitBias(1, 2.0),))
+    assert words(many) == (
+        "temperature 1, repeat penalty 1.1, presence penalty 0.2, frequency penalty 0.3, "
+        "1 logit biases"
+    )
+
+
+def test_a_model_is_described_as_far_as_it_is_known() -> None:
+    model = ModelRecord("x", "x.gguf", description="llama ?B Q8_0", n_params=17_300_000)
+    rows = dict(run_details.model_rows(replace(model, size_bytes=3 << 30, n_threads=2)))
+    assert rows["Model"] == "llama Q8_0, 3.0 GiB"
+    assert rows["Parameters"] == "17.3 M"
+    assert rows["Threads"] == "2 for one token, 2 for more"
+    assert "Fingerprint" not in rows
+    assert "Context" not in rows
+
+
+DIFFERS = Differs(117, 800, " blue", " green", 0.013, "the sea was", may_flip=None)
+
+
+@pytest.mark.parametrize(
+    ("result", "tone"),
+    [
+        (Same(800), "accent"),
+        (CannotCompare("x", "No.", "Do that."), "muted"),
+        (DIFFERS, "lookup"),
+        (replace(DIFFERS, margin=NEAR_TIE * 5), "danger"),
+        (replace(DIFFERS, margin=NEAR_TIE * 5, may_flip=True), "lookup"),
+        (replace(DIFFERS, may_flip=False), "danger"),
+        (replace(DIFFERS, may_flip=False, reused=(40, 40)), "danger"),
+        (replace(DIFFERS, may_flip=False, reused=(300, 40)), "lookup"),
+        (replace(DIFFERS, margin=None), "danger"),
+    ],
+)
+def test_a_difference_is_weighed_by_its_margin(
+    result: Same | Differs | CannotCompare, tone: str
+) -> None:
+    words = result_words(result)
+    assert words.tone == tone
+    if isinstance(result, Differs):
+        assert "118 of 800" in words.verdict
+        assert "“ blue”" in words.verdict
+        assert ("exact mode" in words.details.lower()) == (tone == "lookup")
+        assert ("0.0130 logits" in words.details) == (result.margin == 0.013)
+        assert ("300 tokens were reused then and 40 now" in words.details) == (
+            result.reused == (300, 40)
+        )
+
+
+def test_what_has_no_text_is_named() -> None:
+    words = result_words(replace(DIFFERS, expected="", found="\n"))
+    assert "its end" in words.verdict
+    assert "“⏎”" in words.verdict
+    assert progress_words(312, 1800) == "312 of 1,800 tokens the same"

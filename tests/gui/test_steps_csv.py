@@ -1,0 +1,82 @@
+"""The table of steps, and acceptance by the place in the draft."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from gui.fake_client import plain_step, step_of
+from paceline.gui.viewmodels.positions import positions
+from paceline.gui.viewmodels.steps_csv import steps_csv
+from paceline.messages import DraftCount, StepCommitted, TokenTrace
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def step(
+    number: int, sources: list[tuple[str, int]], counts: list[tuple[str, int, int, int]]
+) -> StepCommitted:
+    traces = tuple(TokenTrace(1, source, place, None, 0) for source, place in sources)
+    drafted = tuple(DraftCount(*count) for count in counts)
+    return StepCommitted("t", number, traces, "", drafted, 0.004, 0.012, 0.001, 0.02)
+
+
+def test_every_step_is_a_row_with_sums_and_a_part_per_drafter() -> None:
+    both = step(
+        2,
+        [("prompt-lookup", 0), ("draft", 1), ("target", -1)],
+        [("prompt-lookup", 1, 1, 0), ("draft", 4, 1, 2)],
+    )
+    rows = rows_of(steps_csv([step_of("t", "x", 0), step_of("t", "x", 1), both], 21.5))
+    assert [row["step"] for row in rows] == ["0", "1", "2"]
+    assert [row["tokens"] for row in rows] == ["1", "3", "3"]
+    assert [row["time_s"] for row in rows] == ["0.020000", "0.040000", "0.060000"]
+    last = rows[2]
+    assert [last[name] for name in ("drafted", "accepted", "discarded")] == ["5", "2", "2"]
+    assert [last[f"draft {name}"] for name in ("drafted", "accepted", "discarded")] == [
+        "4", "1", "2",
+    ]  # fmt: skip
+    assert last["prompt-lookup accepted"] == "1"
+    assert last["tokens_per_s"] == "150.000"
+    assert last["plain_tokens_per_s"] == "21.500"
+    assert (last["verify_s"], last["total_s"]) == ("0.012000", "0.020000")
+
+
+def test_plain_steps_are_marked_and_what_is_not_known_is_empty() -> None:
+    (row,) = rows_of(steps_csv([plain_step("t", 1, total_s=0.0)], None))
+    assert (row["plain"], row["plain_tokens_per_s"], row["tokens_per_s"]) == ("1", "", "")
+    assert row["drafted"] == "0"
+    assert rows_of(steps_csv([], None)) == []
+
+
+def test_places_count_what_was_accepted_and_what_was_judged() -> None:
+    found = positions(
+        [
+            step(1, [("draft", 0), ("draft", 1), ("target", -1)], [("draft", 4, 2, 0)]),
+            step(2, [("draft", 0), ("target", -1)], [("draft", 3, 1, 0)]),
+            step(3, [("target", -1)], [("draft", 2, 0, 0)]),
+        ]
+    )
+    assert found["draft"].accepted == [2, 1, 0, 0]
+    assert found["draft"].judged == [3, 3, 2, 1]
+
+
+def test_parts_of_a_draft_stand_one_behind_the_other_whatever_their_order_in_the_counts() -> None:
+    chain = step(
+        1,
+        [("draft", 0), ("draft", 1), ("suffix", 2), ("target", -1)],
+        [("suffix", 3, 1, 0), ("draft", 2, 2, 0), ("forced", 1, 0, 0)],
+    )
+    found = positions([chain])
+    assert (found["draft"].accepted, found["draft"].judged) == ([1, 1], [1, 1])
+    assert found["suffix"].accepted == [0, 0, 1, 0, 0]
+    assert found["suffix"].judged == [0, 0, 1, 1, 1]
+    assert found["forced"].judged == [0, 0, 0, 0, 0, 1]
+
+
+def test_what_stood_behind_the_end_was_not_judged() -> None:
+    found = positions([step(1, [("draft", 0), ("target", -1)], [("draft", 5, 1, 3)])])
+    assert found["draft"].judged == [1, 1]
+    assert positions([step(1, [], [("draft", 5, 0, 5)])]) == {}
