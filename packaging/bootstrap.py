@@ -51,8 +51,7 @@ ENVIRONMENT_SPACE = 1.5e9  # three times what it takes, for what pip unpacks on 
 BUILD_SPACE = 1e9  # more than twice what sources, objects and libraries take
 BUILD_CORE_SECONDS = 400  # what compiling takes on one core of an ordinary machine
 
-QT_PACKAGES = (
-    # what Qt's libraries link to, then what a display asks for besides
+QT_PACKAGES = (  # what Qt's libraries link to, then what a display asks for besides
     *("libegl1", "libgl1", "libxkbcommon0", "libfontconfig1", "libdbus-1-3", "libglib2.0-0"),
     *("libgssapi-krb5-2", "fonts-dejavu-core"),
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-image0", "libxcb-shape0"),
@@ -77,7 +76,8 @@ CAUSES = {
     r"Permission denied|Errno 13": "it may not be written: change its rights, or choose other "
     "folders with --venv DIR and the variable PACELINE_WHEEL_CACHE",
 }
-CHECKS = ("ruff check .", "ruff format --check .", "mypy", "lint-imports", "pytest")
+PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile"  # a file's tests share loaded models
+CHECKS = ("ruff check .", "ruff format --check .", "mypy", "lint-imports", PYTEST)
 
 
 class BootstrapError(Exception):
@@ -449,8 +449,8 @@ def run_checks(environment: Environment, arguments: Sequence[str]) -> int:
     for check in CHECKS:
         say(f"--- {check}")
         tool, *words = check.split()
+        words += arguments if tool == "pytest" else ()
         command = [str(environment.scripts / tool), *words]
-        command += arguments if tool == "pytest" else ()
         if subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode:
             failed.append(check)
     say(f"--- failed: {', '.join(failed)}" if failed else "--- all checks passed")

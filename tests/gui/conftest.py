@@ -63,22 +63,28 @@ def client() -> FakeClient:
 def make_program(
     qtbot: QtBot, paceline_home: Path, client: FakeClient
 ) -> Iterator[Callable[..., Program]]:
-    """Makes the whole window around the scripted client, and closes it at the end."""
+    """Makes the whole window around the scripted client, and closes it at the end.
+
+    A second one takes an `engine` of its own; without `chats_file` chats live as long as it does.
+    """
     made: list[Program] = []
 
     def make(
         settings: Settings | None = None,
         put_aside: Path | None = None,
         models: Models | None = None,
+        chats_file: Path | None = None,
+        engine: FakeClient | None = None,
     ) -> Program:
         program = Program(
-            client=client,
+            client=engine or client,
             infos=registry.available(),
             resources=paths.resources(),
             settings_file=paceline_home / "config" / "settings.json",
             cache_dir=paceline_home / "cache",
             data_dir=paceline_home / "data",
-            loaded=LoadedSettings(settings or Settings(), put_aside),
+            loaded=LoadedSettings(settings or Settings(was_welcomed=True), put_aside),
+            chats_file=chats_file,
             models=models,
         )
         made.append(program)
@@ -100,7 +106,7 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
     """Makes the whole window around a real engine, as `gui.app` does, and closes it at the end.
 
     It is not started yet. `engine` is the engine's thread where it is not that of the settings;
-    `changes` are settings.
+    `changes` are settings; without `chats_file` chats live as long as the window.
     """
     made: list[Program] = []
 
@@ -108,10 +114,13 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
         host: EngineHost = "process",
         engine: EngineThread | None = None,
         models: Models | None = None,
+        chats_file: Path | None = None,
         **changes: Any,
     ) -> Program:
         engine = engine or EngineThread(service_factory(host))
-        settings = Settings(seed=7, strategies=("draft:n_max=4",), engine_host=host)
+        settings = Settings(
+            seed=7, strategies=("draft:n_max=4",), engine_host=host, was_welcomed=True
+        )
         settings = replace(settings, **changes)
         program = Program(
             client=engine,
@@ -121,6 +130,7 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
             cache_dir=paceline_home / "cache",
             data_dir=paceline_home / "data",
             loaded=LoadedSettings(settings),
+            chats_file=chats_file,
             change_host=engine.change_host,
             models=models,
         )

@@ -3,11 +3,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QAccessible, QInputMethodEvent
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from paceline.gui.widgets.composer import MAX_LINES, Composer
+from paceline.conversation import Attachment
+from paceline.gui.widgets.composer import Composer
+from paceline.gui.widgets.composer_edit import MAX_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,9 +40,9 @@ def hint_of(composer: Composer) -> str:
 @pytest.mark.parametrize("key", [Key.Key_Return, Key.Key_Enter])
 def test_enter_sends(composer: Composer, qtbot: QtBot, key: Qt.Key) -> None:
     qtbot.keyClicks(composer.edit, "Hello")
-    with qtbot.waitSignal(composer.text_submitted) as caught:
+    with qtbot.waitSignal(composer.message_submitted) as caught:
         qtbot.keyClick(composer.edit, key)
-    assert caught.args == ["Hello"]
+    assert caught.args == ["Hello", ()]
     assert composer.text == ""
 
 
@@ -48,14 +50,14 @@ def test_the_button_sends(composer: Composer, qtbot: QtBot) -> None:
     assert not composer.button.isEnabled()
     composer.set_text("  two\n\nlines  ")
     assert composer.button.isEnabled()
-    with qtbot.waitSignal(composer.text_submitted) as caught:
+    with qtbot.waitSignal(composer.message_submitted) as caught:
         qtbot.mouseClick(composer.button, Qt.MouseButton.LeftButton)
-    assert caught.args == ["  two\n\nlines  "]
+    assert caught.args == ["  two\n\nlines  ", ()]
 
 
 def test_shift_enter_makes_a_new_line(composer: Composer, qtbot: QtBot) -> None:
     qtbot.keyClicks(composer.edit, "one")
-    with qtbot.assertNotEmitted(composer.text_submitted):
+    with qtbot.assertNotEmitted(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return, Modifier.ShiftModifier)
     qtbot.keyClicks(composer.edit, "two")
     assert composer.text == "one\ntwo"
@@ -64,7 +66,7 @@ def test_shift_enter_makes_a_new_line(composer: Composer, qtbot: QtBot) -> None:
 @pytest.mark.parametrize("text", ["", "  ", "\n \t\n"])
 def test_nothing_is_not_sent(composer: Composer, qtbot: QtBot, text: str) -> None:
     composer.set_text(text)
-    with qtbot.assertNotEmitted(composer.text_submitted):
+    with qtbot.assertNotEmitted(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return)
     assert composer.text == text
 
@@ -74,10 +76,10 @@ def test_enter_belongs_to_the_input_method_while_it_composes(
 ) -> None:
     composer.set_text("ni")
     QApplication.sendEvent(composer.edit, QInputMethodEvent("hao", []))
-    with qtbot.assertNotEmitted(composer.text_submitted):
+    with qtbot.assertNotEmitted(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return)
     QApplication.sendEvent(composer.edit, QInputMethodEvent("", []))
-    with qtbot.waitSignal(composer.text_submitted):
+    with qtbot.waitSignal(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return)
 
 
@@ -88,7 +90,7 @@ def test_busy_turns_send_into_stop(composer: Composer, qtbot: QtBot) -> None:
     composer.set_busy(True)
     assert "Stop" in composer.button.text()
     assert composer.button.accessibleName() == "Stop the reply"
-    with qtbot.assertNotEmitted(composer.text_submitted):
+    with qtbot.assertNotEmitted(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return)
     assert composer.text == "next", "it is kept for later"
     for stop in (
@@ -108,17 +110,17 @@ def test_a_reason_keeps_the_text(composer: Composer, qtbot: QtBot) -> None:
     composer.set_enabled_reason("Choose a model first.")
     assert hint_of(composer) == "Choose a model first."
     assert composer.button.toolTip() == "Choose a model first."
-    with qtbot.assertNotEmitted(composer.text_submitted):
+    with qtbot.assertNotEmitted(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return)
         qtbot.mouseClick(composer.button, Qt.MouseButton.LeftButton)
     assert composer.text == "Hello"
     composer.set_enabled_reason(None)
     assert hint_of(composer) == "Context 320 / 2,048"
-    with qtbot.waitSignal(composer.text_submitted):
+    with qtbot.waitSignal(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return)
 
 
-def test_the_field_grows_up_to_eight_lines(composer: Composer, qtbot: QtBot) -> None:
+def test_the_field_grows_up_to_ten_lines(composer: Composer, qtbot: QtBot) -> None:
     heights = []
     for n_lines in (1, 2, MAX_LINES, MAX_LINES + 5):
         composer.set_text("\n".join("x" for _ in range(n_lines)))
@@ -145,3 +147,129 @@ def test_names_for_those_who_do_not_see(composer: Composer) -> None:
         assert interface.text(QAccessible.Text.Name) == name
     assert "Enter sends" in composer.edit.placeholderText()
     assert composer.focusProxy() is composer.edit
+
+
+# ----------------------------------------------------------------------------- attached files
+
+FILE = Attachment("notes.py", "x = 1\n" * 100, 600)
+OTHER = Attachment("a_very_long_name_that_has_no_room_in_a_chip.py", "y", 1)
+
+
+def test_files_are_sent_with_the_text_and_alone(composer: Composer, qtbot: QtBot) -> None:
+    composer.add_attachments([FILE, OTHER])
+    composer.set_text("Look")
+    with qtbot.waitSignal(composer.message_submitted) as caught:
+        qtbot.keyClick(composer.edit, Key.Key_Return)
+    assert caught.args == ["Look", (FILE, OTHER)]
+    assert (composer.text, composer.attachments) == ("", ())
+    assert not composer.files.isVisible()
+    composer.add_attachments([FILE])
+    assert composer.button.isEnabled()
+    with qtbot.waitSignal(composer.message_submitted) as caught:
+        qtbot.keyClick(composer.edit, Key.Key_Return)
+    assert caught.args == ["", (FILE,)]
+
+
+def test_a_chip_tells_name_size_and_tokens(composer: Composer) -> None:
+    composer.add_attachments([FILE, FILE, OTHER])
+    first, second = composer.files.chips
+    assert first.name.text() == "notes.py  ·  600 bytes  ·  ≈ 150 tokens"
+    assert first.name.accessibleName() == "Attached file notes.py, 600 bytes, about 150 tokens"
+    assert second.name.text().startswith("a_very_long_name_that…")
+    assert OTHER.name in second.cross.accessibleName()
+
+
+def test_chips_are_removed_by_click_and_by_key(composer: Composer, qtbot: QtBot) -> None:
+    third = Attachment("c", "c", 1)
+    composer.add_attachments([FILE, OTHER, third])
+    qtbot.mouseClick(composer.files.chips[1].cross, Qt.MouseButton.LeftButton)
+    assert composer.attachments == (FILE, third)
+    composer.files.chips[0].name.setFocus()
+    qtbot.keyClick(composer.files.chips[0].name, Key.Key_Delete)
+    assert composer.attachments == (third,)
+    assert composer.files.chips[0].name.hasFocus()
+    with qtbot.waitSignal(composer.attachments_changed) as caught:
+        qtbot.keyClick(composer.files.chips[0].name, Key.Key_Delete)
+    assert caught.args == [()]
+    assert composer.edit.hasFocus(), "there is nothing else to go to"
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_click_on_a_chip_shows_the_text(composer: Composer, qtbot: QtBot) -> None:
+    composer.add_attachments([FILE])
+    qtbot.mouseClick(composer.files.chips[0].name, Qt.MouseButton.LeftButton)
+    preview = composer.files.preview
+    assert preview is not None
+    assert preview.isVisible()
+    assert preview.text.toPlainText() == FILE.text
+    qtbot.keyClick(preview, Key.Key_Escape)
+    assert not preview.isVisible()
+
+
+def test_files_that_are_pasted_are_named_and_not_written_out(
+    composer: Composer, qtbot: QtBot
+) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/a/b.py"), QUrl("https://example.org/c.py")])
+    with qtbot.waitSignal(composer.files_pasted) as caught:
+        composer.edit.insertFromMimeData(data)
+    assert caught.args == [["/a/b.py"]]
+    assert composer.text == ""
+
+
+def test_a_large_paste_can_become_a_file(composer: Composer, qtbot: QtBot) -> None:
+    composer.set_text("See: ")
+    data = QMimeData()
+    text = "zeile ä\r\n" * 3_000
+    data.setText(text)
+    composer.edit.insertFromMimeData(data)
+    assert composer.offer.isVisible()
+    assert composer.offer.text() == "Attach the 29 KiB that you pasted as a file"
+    qtbot.mouseClick(composer.offer, Qt.MouseButton.LeftButton)
+    assert composer.text == "See: "
+    (file,) = composer.attachments
+    assert (file.name, file.text) == ("pasted.txt", text.replace("\r\n", "\n"))
+    assert not composer.offer.isVisible()
+
+
+def test_the_offer_goes_with_the_text(composer: Composer) -> None:
+    data = QMimeData()
+    data.setText("x" * 21_000)
+    composer.edit.insertFromMimeData(data)
+    assert composer.offer.isVisible()
+    composer.set_text("something else")
+    assert not composer.offer.isVisible()
+
+
+def test_what_comes_back_brings_its_files(composer: Composer, qtbot: QtBot) -> None:
+    composer.add_attachments([FILE])
+    composer.set_text("Look ")
+    qtbot.keyClick(composer.edit, Key.Key_Return)
+    composer.add_attachments([OTHER])
+    composer.return_text("Look")
+    assert (composer.text, composer.attachments) == ("Look", (FILE, OTHER))
+
+
+def test_up_in_the_empty_field_edits_the_last_message(composer: Composer, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(composer.edit_last_requested):
+        qtbot.keyClick(composer.edit, Key.Key_Up)
+    composer.set_text("a\nb")
+    with qtbot.assertNotEmitted(composer.edit_last_requested):
+        qtbot.keyClick(composer.edit, Key.Key_Up)
+
+
+def test_ctrl_enter_sends_where_enter_makes_a_line(composer: Composer, qtbot: QtBot) -> None:
+    composer.edit.set_send_key("ctrl+enter")
+    composer.set_text("a")
+    with qtbot.assertNotEmitted(composer.message_submitted):
+        qtbot.keyClick(composer.edit, Key.Key_Return)
+    assert composer.text == "a\n"
+    with qtbot.waitSignal(composer.message_submitted):
+        qtbot.keyClick(composer.edit, Key.Key_Return, Modifier.ControlModifier)
+
+
+def test_many_chips_wrap_in_a_narrow_composer(composer: Composer, qtbot: QtBot) -> None:
+    composer.add_attachments([Attachment(f"file-{n}.py", "x", 1) for n in range(4)])
+    composer.resize(320, 300)
+    qtbot.waitUntil(lambda: composer.files.chips[3].y() > composer.files.chips[0].y())
+    assert composer.files.height() >= composer.files.chips[3].geometry().bottom()

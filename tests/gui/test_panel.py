@@ -231,14 +231,13 @@ def test_a_strategy_that_lacks_its_model_says_so_at_once(
 
 def test_sampling_settings_go_into_the_next_reply(program: Program, client: FakeClient) -> None:
     sampling = program.window.panel.sampling
-    assert program.panel.turn_options() == TurnOptions()
+    assert program.panel.turn_options() == TurnOptions(cuts=True)
     sampling.temperature.field.setValue(0.0)
     sampling.top_k.field.setValue(1)
     sampling.top_p.field.setValue(0.5)
     sampling.min_p.field.setValue(0.1)
     sampling.max_tokens.setValue(33)
-    sampling.is_seed_fixed.setChecked(True)
-    sampling.seed.setValue(2**40)
+    sampling.seed.use(2**40)
     sampling.system_prompt.setPlainText("Be kind.")
     program.session.send("Hello?")
     command = client.last(StartTurn)
@@ -251,7 +250,7 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
 def test_sampling_settings_can_be_reset(program: Program) -> None:
     program.window.panel.sampling.temperature.field.setValue(1.5)
     program.window.panel.sampling.reset_button.click()
-    assert program.panel.turn_options() == TurnOptions()
+    assert program.panel.turn_options() == TurnOptions(cuts=True)
 
 
 def test_settings_are_restored_and_kept(

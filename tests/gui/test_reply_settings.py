@@ -161,7 +161,7 @@ def test_a_refused_reply_gives_the_message_back(
     assert sampling.is_open
     assert "wrong in line 1" in program.window.chat_pane.errors.text.text()
     assert program.session.current.path() == ()
-    assert dict(program.session.conversations) == {}
+    assert program.session.summaries == ()
     assert composer.button.isEnabled()
     sampling.form.editor.setPlainText('root ::= "maybe"')
     assert problem.isHidden()

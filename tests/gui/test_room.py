@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtCore import QTranslator
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QScrollArea, QToolButton, QWidget
 
 from gui.fake_client import STATS, FakeClient, plain_step, step_of
+from paceline import paths
 from paceline.chat.advice import Advice
 from paceline.engine.drafters import forced
+from paceline.gui.translation import install_language
+from paceline.gui.viewmodels.chat_groups import ChatGroups
 from paceline.gui.widgets.chat_pane import MIN_WIDTH as CHAT_MIN_WIDTH
 from paceline.gui.widgets.reply_view import ReplyView
 from paceline.gui.widgets.soft_breaks import (
@@ -24,8 +29,12 @@ from paceline.gui.widgets.soft_breaks import (
 )
 from paceline.gui.widgets.speculation_panel import MIN_WIDTH
 from paceline.messages import StartTurn, TurnFailed
+from paceline.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
@@ -62,10 +71,8 @@ def page_of(program: Program) -> tuple[QScrollArea, QWidget]:
     return scroll, scroll.widget()
 
 
-@pytest.mark.parametrize("form", [0, 1, 2])
-def test_the_panel_fits_at_its_smallest_width(
-    program: Program, client: FakeClient, qtbot: QtBot, form: int
-) -> None:
+def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> None:
+    """Show in the panel all that is long."""
     panel = program.window.panel
     panel.open_only(("drafters", "sampling", "loading", "advanced"))
     program.speculation.use(LONG_CHAIN)
@@ -83,10 +90,84 @@ def test_the_panel_fits_at_its_smallest_width(
     panel.loading.advanced.target.tensor_split.setText(LONG_WORD)
     panel.draft_settings.show_problem(LONG_WORD)
     qtbot.wait(50)
+
+
+def surplus_px(program: Program) -> int:
+    """By how much the page is wider than the panel at its smallest; 0 or less: it fits."""
     scroll, page = page_of(program)
+    panel = program.window.panel
     # Right of the page are the scroll bar and the panel's left line.
     beside = panel.width() - scroll.viewport().width()
-    assert page.minimumSizeHint().width() <= MIN_WIDTH - beside
+    return page.minimumSizeHint().width() - (panel.minimumWidth() - beside)
+
+
+class Longer(QTranslator):
+    """Makes every text of the program a third longer, as some languages are."""
+
+    def translate(
+        self, context: str, text: str, disambiguation: str | None = None, n: int = -1
+    ) -> str:
+        del disambiguation, n
+        if context.startswith("Q") or not text:
+            return ""
+        return text + (" onesevn" * 40)[: -(-len(text) * 35 // 100)]
+
+    def isEmpty(self) -> bool:  # noqa: N802  Qt calls it so
+        return False
+
+
+@pytest.fixture(params=["en", "de", "longer"])
+def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str]:
+    """Another language for what is made from now on."""
+    name: str = request.param
+    translators: tuple[QTranslator, ...] = (Longer(),)
+    if name == "longer":
+        assert qapp.installTranslator(translators[0])
+    else:
+        translators = install_language(name, paths.resources())
+    yield name
+    for translator in translators:
+        qapp.removeTranslator(translator)
+
+
+@pytest.mark.parametrize("size", [11, 14, 20])
+def test_the_panel_fits_in_every_language_and_size(
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, language: str, size: int
+) -> None:
+    program = make_program(Settings(font_px=size, was_welcomed=True))
+    program.window.resize(1500, 900)
+    client.finish_load()
+    fill(program, client, qtbot)
+    panel = program.window.panel
+    assert panel.minimumWidth() == max(MIN_WIDTH, round(MIN_WIDTH * size / 14))
+    assert surplus_px(program) <= 0
+    title = panel.plot.title
+    assert title.text().startswith("Angenommen" if language == "de" else "Accepted")
+    assert len(title.shown_text) >= 12
+
+
+def test_panes_are_as_wide_as_they_were_after_a_narrow_window(
+    program: Program, qtbot: QtBot
+) -> None:
+    window = program.window
+    window.resize(1600, 900)
+    qtbot.wait(20)
+    before = window.sidebar.width(), window.panel.width()
+    for _ in range(2):
+        window.resize(640, 900)
+        qtbot.wait(20)
+        assert not window.panes.is_shown("sidebar")
+        window.resize(1600, 900)
+        qtbot.waitUntil(lambda: (window.sidebar.width(), window.panel.width()) == before)
+
+
+@pytest.mark.parametrize("form", [0, 1, 2])
+def test_the_panel_fits_at_its_smallest_width(
+    program: Program, client: FakeClient, qtbot: QtBot, form: int
+) -> None:
+    fill(program, client, qtbot, form)
+    assert program.window.panel.minimumWidth() == MIN_WIDTH
+    assert surplus_px(program) <= 0
 
 
 def test_a_long_path_in_an_error_keeps_the_chat_as_wide_as_it_was(
@@ -104,10 +185,14 @@ def test_the_fields_of_the_drafters_follow_their_card_in_the_tab_order(program: 
     card = program.window.panel.draft_settings
     program.speculation.use("suffix+draft")
     names = []
-    widget: QWidget = card._reset
+    widget: QWidget = card.presets
     for _ in range(2 * len(card.fields)):
         widget = widget.nextInFocusChain()
-        while widget.focusPolicy().value == 0 or not widget.accessibleName():
+        while (
+            widget.focusPolicy().value == 0
+            or not widget.accessibleName()
+            or isinstance(widget, QToolButton)  # puts a value back, where there is another one
+        ):
             widget = widget.nextInFocusChain()
         names.append(widget.accessibleName())
     assert names[::2] == names[1::2]
@@ -147,13 +232,15 @@ def test_the_first_box_of_a_chain_has_the_keyboard(program: Program, qtbot: QtBo
     dialog.reject()
 
 
-def test_the_context_is_counted_while_a_reply_grows(program: Program, client: FakeClient) -> None:
+def test_the_context_is_counted_while_a_reply_grows(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
     program.session.send("Hello?")
     turn_id = client.start_turn()
     client.emit(step_of(turn_id, "x", 0))
     client.emit(step_of(turn_id, "y", 1))
-    program.live.refreshed.emit()
-    assert program.window.chat_pane.composer._hint == "Context 14 of 2,048"
+    meter = program.window.chat_pane.composer.meter
+    qtbot.waitUntil(lambda: meter.toolTip().startswith("14 of 2,048 tokens are in use."))
 
 
 def test_forced_tokens_of_a_grammar_are_no_strategy(program: Program, client: FakeClient) -> None:
@@ -164,3 +251,12 @@ def test_forced_tokens_of_a_grammar_are_no_strategy(program: Program, client: Fa
     client.emit(step_of(turn_id, "x", 1, drafter=forced.INFO.id))
     client.finish_turn("xx")
     assert program.live.headline.sentence.startswith("Speculation ")
+
+
+def test_a_chat_without_a_time_stands_last_and_under_no_month() -> None:
+    groups = ChatGroups(datetime.date(2026, 11, 21))
+    undated = groups.heading(0.0)
+    assert undated.name == "Undated"
+    oldest = groups.heading(datetime.datetime(1999, 5, 3, tzinfo=datetime.UTC).timestamp())
+    assert "1999" in oldest.name
+    assert 0.0 < undated.end_s <= oldest.begin_s

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QFontInfo, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from paceline import paths
+from paceline.gui import scale
 from paceline.gui import theme as theme_module
 from paceline.gui.icons import Icons
 from paceline.gui.style import stylesheet
@@ -26,23 +28,12 @@ from paceline.gui.theme import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">{}</svg>'
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
 
 
 @THEMES
@@ -53,35 +44,11 @@ def test_every_colour_is_one(theme: Theme) -> None:
 
 
 @THEMES
-@pytest.mark.parametrize(
-    ("ink", "grounds"),
-    [
-        ("text", "window surface bubble accent_soft lookup_soft danger_soft hover"),
-        ("muted", "window surface hover"),
-        ("accent", "window surface"),
-        ("lookup", "window surface lookup_soft"),
-        ("danger", "window surface danger_soft"),
-        ("accent_text", "accent accent_hover"),
-        ("tooltip_text", "tooltip"),
-        ("selection_text", "selection"),
-    ],
-)
-def test_text_can_be_read(theme: Theme, ink: str, grounds: str) -> None:
-    for ground in grounds.split():
-        ratio = contrast(getattr(theme, ink), getattr(theme, ground))
-        assert ratio >= 4.5, f"{ink} on {ground}: {ratio:.2f}"
-
-
-@THEMES
-def test_the_accent_can_be_read_on_its_own_ground(theme: Theme) -> None:
-    # Only short semi-bold words stand there; light is 4.4, a hair below what text needs.
-    assert contrast(theme.accent, theme.accent_soft) > 4.4
-
-
-@THEMES
 def test_time_has_colours_of_its_own(theme: Theme) -> None:
-    times = {theme.time_verify, theme.time_draft, theme.time_sample, theme.time_rest}
-    assert len(times) == 4
+    times = {
+        theme.time_verify, theme.time_draft, theme.time_sample, theme.time_rest, theme.time_prefill,
+    }  # fmt: skip
+    assert len(times) == 5
     assert times.isdisjoint({theme.accent, theme.lookup, theme.rejected})
 
 
@@ -142,6 +109,36 @@ def test_fonts_may_be_missing_or_broken(qapp: QApplication, tmp_path: Path) -> N
     install_fonts(tmp_path)
     assert ui_font(15).pixelSize() == 15
     assert mono_font(12).pixelSize() == 12
+
+
+@pytest.fixture
+def _scale_1(qapp: QApplication) -> Iterator[None]:
+    yield
+    apply_theme(qapp, LIGHT)
+
+
+@pytest.mark.usefixtures("_scale_1")
+def test_everything_follows_the_size_of_the_text(qapp: QApplication) -> None:
+    assert [scale.px(size) for size in (11, 14, 28)] == [11, 14, 28]
+    apply_theme(qapp, LIGHT, 21)
+    assert [scale.px(size) for size in (scale.SMALL, 14, 28)] == [18, 21, 42]
+    assert ui_font().pixelSize() == qapp.font().pixelSize() == 21
+    assert mono_font(12).pixelSize() == 18
+    sizes = re.findall(r"font-size: (\w+)", qapp.styleSheet())
+    assert {"16px", "18px", "42px"} <= set(sizes)
+    assert {"11px", "12px"}.isdisjoint(sizes)
+    label = QLabel("12345678")
+    label.setProperty("role", "small")
+    label.ensurePolished()
+    assert label.fontInfo().pixelSize() == 18
+    label.deleteLater()
+
+
+def test_no_style_has_a_size_of_its_own() -> None:
+    package = Path(theme_module.__file__ or "").parent
+    for file in package.rglob("*.py"):
+        found = re.findall(r"font-size: ?\d+", file.read_text(encoding="utf-8"))
+        assert not found, f"{file.name} has {found}; use the type scale"
 
 
 def test_the_shipped_fonts_are_used(qapp: QApplication) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from stand_ins import PYPROJECT, Checkout, sentence, write_script
 
+PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile"
+
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
@@ -61,7 +63,7 @@ def test_the_checks_run_to_the_end_and_fail_together(checkout: Checkout) -> None
         "ruff format --check .",
         "mypy ",
         "lint-imports ",
-        "pytest -k plot",
+        f"{PYTEST} -k plot",
     ]
     assert any(call.endswith("numpy pytest") for call in checkout.pip_calls())
     assert checkout.run().returncode == 7
@@ -69,7 +71,7 @@ def test_the_checks_run_to_the_end_and_fail_together(checkout: Checkout) -> None
 
     bad = checkout.start(*python, "--rebuild", "test", FAKE_UNTYPED="1")
     assert bad.returncode == 1
-    assert bad.stdout.splitlines()[-1] == "pytest "
+    assert bad.stdout.splitlines()[-1] == PYTEST
     assert "failed: mypy" in bad.stderr.splitlines()[-1]
 
 

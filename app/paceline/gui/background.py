@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QRunnable, QThreadPool, Signal, Slot
 
 from paceline.errors import UserError
 
@@ -19,6 +19,10 @@ _logger = logging.getLogger(__name__)
 
 Done = Callable[[object], None]
 Failed = Callable[[UserError], None]
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Background", text)
 
 
 class Job(QObject):
@@ -43,7 +47,8 @@ class Job(QObject):
             self._raised.emit(error)
         except Exception as error:
             _logger.exception("a job in the background failed")
-            self._raised.emit(UserError("internal", f"Unexpected error: {error}", "See the log."))
+            message = _tr("Unexpected error: {}").format(error)
+            self._raised.emit(UserError("internal", message, _tr("See the log.")))
         else:
             self._returned.emit(result)
 

@@ -24,6 +24,7 @@ from paceline.gui.widgets.downloads_dialog import DownloadsDialog
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paceline.catalog.curated import CuratedPair
     from paceline.catalog.models import Models
     from paceline.chat.pair import PairState
     from paceline.gui.background import Background
@@ -120,6 +121,16 @@ class Catalogue(QObject):
         actions.choose_draft.triggered.connect(self._on_choose_draft)
         actions.downloads.triggered.connect(self.show_downloads)
         self.picker.prepare()
+
+    @property
+    def entries(self) -> LibraryModel:
+        """The models on this computer, as far as they are known."""
+        return self._entries
+
+    @property
+    def curated(self) -> tuple[CuratedPair, ...]:
+        """The pairs that are shipped as a list; raises UserError when it cannot be read."""
+        return self._models.curated
 
     def close(self) -> None:
         """Stop asking, pause downloads, end the helper process; a few seconds at the most."""

@@ -44,6 +44,7 @@ class Theme:
         time_draft: Time spent on drafting.
         time_sample: Time spent on sampling.
         time_rest: All other time.
+        time_prefill: Time spent on reading the prompt.
     """
 
     name: Literal["light", "dark"]
@@ -75,6 +76,7 @@ class Theme:
     time_draft: str
     time_sample: str
     time_rest: str
+    time_prefill: str
 
     @property
     def is_dark(self) -> bool:
@@ -90,9 +92,9 @@ LIGHT = Theme(
     line_strong="#C9D0D4",
     text="#1B2226",
     muted="#5D6A72",
-    faint="#8A969D",
+    faint="#7F8B92",
     accent="#0B7A75",
-    accent_soft="#DDF1EF",
+    accent_soft="#E1F3F1",
     accent_hover="#096560",
     accent_text="#FFFFFF",
     lookup="#8A5A00",
@@ -112,6 +114,7 @@ LIGHT = Theme(
     time_draft="#8A6BD1",
     time_sample="#C0619B",
     time_rest="#AAB4BA",
+    time_prefill="#6F7F2E",
 )
 
 DARK = Theme(
@@ -144,4 +147,5 @@ DARK = Theme(
     time_draft="#B59AF0",
     time_sample="#E08FBF",
     time_rest="#5D6970",
+    time_prefill="#B4C46C",
 )

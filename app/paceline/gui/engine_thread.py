@@ -20,7 +20,7 @@ import time
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import psutil
-from PySide6.QtCore import QObject, QThread, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal, Slot
 
 from paceline.hosting.inbox import Inbox
 from paceline.hosting.service import Watcher, make_engine_service, make_process_service
@@ -39,6 +39,10 @@ KILL_AFTER_MS = 3000
 """A process that hangs while the window closes is ended after this time."""
 
 _logger = logging.getLogger(__name__)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("EngineThread", text)
 
 
 @runtime_checkable
@@ -200,6 +204,6 @@ def _death(error: Exception) -> EngineDied:
     text = " ".join(str(error).split())
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return EngineDied(
-        f"The engine ended unexpectedly ({what:.200}).",
-        "It starts again with the next message; the log tells more.",
+        _tr("The engine ended unexpectedly ({}).").format(what[:200]),
+        _tr("It starts again with the next message; the log tells more."),
     )

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 
 from paceline.chat.last_run import LastRun, save_last_run
 from paceline.errors import UserError
@@ -17,7 +17,7 @@ from paceline.gui.notifications import ask_to_delete
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtWidgets import QDialog
+    from PySide6.QtWidgets import QDialog, QWidget
 
     from paceline.chat.pair import PairLoader
     from paceline.chat.reply import Reply
@@ -31,10 +31,16 @@ MEMORY_FOLDER = "drafts"
 """Below `Paths.data_dir`: what drafters learn, one folder per vocabulary."""
 
 
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("LearningController", text)
+
+
 class LearningController(QObject):
     """Owns the folder of learned files; the engine writes them, this deletes them."""
 
     settings_changed = Signal()
+    obstacle_changed = Signal(str)
+    """Why nothing can be forgotten now, in words; empty: it can"""
 
     def __init__(
         self,
@@ -56,6 +62,7 @@ class LearningController(QObject):
         self._background = background
         self._notifications = notifications
         self._is_writing = self._is_deleting = False
+        self.obstacle = ""
         self.dialog: QDialog | None = None
         card.changed.connect(self.settings_changed)
         card.forget_wanted.connect(self._on_forget_wanted)
@@ -102,11 +109,18 @@ class LearningController(QObject):
         else:
             reason = ""
         self._card.set_obstacle(reason)
+        if reason != self.obstacle:
+            self.obstacle = reason
+            self.obstacle_changed.emit(reason)
 
     @Slot()
     def _on_forget_wanted(self) -> None:
+        self.ask_to_forget(self._card.window())
+
+    def ask_to_forget(self, parent: QWidget) -> None:
+        """Ask in front of this window, then delete everything that was learned."""
         self.dialog = ask_to_delete(
-            self._card.window(),
+            parent,
             self.tr("Forget what was learned?"),
             self.tr(
                 "Everything that drafters have learned from your chats on this computer is deleted "
@@ -188,7 +202,11 @@ class _Forget:
             why = problems[0].strerror if problems else ""
             raise UserError(
                 "not-deleted",
-                f"What was learned could not be deleted completely: {why or 'a file is in use'}.",
-                f"Close other windows of Paceline, or delete the folder {self._folder}.",
+                _tr("What was learned could not be deleted completely: {}.").format(
+                    why or _tr("a file is in use")
+                ),
+                _tr("Close other windows of Paceline, or delete the folder {}.").format(
+                    self._folder
+                ),
             )
         return True

@@ -12,7 +12,15 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QFile, QFileSystemWatcher, QObject, QTimer, Signal, Slot
+from PySide6.QtCore import (
+    QCoreApplication,
+    QFile,
+    QFileSystemWatcher,
+    QObject,
+    QTimer,
+    Signal,
+    Slot,
+)
 
 from paceline.catalog.library import LibraryEntry
 from paceline.catalog.words import file_size
@@ -38,6 +46,10 @@ POLL_MS = 30_000
 END_MS = 1000
 LIBRARY = "library"
 """Topic of notices about model files."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("LibraryController", text)
 
 
 class LibraryController(QObject):
@@ -184,13 +196,18 @@ class LibraryController(QObject):
     def add_folder(self, folder: str) -> None:
         """Look for models in this folder, too."""
         if folder and folder not in self._folders:
-            self._set_folders((*self._folders, folder))
+            self.set_folders((*self._folders, folder))
 
     def remove_folder(self, folder: str) -> None:
         """Look there no more; nothing in it is touched."""
-        self._set_folders(tuple(f for f in self._folders if f != folder))
+        self.set_folders(tuple(f for f in self._folders if f != folder))
 
-    def _set_folders(self, folders: tuple[str, ...]) -> None:
+    def current_folders(self) -> tuple[str, ...]:
+        """Return the user's own folders."""
+        return self._folders
+
+    def set_folders(self, folders: tuple[str, ...]) -> None:
+        """Look for models in these folders, besides those found by themselves."""
         if folders != self._folders:
             self._folders = folders
             self.folders_changed.emit(folders)
@@ -283,8 +300,10 @@ class _MoveToTrash:
             if part.exists() and not file.moveToTrash():
                 raise UserError(
                     "not-deleted",
-                    f"“{part.name}” cannot be moved to the trash: {file.errorString()}.",
-                    f"Delete it in the file manager; it is in {part.parent}.",
+                    _tr("“{}” cannot be moved to the trash: {}.").format(
+                        part.name, file.errorString()
+                    ),
+                    _tr("Delete it in the file manager; it is in {}.").format(part.parent),
                 )
         folder = self._entry.file.path.parent
         with contextlib.suppress(OSError):  # they hold something else

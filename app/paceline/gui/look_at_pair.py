@@ -1,4 +1,4 @@
-"""Looks at files before the loaded pair is given up for them. Worker threads; no Qt.
+"""Looks at files before the loaded pair is given up for them. Worker threads; no QObject.
 
 A wrong file must not cost the models that work. What refuses a pair here is what the engine would
 refuse, only sooner and with a better answer.
@@ -10,6 +10,8 @@ import glob
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
 
 from paceline.catalog.model_files import PART
 from paceline.catalog.pairing import judge
@@ -26,6 +28,10 @@ _TOO_SLOW = "takes-too-long"
 """A disk that is asleep says nothing against a model; the engine has more patience."""
 
 _logger = logging.getLogger(__name__)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("LookAtPair", text)
 
 
 class RefusedPairError(ModelError):
@@ -93,14 +99,14 @@ def check_is_gguf(path: str) -> None:
     except OSError as error:
         raise UserError(
             "file-not-readable",
-            f"“{name}” cannot be read: {error.strerror or error}.",
-            "Check that it is there and that you may read it.",
+            _tr("“{}” cannot be read: {}.").format(name, error.strerror or error),
+            _tr("Check that it is there and that you may read it."),
         ) from error
     if magic != _GGUF_MAGIC:
         raise ModelError(
             "not-a-gguf",
-            f"“{name}” is not a GGUF model file.",
-            "Choose a file that ends in .gguf; other formats must be converted first.",
+            _tr("“{}” is not a GGUF model file.").format(name),
+            _tr("Choose a file that ends in .gguf; other formats must be converted first."),
         )
 
 

@@ -8,7 +8,9 @@ from PySide6.QtCore import QByteArray, Signal, Slot
 from PySide6.QtWidgets import QMainWindow, QMenuBar
 
 from paceline.gui.actions import Actions
+from paceline.gui.focus import scroll_to
 from paceline.gui.panes import Panes
+from paceline.gui.scale import font_px
 from paceline.gui.widgets.chat_pane import ChatPane
 from paceline.gui.widgets.drop_zones import DropZones
 from paceline.gui.widgets.model_bar import ModelBar
@@ -19,7 +21,7 @@ from paceline.gui.widgets.top_bar import TopBar
 from paceline.settings import WindowSettings
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QResizeEvent
+    from PySide6.QtGui import QAction, QCloseEvent, QResizeEvent
 
     from paceline.gui.icons import Icons
     from paceline.gui.theme import Theme
@@ -53,23 +55,25 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(640, 420)
         self.resize(*DEFAULT_SIZE)
         self._icons = icons
+        self._text_px = font_px()
         self.actions_ = Actions(self)
         self.sidebar = Sidebar(conversations, theme)
         self.chat_pane = ChatPane(theme)
         self.panel = SpeculationPanel(speculation, figures, theme)
         self.panes = Panes(self.sidebar, self.chat_pane, self.panel, self)
         self.status = StatusLine(theme)
-        menus = QMenuBar()
-        self.models_menu = self.actions_.fill(menus)
+        self.menus = QMenuBar()
+        self.models_menu = self.actions_.fill(self.menus)
         self.model_bar = ModelBar(pair, self.models_menu)
-        self.top_bar = TopBar("Paceline", menus)
+        self.top_bar = TopBar("Paceline", self.menus)
         self.top_bar.set_model_bar(self.model_bar)
-        for action in (self.actions_.flip_theme, self.actions_.sidebar, self.actions_.panel):
-            self.top_bar.add_tool(action)
+        for action in self._tools():
+            gives_way = action in (self.actions_.palette, self.actions_.flip_theme)
+            self.top_bar.add_tool(action, gives_way=gives_way)
         self.setMenuWidget(self.top_bar)
         self.setCentralWidget(self.panes.splitter)
         self.setStatusBar(self.status)
-        self.drop_zones = DropZones(self, theme)
+        self.drop_zones = DropZones(self)
         self._connect_own()
         self.set_theme(theme)
 
@@ -77,22 +81,25 @@ class MainWindow(QMainWindow):
         """Use another theme's colours and icons."""
         self._icons.set_theme(theme)
         icon = self._icons.icon
-        actions = self.actions_
-        actions.flip_theme.setIcon(icon("sun" if theme.is_dark else "moon"))
-        actions.sidebar.setIcon(icon("panel-left"))
-        actions.panel.setIcon(icon("panel-right"))
-        for action in (actions.flip_theme, actions.sidebar, actions.panel):
+        flip = "sun" if theme.is_dark else "moon"
+        names = ("command", flip, "settings", "panel-left", "panel-right")
+        for action, name in zip(self._tools(), names, strict=True):
+            action.setIcon(icon(name))
             action.setIconVisibleInMenu(False)
+        self.top_bar.set_menus_icon(icon("more"))
         self.model_bar.set_arrow(icon("chevron-down"))
         self.panel.picker.set_arrow(icon("chevron-down"))
         self.chat_pane.errors.set_close_icon(icon("close"))
         self.panel.advice.set_close_icon(icon("close"))
-        self.sidebar.set_icons(icon("plus", theme.accent_text), icon("search"))
-        self.sidebar.set_theme(theme)
+        self.sidebar.set_theme(theme, self._icons)
+        self.chat_pane.chat.set_icons(self._icons)
+        self.chat_pane.composer.set_icons(self._icons)
         self.chat_pane.chat.set_theme(theme)
         self.panel.set_theme(theme)
         self.status.set_theme(theme)
-        self.drop_zones.set_theme(theme)
+        if self._text_px != font_px():
+            self._text_px = font_px()
+            self.panes.fit_text()
 
     def restore(self, settings: WindowSettings) -> None:
         """Bring the window back as it was left."""
@@ -115,6 +122,17 @@ class MainWindow(QMainWindow):
             open_sections=self.panel.open_sections,
         )
 
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001 - Qt's name
+        """Come to the messages where the conversation stands, whenever they were made.
+
+        Qt goes by the order in which widgets were made: messages would be behind everything, and
+        whoever comes to them from there would be led past the rest of the window.
+        """
+        with self.chat_pane.chat.passed_by():
+            has_moved = super().focusNextPrevChild(next)
+        scroll_to(self.focusWidget())
+        return has_moved
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Say goodbye before the window goes."""
         self.closing.emit()
@@ -125,12 +143,21 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         self.panes.fit(self.width())
 
+    def _tools(self) -> tuple[QAction, ...]:
+        """What has a button at the right of the top bar, from the left."""
+        actions = self.actions_
+        return (
+            actions.palette, actions.flip_theme, actions.settings, actions.sidebar, actions.panel
+        )  # fmt: skip
+
     def _connect_own(self) -> None:
         actions = self.actions_
         actions.quit.triggered.connect(self.close)
         actions.search.triggered.connect(self._on_search)
         actions.write.triggered.connect(self._on_write)
         actions.rename.triggered.connect(self._on_rename)
+        actions.pin.triggered.connect(self.sidebar.pin_shown)
+        actions.tag.triggered.connect(self.sidebar.tag_shown)
         actions.delete.triggered.connect(self._on_delete)
         actions.sidebar.triggered.connect(self._on_toggle_sidebar)
         actions.panel.triggered.connect(self._on_toggle_panel)

@@ -134,6 +134,11 @@ class ModelsController(QObject):
         pair = self._saved.pair(row)
         self._open(pair, *(model.path for model in (pair.target, pair.draft) if model))
 
+    @property
+    def demo(self) -> Pair:
+        """The pair that comes with the program."""
+        return self._demo
+
     @Slot()
     def load_demo_pair(self) -> None:
         """Load the pair that comes with the program."""

@@ -73,13 +73,6 @@ class Notifications(QObject):
         self.error(error.message, error.hint)
 
 
-def show_about(parent: QWidget, title: str, text: str) -> None:
-    """Open the dialog that names versions; returns at once."""
-    box = QMessageBox(QMessageBox.Icon.NoIcon, title, text, parent=parent)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.open()
-
-
 def ask_to_delete(parent: QWidget, title: str, text: str, action: str) -> QMessageBox:
     """Open a dialog that says what will be gone; returns at once.
 

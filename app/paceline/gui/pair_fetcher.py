@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 
 from paceline.catalog.download.values import DownloadRequest
 from paceline.catalog.fetching import file_here, request_for
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from paceline.params import ModelParams
 
 Pair = tuple["ModelParams", "ModelParams | None"]
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("PairFetcher", text)
 
 
 class PairFetcher(QObject):
@@ -179,4 +183,4 @@ class _Find:
 
 
 def _why(state: DownloadState) -> str:
-    return f"{state.problem} {state.hint}".strip() or "The download failed."
+    return f"{state.problem} {state.hint}".strip() or _tr("The download failed.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -64,6 +65,7 @@ class PanelController(QObject):
         self._status = status
         self._pair = pair
         self._notifications = notifications
+        self._cuts = True
         self._tune = QTimer(self)
         self._tune.setSingleShot(True)
         self._tune.setInterval(TUNE_AFTER_MS)
@@ -87,6 +89,12 @@ class PanelController(QObject):
         """Send changes to the reply of this session."""
         self._session = session
 
+    def set_cuts(self, *, cuts: bool) -> None:
+        """Know whether the oldest messages may be left out of a chat that is too long."""
+        if cuts != self._cuts:
+            self._cuts = cuts
+            self.settings_changed.emit()
+
     def turn_options(self) -> TurnOptions:
         """What the next reply uses; the session asks when one begins."""
         self._tune.stop()  # the reply starts with the newest strategy
@@ -97,7 +105,9 @@ class PanelController(QObject):
             max_tokens=settings.max_tokens,
             seed=settings.seed,
             system_prompt=settings.system_prompt,
+            stop=settings.stop,
             remember=self._panel.learning.remembers,
+            cuts=self._cuts,
         )
 
     # --------------------------------------------------------------------------- what users do
@@ -143,6 +153,8 @@ class PanelController(QObject):
     def _on_ended(self, reply: Reply) -> None:
         """What the engine refused before it began goes back to where it was written."""
         error = reply.error
+        if error is None:
+            self._tell_of_incomplete_json(reply)
         if error is None or reply.steps or self._session is None:
             return
         if error.code in REFUSALS:
@@ -157,6 +169,20 @@ class PanelController(QObject):
         self._notifications.error(error.message, error.hint, topic=topic)
         if question:
             self.question_returned.emit(question)
+
+    def _tell_of_incomplete_json(self, reply: Reply) -> None:
+        """A schema holds up to where the reply was ended by something else."""
+        hints = {
+            "length": self.tr("Allow more than {} tokens.").format(reply.options.max_tokens),
+            "context": self.tr("Load the models with a longer context."),
+            "stop": self.tr("A stop string ended it: leave that out."),
+        }
+        if reply.options.sampling.json_schema and reply.reason in hints:
+            try:
+                json.loads(reply.text)
+            except (ValueError, RecursionError):
+                words = self.tr("The reply is no complete JSON: it ended before the schema did.")
+                self._notifications.warn(words, hints[reply.reason], topic=SAMPLING)
 
     @Slot(object)
     def _on_described(self, description: EngineDescribed) -> None:

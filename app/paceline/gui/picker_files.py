@@ -103,7 +103,9 @@ class PickerFiles(QObject):
             return
         self._entries.update([entry])
         if entry.problem:
-            self._dialog.show_problem(f"“{entry.file.name}” cannot be used: {entry.problem}")
+            self._dialog.show_problem(
+                self.tr("“{}” cannot be used: {}").format(entry.file.name, entry.problem)
+            )
         else:
             self.taken.emit(of_entry(entry))
 

@@ -8,27 +8,34 @@ the background pool, in this order.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication
 
-from paceline import __version__
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.session import ChatSession
 from paceline.engine.drafters import forced
+from paceline.gui.appearance import Appearance
 from paceline.gui.background import Background
 from paceline.gui.catalogue import Catalogue
-from paceline.gui.chat_controller import ChatController
+from paceline.gui.chats import Chats
+from paceline.gui.code_saver import CodeSaver
+from paceline.gui.context_meter import ContextMeterController
 from paceline.gui.current_devices import CurrentDevices
+from paceline.gui.extras import Extras
+from paceline.gui.fingerprints import ModelFingerprints
 from paceline.gui.icons import Icons
 from paceline.gui.learning_controller import MEMORY_FOLDER, LearningController
 from paceline.gui.main_window import MainWindow
 from paceline.gui.models_controller import ModelsController
-from paceline.gui.notifications import Notifications, show_about
+from paceline.gui.notifications import Notifications
 from paceline.gui.panel_controller import PanelController
-from paceline.gui.theme import Theme, ThemeController, apply_theme, install_fonts
-from paceline.gui.viewmodels import figures
+from paceline.gui.run_controller import RunController
+from paceline.gui.save_file import SaveFile
+from paceline.gui.storage_controller import StorageController
+from paceline.gui.translation import in_words
+from paceline.gui.tuning import Tuning
 from paceline.gui.viewmodels.chat import ChatSignals
 from paceline.gui.viewmodels.conversations import ConversationList
 from paceline.gui.viewmodels.live import LiveFigures
@@ -36,7 +43,6 @@ from paceline.gui.viewmodels.pair import PairModel
 from paceline.gui.viewmodels.saved_pairs import SavedPairs
 from paceline.gui.viewmodels.sources import Sources
 from paceline.gui.viewmodels.speculation import SpeculationModel
-from paceline.gui.widgets.sampling_settings import ReplySettings
 from paceline.messages import ModelParams
 from paceline.paths import demo_pair
 from paceline.settings import LoadedSettings, Settings, save_settings
@@ -45,11 +51,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from PySide6.QtGui import QAction
-
     from paceline.catalog.models import Models
-    from paceline.conversation import Conversation
     from paceline.engine.drafters.base import DrafterInfo
+    from paceline.gui.chat_controller import ChatController
     from paceline.hosting.client import EngineClient
     from paceline.settings import EngineHost
 
@@ -74,6 +78,7 @@ class Program(QObject):
         cache_dir: Path,
         data_dir: Path,
         loaded: LoadedSettings,
+        chats_file: Path | None = None,
         change_host: Callable[[EngineHost], None] | None = None,
         models: Models | None = None,
         parent: QObject | None = None,
@@ -84,17 +89,20 @@ class Program(QObject):
         self._host = settings.engine_host
         self._change_host = change_host
         self._settings_file = settings_file
-        self._put_aside = loaded.put_aside
-        install_fonts(resources / "fonts")
-        self.themes = ThemeController(settings.theme, self)
-        self._dress(self.themes.current)
+        self._loaded, self._put_aside = settings, loaded.put_aside
+        self._open_conversation = (
+            settings.window.open_conversation if settings.opens_last_chat else ""
+        )
+        self.appearance = Appearance(settings, resources, self)
+        self.themes = self.appearance.themes
+        infos = tuple(map(in_words, infos))
         self.speculation = SpeculationModel(infos, settings.strategies, self)
-        self.live = LiveFigures(Sources((*infos, forced.INFO)), self)
+        self.live = LiveFigures(Sources((*infos, in_words(forced.INFO))), self)
         self.pair = PairModel(self)
         self.signals = ChatSignals(self)
         self.notifications = Notifications(self)
         self.background = Background(self)
-        self._conversations = ConversationList(self._subtitle_of, parent=self)
+        self._conversations = ConversationList(parent=self)
         self._icons = Icons(resources / "icons", self.themes.current)
         self.window = MainWindow(
             conversations=self._conversations,
@@ -116,22 +124,42 @@ class Program(QObject):
         self.loader = PairLoader(
             client, cache_dir=str(cache_dir), memory_dir=str(data_dir / MEMORY_FOLDER)
         )
-        self.session = ChatSession(client, self.loader, self.panel.turn_options)
+        self.storage = StorageController(chats_file, self.notifications, self)
+        self.fingerprints = ModelFingerprints(self.pair, self.background, self)
+        self.session = ChatSession(
+            client,
+            self.loader,
+            self.panel.turn_options,
+            store=self.storage.store,
+            fingerprint_of=self.fingerprints.fingerprint_of,
+        )
         self.panel.set_session(self.session)
         self.loader.set_listener(self.pair)
         self.session.set_listener(self.signals)
         client.set_listener(self.session.on_event)
-        self.chat = ChatController(
+        self.chats = Chats(
             session=self.session,
             signals=self.signals,
+            storage=self.storage,
             live=self.live,
             pair=self.pair,
-            pane=self.window.chat_pane,
-            sidebar=self.window.sidebar,
-            conversations=self._conversations,
+            window=self.window,
             notifications=self.notifications,
             parent=self,
         )
+        self.save_file = SaveFile(self.background, self.notifications, self)
+        self.code_saver = CodeSaver(self.save_file, self.window, self)
+        self.window.chat_pane.chat.code_save_requested.connect(self.code_saver.save)
+        self.runs = RunController(
+            client=client, session=self.session, signals=self.signals, loader=self.loader,
+            live=self.live, fingerprints=self.fingerprints, background=self.background,
+            save=self.save_file, themes=self.themes, icons=self._icons, window=self.window,
+            parent=self,
+        )  # fmt: skip
+        self.context = ContextMeterController(
+            self.session, client, self.signals, self.pair, self.panel, pane=self.window.chat_pane
+        )
+        self.context.setParent(self)
         self.learning = LearningController(
             card=self.window.panel.learning,
             data_dir=data_dir,
@@ -158,7 +186,6 @@ class Program(QObject):
             notifications=self.notifications,
             window=self.window,
         )
-        self._model_folders = settings.model_folders
         self.catalogue = (
             None
             if models is None
@@ -176,18 +203,27 @@ class Program(QObject):
                 window=self.window,
             )
         )
-        self._save_soon = QTimer(self)
-        self._save_soon.setSingleShot(True)
-        self._save_soon.setInterval(SAVE_AFTER_MS)
+        self.tuning = Tuning(self, settings)
+        self.extras = Extras(
+            self, settings, self._icons, resources=resources, config_dir=settings_file.parent,
+            data_dir=data_dir, cache_dir=cache_dir,
+        )  # fmt: skip
+        self._save_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._save_soon.timeout.connect(self.save)
         self._restore(settings)
         self._connect()
+
+    @property
+    def chat(self) -> ChatController:
+        """What binds the chat view to the session."""
+        return self.chats.chat
 
     def start(self) -> None:
         """Show the window and load the pair that was used last, else the demo pair."""
         self.window.show()
         self.window.chat_pane.composer.setFocus()
         self.session.describe_engine()
+        self.chats.start(self._open_conversation)
         self.models.start()
         if self.speculation.unusable:
             self.notifications.warn(
@@ -205,23 +241,27 @@ class Program(QObject):
     def settings(self) -> Settings:
         """What should be remembered now."""
         reply = self.window.panel.sampling.settings
-        return Settings(
+        known = replace(
+            self._loaded,  # what nothing in this window can change stays as it is
             theme=self.themes.mode,
             token_colours=self.window.actions_.token_colours.isChecked(),
             sampling=reply.sampling,
             max_tokens=reply.max_tokens,
             seed=reply.seed,
             system_prompt=reply.system_prompt,
+            stop=reply.stop,
             strategies=self.speculation.saved(),
             remember_drafts=self.learning.remembers,
             engine_host=self._host,
-            window=self.window.state(),
+            window=self.chats.remembered(self.window.state()),
             pairs=self.saved_pairs.pairs,
             model_folders=self.catalogue.library.folders
             if self.catalogue is not None
-            else self._model_folders,
+            else self._loaded.model_folders,
             hub_offline=self.window.actions_.offline.isChecked(),
+            was_welcomed=self.extras.welcome.was_welcomed,
         )
+        return self.extras.preferences.fill(self.tuning.fill(known))
 
     @Slot()
     def save(self) -> None:
@@ -236,12 +276,16 @@ class Program(QObject):
     def shut_down(self) -> None:
         """Put everything away; called when the window closes."""
         self.save()
+        self.chats.keep()
         self.session.set_listener(None)
         self.loader.set_listener(None)
+        self.tuning.close()
+        self.extras.close()
         self.window.hide()  # the engine may take seconds to end, and nothing would move meanwhile
         if self.catalogue is not None:
             self.catalogue.close()
         engine_ended = self._client.close()
+        self.storage.close()
         self.background.close()
         self.ended.emit(engine_ended)
 
@@ -249,11 +293,7 @@ class Program(QObject):
 
     def _restore(self, settings: Settings) -> None:
         self.window.restore(settings.window)
-        self.window.panel.sampling.show_settings(
-            ReplySettings(
-                settings.sampling, settings.max_tokens, settings.seed, settings.system_prompt
-            )
-        )
+        self.tuning.restore(settings)
         self.window.panel.learning.show_remembers(settings.remember_drafts)
         self.window.panel.loading.show_host(settings.engine_host)
         self.panel.show_settings()
@@ -261,24 +301,21 @@ class Program(QObject):
         actions = self.window.actions_
         actions.token_colours.setChecked(settings.token_colours)
         self.window.chat_pane.chat.set_token_colours(settings.token_colours)
-        for action in actions.themes.actions():
-            action.setChecked(action.data() == settings.theme)
         actions.offline.setChecked(settings.hub_offline)
 
     def _connect(self) -> None:
         actions = self.window.actions_
-        actions.new_chat.triggered.connect(self.chat.new_chat)
-        actions.stop.triggered.connect(self.chat.stop)
         # Esc belongs to fields and menus while there is nothing to stop.
         actions.stop.setEnabled(False)
         self.chat.busy_changed.connect(actions.stop.setEnabled)
         self.chat.busy_changed.connect(actions.regenerate.setDisabled)
-        actions.regenerate.triggered.connect(self.chat.regenerate)
         actions.token_colours.toggled.connect(self.window.chat_pane.chat.set_token_colours)
         actions.token_colours.toggled.connect(self._on_remembered)
-        actions.flip_theme.triggered.connect(self._on_flip_theme)
-        actions.themes.triggered.connect(self._on_theme_chosen)
-        actions.about.triggered.connect(self._on_about)
+        self.appearance.connect_to(self.window)
+        self.appearance.settings_changed.connect(self._on_remembered)
+        self.extras.settings.settings_changed.connect(self._on_remembered)
+        self.tuning.settings_changed.connect(self._on_remembered)
+        self.extras.welcome.settings_changed.connect(self._on_remembered)
         self.window.panel.loading.host_requested.connect(self._on_host_requested)
         self.models.connect_to(
             actions, self.window.models_menu, self.window.panel.loading, self.window.drop_zones
@@ -286,9 +323,9 @@ class Program(QObject):
         self.notifications.posted.connect(self.window.chat_pane.errors.show_notice)
         self.notifications.settled.connect(self.window.chat_pane.errors.settle)
         self.window.chat_pane.errors.action_requested.connect(self.models.failures.on_action)
-        self.window.chat_pane.errors.action_requested.connect(self.chat.on_action)
         self.panel.settings_changed.connect(self._on_remembered)
         self.saved_pairs.changed.connect(self._on_remembered)
+        self.signals.shown.connect(self._on_remembered)
         self.signals.described.connect(self.devices.show_engine)
         actions.offline.toggled.connect(self._on_remembered)
         if self.catalogue is not None:
@@ -296,17 +333,7 @@ class Program(QObject):
         self.panel.obstacle_changed.connect(self.window.chat_pane.composer.set_obstacle)
         self.panel.question_returned.connect(self.window.chat_pane.composer.return_text)
         self.learning.settings_changed.connect(self._on_remembered)
-        self.themes.changed.connect(self._on_theme_changed)
         self.window.closing.connect(self.shut_down)
-
-    def _subtitle_of(self, conversation: Conversation) -> str:
-        ids = [m.message_id for m in conversation.path() if m.role == "assistant"]
-        reply = self.session.reply_of(ids[-1]) if ids else None
-        return figures.subtitle(reply, is_active=reply is not None and not reply.has_ended)
-
-    def _dress(self, theme: Theme) -> None:
-        if isinstance(app := QApplication.instance(), QApplication):
-            apply_theme(app, theme)
 
     @Slot()
     def _on_remembered(self) -> None:
@@ -319,32 +346,3 @@ class Program(QObject):
         if self._change_host is not None:
             self._change_host(host)
         self._save_soon.start()
-
-    @Slot()
-    def _on_flip_theme(self) -> None:
-        mode = "light" if self.themes.current.is_dark else "dark"
-        for action in self.window.actions_.themes.actions():
-            if action.data() == mode:
-                action.trigger()
-
-    @Slot("QAction*")
-    def _on_theme_chosen(self, action: QAction) -> None:
-        self.themes.set_mode(action.data())
-        self._save_soon.start()
-
-    @Slot(object)
-    def _on_theme_changed(self, theme: Theme) -> None:
-        self._dress(theme)
-        self.window.set_theme(theme)
-
-    @Slot()
-    def _on_about(self) -> None:
-        show_about(
-            self.window,
-            self.tr("About Paceline"),
-            self.tr(
-                "<h3>Paceline {}</h3><p>Chat with local language models, made fast by speculative "
-                "decoding that you can watch.</p><p>MIT licence. Stands on llama.cpp, Qt and "
-                "PySide6, pyqtgraph, NumPy, markdown-it-py and Pygments.</p>"
-            ).format(__version__),
-        )

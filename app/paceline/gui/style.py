@@ -1,7 +1,7 @@
 """The application's style sheet; what its properties mean stands in `paceline.gui.theme`.
 
-The text is a `string.Template` over the fields of a `Theme`, so that braces stay braces. Sizes are
-device-independent pixels on an 8 px grid.
+The text is a `string.Template` over the fields of a `Theme` and the type scale, so that braces stay
+braces. Sizes are device-independent pixels on the grid of `paceline.gui.scale`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ from dataclasses import asdict
 from string import Template
 from typing import TYPE_CHECKING
 
+from paceline.gui.scale import type_sizes
+
 if TYPE_CHECKING:
     from paceline.gui.colours import Theme
 
 _GROUNDS = """
 QMainWindow, QDialog, QWidget[kind="page"] { background: $window; }
 QToolTip {
-    background: $tooltip; color: $tooltip_text; border: 0; padding: 6px 8px; font-size: 12px;
+    background: $tooltip; color: $tooltip_text; border: 0; padding: 6px 8px; font-size: $small;
 }
 QFrame[kind="card"] { background: $surface; border: 1px solid $line; border-radius: 10px; }
+QFrame[kind="sheet"] { background: $surface; border: 1px solid $line_strong; border-radius: 12px; }
 QFrame[kind="segments"] { background: $surface; border: 1px solid $line; border-radius: 9px; }
 QFrame[kind="bubble"] { background: $bubble; border: 0; border-radius: 12px; }
 QFrame[kind="notice"] { background: $hover; border: 1px solid $line; border-radius: 8px; }
@@ -28,37 +31,42 @@ QFrame[kind="separator"] { background: $line; border: 0; }
 QWidget[kind="topbar"] { background: $surface; border: 0; border-bottom: 1px solid $line; }
 QWidget[kind="sidebar"] { background: $surface; border: 0; border-right: 1px solid $line; }
 QWidget[kind="panel"] { background: $surface; border: 0; border-left: 1px solid $line; }
+QFrame[kind="foot"] { background: $surface; border: 0; border-top: 1px solid $line; }
 QScrollArea, QScrollArea > QWidget > QWidget[kind="page"] { background: transparent; border: 0; }
 QSplitter::handle { background: $line; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
 QSplitter::handle:hover { background: $accent; }
 QStatusBar {
-    background: $surface; color: $muted; border-top: 1px solid $line; font-size: 12px;
+    background: $surface; color: $muted; border-top: 1px solid $line; font-size: $small;
 }
 QStatusBar::item { border: 0; }
-QStatusBar QLabel { color: $muted; font-size: 12px; }
+QStatusBar QLabel { color: $muted; font-size: $small; }
 """
 
 _LABELS = """
 QLabel { background: transparent; }
 QLabel[role="title"] { font-weight: 600; }
-QLabel[role="heading"] { font-size: 20px; font-weight: 600; }
+QLabel[role="heading"] { font-size: $heading; font-weight: 600; }
 QLabel[role="muted"] { color: $muted; }
-QLabel[role="stats"] { color: $muted; font-size: 13px; }
-QLabel[role="small"] { color: $muted; font-size: 12px; }
-QLabel[role="section"] { color: $muted; font-size: 12px; letter-spacing: 0.4px; }
-QLabel[role="big"] { font-size: 28px; font-weight: 700; }
-QLabel[role="ratio"] { color: $accent; font-size: 20px; font-weight: 700; }
+QLabel[role="stats"] { color: $muted; font-size: $compact; }
+QLabel[role="small"] { color: $muted; font-size: $small; }
+QLabel[role="section"] { color: $muted; font-size: $small; letter-spacing: 0.4px; }
+QLabel[role="big"] { font-size: $figure; font-weight: 700; }
+QLabel[role="ratio"] { color: $accent; font-size: $heading; font-weight: 700; }
 QLabel[role="ratio"][tone="even"] { color: $text; }
 QLabel[role="ratio"][tone="loss"] { color: $danger; }
-QLabel[role="scale"] { color: $muted; font-size: 11px; background: transparent; }
+QLabel[role="scale"] { color: $muted; font-size: $tiny; background: transparent; }
 QLabel[role="accent"] { color: $accent; font-weight: 600; }
 QLabel[role="danger"] { color: $danger; }
 QLabel[role="value"] { color: $text; }
+QLabel[role="keys"] {
+    background: $surface; color: $muted; border: 1px solid $line_strong; border-radius: 5px;
+    padding: 1px 6px; font-size: $small;
+}
 QLabel[role="pill"] {
     background: $hover; color: $muted; border-radius: 8px; padding: 2px 8px;
-    min-height: 14px; font-size: 11px; font-weight: 600;
+    min-height: 14px; font-size: $tiny; font-weight: 600;
 }
 QLabel[role="pill"][tone="accent"] { background: $accent_soft; color: $accent; }
 QLabel[role="pill"][tone="lookup"] { background: $lookup_soft; color: $lookup; }
@@ -102,7 +110,7 @@ QPushButton[kind="quiet"]:focus, QToolButton[kind="quiet"]:focus { border-color:
 QPushButton[kind="quiet"]:disabled, QToolButton[kind="quiet"]:disabled { color: $faint; }
 QPushButton[kind="link"], QToolButton[kind="link"] {
     background: transparent; color: $muted; border: 1px solid transparent; padding: 1px 4px;
-    border-radius: 4px; min-height: 0; font-size: 12px;
+    border-radius: 4px; min-height: 0; font-size: $small;
 }
 QPushButton[kind="link"]:hover, QToolButton[kind="link"]:hover { color: $accent; }
 QPushButton[kind="link"]:focus, QToolButton[kind="link"]:focus { border-color: $accent; }
@@ -123,6 +131,13 @@ QPushButton[kind="chip"], QToolButton[kind="chip"] {
 }
 QPushButton[kind="chip"]:hover, QToolButton[kind="chip"]:hover { border-color: $line_strong; }
 QPushButton[kind="chip"]:focus, QToolButton[kind="chip"]:focus { border-color: $accent; }
+QPushButton[kind="option"] { background: $surface; border-color: $line; padding: 0; }
+QFrame[kind="card"] QPushButton[kind="option"] { background: $window; }
+QPushButton[kind="option"]:hover, QFrame[kind="card"] QPushButton[kind="option"]:hover {
+    background: $accent_soft; border-color: $accent;
+}
+QPushButton[kind="option"]:pressed { background: $pressed; }
+QPushButton[kind="option"]:focus { border: 2px solid $accent; }
 QPushButton::menu-indicator, QToolButton::menu-indicator { image: none; width: 0; }
 """
 
@@ -139,7 +154,8 @@ QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus {
 QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled {
     background: $window; color: $faint; border-color: $line;
 }
-QLineEdit[kind="search"] { border-color: $line; }
+QLineEdit[kind="palette"] { border: 0; padding: 6px 8px; background: transparent; }
+QLineEdit[kind="search"] { border-color: $line; padding-left: 2px; }
 QLineEdit[kind="search"]:focus { border-color: $accent; }
 QComboBox::drop-down { border: 0; width: 24px; }
 QComboBox::down-arrow {
@@ -171,6 +187,7 @@ QPlainTextEdit, QTextEdit {
     background: $surface; color: $text; border: 1px solid $line; border-radius: 8px;
     selection-background-color: $selection; selection-color: $selection_text;
 }
+QPlainTextEdit[kind="code"] { font-size: $small; }
 QPlainTextEdit:focus, QTextEdit:focus { border-color: $accent; }
 QSlider { min-height: 20px; background: transparent; }
 QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line_strong; }
@@ -188,6 +205,17 @@ QProgressBar {
     color: transparent;
 }
 QProgressBar::chunk { background: $accent; border-radius: 3px; }
+QToolButton[kind="meter"] {
+    background: transparent; color: $muted; border: 1px solid transparent; border-radius: 6px;
+    padding: 1px 3px 7px 3px; font-size: $small;
+}
+QToolButton[kind="meter"]:hover { background: $hover; color: $text; }
+QToolButton[kind="meter"]:focus { border-color: $accent; }
+QToolButton[kind="meter"][tone="danger"] { color: $danger; }
+QProgressBar[kind="meter"] { max-height: 3px; border-radius: 1px; }
+QProgressBar[kind="meter"]::chunk { border-radius: 1px; }
+QProgressBar[kind="meter"][tone="amber"]::chunk { background: $lookup; }
+QProgressBar[kind="meter"][tone="danger"]::chunk { background: $danger; }
 """
 
 _LISTS = """
@@ -203,7 +231,7 @@ QListView[kind="menu"], QListView[kind="menu"]:focus { background: transparent; 
 QListView[kind="chats"]::item:selected:focus { border: 1px solid $accent; }
 QHeaderView::section {
     background: $surface; color: $muted; border: 0; border-bottom: 1px solid $line;
-    padding: 6px 8px; font-size: 12px;
+    padding: 6px 8px; font-size: $small;
 }
 QTableView { gridline-color: $line; }
 QTabWidget::pane { border: 0; border-top: 1px solid $line; }
@@ -245,9 +273,38 @@ QTextBrowser[kind="message"] {
     background: transparent; border: 0; border-radius: 0; padding: 0; color: $text;
 }
 QTextBrowser[kind="message"]:focus { border: 0; }
+QPushButton[kind="stats"] {
+    background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 0;
+    min-height: 0;
+}
+QPushButton[kind="stats"]:hover { background: $hover; border-color: transparent; }
+QPushButton[kind="stats"]:pressed { background: $pressed; }
+QPushButton[kind="stats"]:focus { border-color: $accent; }
+QToolButton[kind="attachment"] {
+    background: $surface; border: 1px solid $line; border-radius: 8px; padding: 3px 10px 3px 6px;
+    min-height: 18px; font-size: $compact;
+}
+QToolButton[kind="attachment"]:hover { background: $hover; border-color: $line_strong; }
+QToolButton[kind="attachment"]:checked { background: $code_surface; border-color: $line_strong; }
+QToolButton[kind="attachment"]:focus { border-color: $accent; }
+QFrame[kind="draft_chip"] { background: $hover; border: 1px solid $line; border-radius: 8px; }
+QToolButton[kind="draft_chip"] {
+    background: transparent; border: 1px solid transparent; border-radius: 7px; padding: 2px 6px;
+    min-height: 18px; font-size: $compact;
+}
+QToolButton[kind="draft_chip"]:hover { background: $pressed; }
+QToolButton[kind="draft_chip"]:focus { border-color: $accent; }
+QPlainTextEdit[kind="attachment"] {
+    background: $code_surface; border: 1px solid $line; padding: 8px;
+}
+QFrame[kind="editor"] { background: $surface; border: 1px solid $accent; border-radius: 12px; }
+QFrame[kind="editor"] QPlainTextEdit { background: transparent; border: 0; padding: 0; }
+QToolButton[kind="link"]:disabled { color: $faint; border-color: transparent; }
 QFrame#composer { background: $surface; border: 1px solid $line; border-radius: 12px; }
 QFrame#composer[active="true"] { border-color: $accent; }
-QFrame#composer QPlainTextEdit { background: transparent; border: 0; padding: 0; }
+QFrame#composer QPlainTextEdit {
+    background: transparent; border: 0; padding: 0; font-size: $reading;
+}
 """
 
 _TEMPLATE = Template(
@@ -256,5 +313,5 @@ _TEMPLATE = Template(
 
 
 def stylesheet(theme: Theme) -> str:
-    """The style sheet of the whole application in the colours of a theme."""
-    return _TEMPLATE.substitute(asdict(theme))
+    """The style sheet of the whole application: a theme's colours, the type scale in force."""
+    return _TEMPLATE.substitute(asdict(theme), **type_sizes())

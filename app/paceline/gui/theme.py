@@ -1,8 +1,10 @@
 """Colours, fonts and the application's look, light and dark; runs on the main thread.
 
-A `Theme` is a plain record of colours (`paceline.gui.colours`). `ThemeController` knows which one
-is in force and tells when it changes; `apply_theme` dresses the application in it (Fusion, palette,
-style sheet). Widgets that paint for themselves take a `Theme`, and another by `set_theme`.
+A `Theme` is a plain record of colours (`paceline.gui.colours`); sizes stand in
+`paceline.gui.scale`. `ThemeController` knows which theme is in force and tells when it changes;
+`apply_theme` dresses the application in it (Fusion, palette, style sheet). Widgets that paint for
+themselves take a `Theme`, and another by `set_theme`; it is called with the same one when the font
+size changes, so whoever keeps a font or a height of text asks for it there again.
 
 How to get a look: set one of these dynamic properties before the widget is shown (later changes
 need `restyle`). Plain `QWidget`s need `Qt.WidgetAttribute.WA_StyledBackground` for backgrounds;
@@ -19,6 +21,7 @@ Buttons                ``kind`` of a QPushButton or QToolButton
 ``stop``               outlined, semi-bold
 ``segment``            one part of a segmented row: checkable, inside a ``segments`` frame
 ``chip``               rounded, holds the chosen pair in the top bar
+``option``             lines of text within, see `widgets.welcome.option_button`
 =====================  =====================================================================
 
 =====================  =====================================================================
@@ -33,6 +36,8 @@ Containers             ``kind`` of a QFrame (or of a styled QWidget)
 ``notice``             inline message; with ``tone`` "danger" or "lookup" in those colours
 ``separator``          a line: fixed height (or width) 1
 ``page``               the window's ground; inside a scroll area transparent
+``sheet``              what lies over the window, radius 12
+``foot``               surface with a line above: the buttons of a dialog
 =====================  =====================================================================
 
 =====================  =====================================================================
@@ -44,10 +49,13 @@ Labels                 ``role`` of a QLabel
 ``accent``             accent colour, semi-bold           ``ratio``    large accent figure
 ``danger``             danger colour                      ``value``    text colour, digits
 ``stats``              secondary, 13 px: the line below a reply
+``keys``               the cap of a key
 ``pill``               rounded badge; ``tone`` is one of "accent", "lookup", "danger", "muted"
 =====================  =====================================================================
 
-``QListView[kind="chats"]`` has tall rounded rows; ``QLineEdit[kind="search"]`` is the search field.
+``QListView[kind="chats"]`` has tall rounded rows; ``QLineEdit[kind="search"]`` is a search field,
+``QLineEdit[kind="palette"]`` the one of the palette.
+``QPlainTextEdit[kind="code"]`` has the size of code; its font comes from `mono_font`.
 Line edits, combo boxes, spin boxes, sliders, scroll bars, menus, tabs, tables, progress bars,
 splitters, tool tips and the status bar need no property. A widget that has the keyboard shows a
 ring in the accent colour.
@@ -62,7 +70,8 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 
 from paceline.gui.colours import DARK, LIGHT, Theme
-from paceline.gui.style import stylesheet
+from paceline.gui.scale import BASE_PX, px, set_font_px
+from paceline.gui.whole_style import whole_stylesheet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,8 +94,6 @@ ThemeMode = Literal["system", "light", "dark"]
 
 UI_FAMILIES = ("Inter", "Inter Variable", "Segoe UI", "Helvetica Neue", "Noto Sans", "DejaVu Sans")
 MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Noto Sans Mono")
-BASE_PX = 14
-"""Size of running text in device-independent pixels; everything else is relative to it."""
 
 
 class ThemeController(QObject):
@@ -145,18 +152,21 @@ def install_fonts(font_folder: Path) -> None:
             QFontDatabase.addApplicationFont(str(path))
 
 
-def ui_font(px: int = BASE_PX, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """The font of the interface in the given size, in device-independent pixels."""
+def ui_font(size: int = BASE_PX, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    """The font of the interface in a size of scale 1; the font has the size of the scale in force.
+
+    Ask again in `set_theme`, which is called when the user chooses another size, too.
+    """
     font = _font(UI_FAMILIES, QFontDatabase.SystemFont.GeneralFont)
-    font.setPixelSize(px)
+    font.setPixelSize(px(size))
     font.setWeight(weight)
     return font
 
 
-def mono_font(px: int = BASE_PX - 1) -> QFont:
-    """The font of code in the given size, in device-independent pixels."""
+def mono_font(size: int = BASE_PX - 1) -> QFont:
+    """The font of code in a size of scale 1; as `ui_font`."""
     font = _font(MONO_FAMILIES, QFontDatabase.SystemFont.FixedFont)
-    font.setPixelSize(px)
+    font.setPixelSize(px(size))
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setFixedPitch(True)
     font.setFeature(QFont.Tag("calt"), 0)  # ligatures make ::= and != look like other signs
@@ -211,9 +221,14 @@ def palette(theme: Theme) -> QPalette:
     return result
 
 
-def apply_theme(app: QApplication, theme: Theme) -> None:
+def apply_theme(app: QApplication, theme: Theme, font_px: int = BASE_PX) -> None:
     """Dress the whole application: Fusion, palette, font and style sheet."""
-    if not app.styleSheet():  # with a style sheet set, the style no longer tells its name
+    set_font_px(font_px)
+    if app.styleSheet():
+        # A sheet in place of another is handed down once for every ancestor of a widget; without
+        # one in between, every widget is visited once for each of the two steps.
+        app.setStyleSheet("")
+    else:  # with a style sheet set, the style no longer tells its name
         app.setStyle("Fusion")
     font = ui_font()
     if app.font() != font:  # each of these calls visits every widget
@@ -225,7 +240,7 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
     colours.setColor(QPalette.ColorRole.Text, QColor(theme.accent))
     for class_name in ("QCheckBox", "QRadioButton"):
         app.setPalette(colours, class_name)  # type: ignore[arg-type]  # the stubs say bytes
-    app.setStyleSheet(stylesheet(theme))
+    app.setStyleSheet(whole_stylesheet(theme))
 
 
 def restyle(widget: QWidget) -> None:

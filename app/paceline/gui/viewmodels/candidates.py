@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QCoreApplication
+
 from paceline.catalog import words
 from paceline.catalog.hub.references import is_reference, parse_reference
 from paceline.catalog.quantisation import quantisation_in_name
@@ -12,6 +14,10 @@ from paceline.gui.viewmodels.pair import file_name, model_name
 
 if TYPE_CHECKING:
     from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Candidates", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +116,7 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
         n_params=model.n_params,
         quantisation=choice.quantisation,
         n_ctx_train=model.n_ctx_train,
-        problem="" if choice.is_complete else "Parts of this model are missing on the Hub.",
+        problem="" if choice.is_complete else _tr("Parts of this model are missing on the Hub."),
         files=tuple(file.path for file in choice.files),
         architecture=model.architecture,
         repo=model.repo,

@@ -6,7 +6,7 @@ means until the user chooses another one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,18 +77,19 @@ def usual_chains(infos: Mapping[str, DrafterInfo]) -> list[str]:
 
 
 def _chain_summary(infos: Sequence[DrafterInfo]) -> str:
-    tr: Callable[[str, str], str] = QCoreApplication.translate
     n_lookups = sum(info.family == "lookup" for info in infos)
     if n_lookups == len(infos):
-        return tr("Choices", "The first of them that finds something writes ahead.")
+        return _tr("The first of them that finds something writes ahead.")
     if n_lookups == 1:
-        return tr(
-            "Choices",
+        return _tr(
             "Looks up first; where that finds nothing the draft model writes ahead, and the "
             "lookup goes on behind it.",
         )
-    return tr(
-        "Choices",
+    return _tr(
         "Looks up in this order; where nothing is found the draft model writes ahead, and a "
         "lookup goes on behind it.",
     )
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Choices", text)

@@ -15,6 +15,23 @@ from PySide6.QtCore import QCoreApplication
 from paceline.messages import LogitBias
 
 Form = Literal["free", "schema", "grammar"]
+EXAMPLES: dict[str, str] = {
+    "schema": """{
+  "type": "object",
+  "properties": {
+    "title": {"type": "string"},
+    "year": {"type": "integer"},
+    "tags": {"type": "array", "items": {"type": "string"}}
+  },
+  "required": ["title", "year", "tags"]
+}""",
+    "grammar": """root ::= answer "\\n"
+answer ::= ("yes" | "no") ", because " reason "."
+reason ::= [a-zA-Z ,]+""",
+}
+"""What the editors of the forms can be filled with; both can be used as they are."""
+MAX_FORM_BYTES = 1_000_000
+"""Of a file that holds a schema or a grammar."""
 _ROOT = re.compile(r"^\s*root\s*::=", re.MULTILINE)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from PySide6.QtCore import QCoreApplication
+
 from paceline.gui.viewmodels.candidates import size_text
 
 if TYPE_CHECKING:
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
 
 Step = Literal[1, 2]
 Todo = Literal["next", "load", "download", "wait"]
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Picks", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +74,9 @@ def why_hardly(target: Candidate | None, draft: Candidate) -> str:
     if target is None:
         return ""
     if target.vocabulary and draft.vocabulary and target.vocabulary != draft.vocabulary:
-        return "other vocabulary"
+        return _tr("other vocabulary")
     if 0 < target.n_params <= draft.n_params:
-        return "not smaller"
+        return _tr("not smaller")
     return ""
 
 
@@ -102,20 +108,23 @@ def main_button(
         warning: What speaks against it without forbidding it.
         is_downloading: Whether files of the pair are on their way.
     """
-    text = "Load pair" if picks.draft is not None or not picks.is_decided else "Load model"
+    is_pair = picks.draft is not None or not picks.is_decided
+    text = _tr("Load pair") if is_pair else _tr("Load model")
     if picks.missing:
         n_bytes = [candidate.n_bytes for candidate in picks.missing]
         size = size_text(sum(n_bytes)) if all(n_bytes) else ""
-        text = f"Download and load ({size})" if size else "Download and load"
+        text = _tr("Download and load")
+        if size:
+            text = _tr("Download and load ({})").format(size)
     if picks.target is None:
-        return MainButton("wait", "Next: draft model", "Pick a target first.")
+        return MainButton("wait", _tr("Next: draft model"), _tr("Pick a target first."))
     if is_downloading:
-        reason = "Loads as soon as the files are here."
-        return MainButton("wait", "Downloading…", reason, is_downloading=True)
+        reason = _tr("Loads as soon as the files are here.")
+        return MainButton("wait", _tr("Downloading…"), reason, is_downloading=True)
     if not picks.is_decided:
         if picks.step == 1:
-            return MainButton("next", "Next: draft model")
-        return MainButton("wait", text, "Pick a draft model, or none.")
+            return MainButton("next", _tr("Next: draft model"))
+        return MainButton("wait", text, _tr("Pick a draft model, or none."))
     if obstacle:
         return MainButton("wait", text, obstacle)
     return MainButton("download" if picks.missing else "load", text, warning)

@@ -76,8 +76,12 @@ class RecommendedPairs(QAbstractListModel):
             return row
         if role == Qt.ItemDataRole.AccessibleTextRole:
             draft = row.pair.draft_file or row.pair.draft_repo
-            fits = {True: "fits this machine", False: "needs more memory", None: ""}[row.fits]
-            return spoken(row.pair.title, f"drafted by {draft}", fits)
+            fits = {
+                True: self.tr("fits this machine"),
+                False: self.tr("needs more memory"),
+                None: "",
+            }[row.fits]
+            return spoken(row.pair.title, self.tr("drafted by {}").format(draft), fits)
         return row.pair.title if role == Qt.ItemDataRole.DisplayRole else None
 
 

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 
 def saving_title(saving: Saving) -> str:
     """Return what a button says; empty for what only the user can find, such as another model."""
-    texts = {
-        "draft-cache": "Quantise the draft's cache",
-        "draft-on-cpu": "Draft on the processor",
-        "draft-context": "Shorten the draft's context",
-        "lookups": "Use lookups, no draft model",
-    }
-    text = texts.get(saving, "")
-    return QCoreApplication.translate("savings", text) if text else ""
+    return {
+        "draft-cache": _tr("Quantise the draft's cache"),
+        "draft-on-cpu": _tr("Draft on the processor"),
+        "draft-context": _tr("Shorten the draft's context"),
+        "lookups": _tr("Use lookups, no draft model"),
+    }.get(saving, "")
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Savings", text)

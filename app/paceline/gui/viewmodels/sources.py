@@ -20,6 +20,16 @@ class Sources:
     def __init__(self, infos: Iterable[DrafterInfo] = ()) -> None:
         self._infos = {info.id: info for info in infos}
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """What people call them, by id."""
+        return {name: info.title for name, info in self._infos.items()}
+
+    @property
+    def models(self) -> frozenset[str]:
+        """The ids of those that are models."""
+        return frozenset(name for name in (DRAFT, *self._infos) if self.kind(name) == "draft")
+
     def title(self, drafter_id: str) -> str:
         """What people call it."""
         info = self._infos.get(drafter_id)

@@ -118,6 +118,19 @@ class SpeculationModel(QObject):
             return ""
         return self.tr("No draft model is loaded. Open one in the Models menu.")
 
+    @property
+    def has_draft(self) -> bool:
+        """Whether a draft model is loaded, as far as is known."""
+        return self._has_draft
+
+    def knows(self, strategy: str) -> bool:
+        """Whether a strategy text names drafters and settings that there are."""
+        return self._parse(strategy) is not None
+
+    def choice_of_text(self, strategy: str) -> Choice:
+        """A strategy for people, by its text; one that `knows`."""
+        return choice_of(parse_strategy(strategy).infos)
+
     def set_has_draft(self, has_draft: bool) -> None:  # noqa: FBT001
         """Know whether a draft model is loaded."""
         if has_draft != self._has_draft:
@@ -161,7 +174,13 @@ class SpeculationModel(QObject):
         Raises:
             UserError: It names nothing that there is.
         """
-        self._take(parse_strategy(strategy))
+        parsed = parse_strategy(strategy)
+        for info in parsed.infos:
+            if info.id not in self._infos:
+                raise UserError(
+                    "unknown-drafter", f"There is no drafter “{info.id}” here.", "Choose another."
+                )
+        self._take(parsed)
         self._last[self.group] = self._current
         self.drafter_changed.emit()
         self._update()

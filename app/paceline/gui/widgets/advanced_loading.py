@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from paceline.gui.widgets.card import FoldSection
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from paceline.messages import EngineDescribed, ModelParams
 
 _MAX_GPU = 63
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("AdvancedLoading", text)
 
 
 def read_shares(text: str) -> tuple[float, ...]:
@@ -44,13 +48,12 @@ class _Column:
     """The fields of one model."""
 
     def __init__(self, owner: AdvancedLoading) -> None:
-        tr = owner.tr
-        self.n_cpu_moe = experts_field(owner)
+        self.n_cpu_moe = experts_field()
         self.extra_bufts = QCheckBox()
         self.extra_bufts.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # as the numbers stand
         self.extra_bufts.setChecked(True)
         self.extra_bufts.setToolTip(
-            tr(
+            _tr(
                 "Copies the weights into an order that suits special instructions of the "
                 "processor, such as AMX: faster, and takes memory for the copy. Take the tick away "
                 "if the engine crashes while a model is loaded, or if memory is short."
@@ -58,16 +61,19 @@ class _Column:
         )
         self.split_mode = Choice()
         for mode, name in (
-            ("", tr("auto")), ("none", tr("one GPU")), ("layer", tr("layers")), ("row", tr("rows")),
-        ):  # fmt: skip
+            ("", _tr("auto")),
+            ("none", _tr("one GPU")),
+            ("layer", _tr("layers")),
+            ("row", _tr("rows")),
+        ):
             self.split_mode.addItem(name, mode)
-        self.split_mode.setToolTip(tr("How several GPUs share the model"))
+        self.split_mode.setToolTip(_tr("How several GPUs share the model"))
         self.tensor_split = QLineEdit()
         self.tensor_split.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.tensor_split.setPlaceholderText(tr("auto"))
-        self.tensor_split.setToolTip(tr("Each GPU's share, in proportions, such as 3, 1"))
+        self.tensor_split.setPlaceholderText(_tr("auto"))
+        self.tensor_split.setToolTip(_tr("Each GPU's share, in proportions, such as 3, 1"))
         self.main_gpu = WholeNumber(0, _MAX_GPU)
-        self.main_gpu.setToolTip(tr("Number of the GPU that holds everything when one GPU does"))
+        self.main_gpu.setToolTip(_tr("Number of the GPU that holds everything when one GPU does"))
         self.n_cpu_moe.valueChanged.connect(owner.on_changed)
         self.extra_bufts.toggled.connect(owner.on_changed)
         self.split_mode.currentIndexChanged.connect(owner.on_changed)

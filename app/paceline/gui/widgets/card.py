@@ -5,6 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from paceline.gui.widgets.yielding import YieldingLabel
+
+_KEPT = 16
+"""Letters of a title that stay, however long the words beside it are."""
+
 
 class Card(QFrame):
     """A title, a remark beside it, and a `body` layout below."""
@@ -12,10 +17,10 @@ class Card(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
-        self.title = QLabel()
+        self.title = YieldingLabel(keeps=_KEPT)
         self.title.setProperty("role", "title")
         self.title.hide()
-        self.remark = QLabel()
+        self.remark: QLabel = YieldingLabel()
         self.remark.setProperty("role", "small")
         self.remark.hide()
         self.header = QHBoxLayout()

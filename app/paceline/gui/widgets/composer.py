@@ -1,125 +1,48 @@
-"""Where the user writes: a field that grows, one button that sends or stops, a hint.
+"""Where the user writes: a field that grows, files, one button that sends or stops, a hint.
 
 The composer never loses text: what cannot be sent stays in the field.
 """
 
 from __future__ import annotations
 
-from math import ceil
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QMimeData, QSizeF, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QFocusEvent,
-    QInputMethodEvent,
-    QKeyEvent,
-    QResizeEvent,
-)
+from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from paceline.gui.theme import restyle, ui_font
-from paceline.gui.widgets.markdown_format import TEXT_PX
+from paceline.chat.attachments import pasted
+from paceline.gui.theme import restyle
+from paceline.gui.widgets.composer_edit import ComposerEdit
+from paceline.gui.widgets.context_meter import ContextMeter
+from paceline.gui.widgets.draft_attachments import DraftAttachments
 
-MAX_LINES = 8
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
+    from paceline.conversation import Attachment
+    from paceline.gui.icons import Icons
 
-class ComposerEdit(QPlainTextEdit):
-    """A text field of 1 to 8 lines, in which Enter sends."""
-
-    send_requested = Signal()
-    stop_requested = Signal()
-    focus_changed = Signal(bool)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFont(ui_font(TEXT_PX))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setTabChangesFocus(True)
-        self.document().setDocumentMargin(2)
-        self._is_composing = False
-        self.document().documentLayout().documentSizeChanged.connect(self._on_size_changed)
-        self._fit()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter sends, Shift+Enter makes a new line, Esc stops."""
-        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if event.key() == Qt.Key.Key_Escape:
-            self.stop_requested.emit()
-        elif is_enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            # While an input method is composing, Enter takes its proposal.
-            if not self._is_composing:
-                self.send_requested.emit()
-        elif is_enter:
-            self.insertPlainText("\n")
-            self.ensureCursorVisible()
-        else:
-            super().keyPressEvent(event)
-
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        """Know whether an input method is at work."""
-        self._is_composing = bool(event.preeditString())
-        super().inputMethodEvent(event)
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste text only."""
-        if source.hasText():
-            self.insertPlainText(source.text())
-            self.ensureCursorVisible()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell the frame, which shows the ring."""
-        super().focusInEvent(event)
-        self.focus_changed.emit(True)  # noqa: FBT003
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Tell the frame, which shows the ring."""
-        super().focusOutEvent(event)
-        self.focus_changed.emit(False)  # noqa: FBT003
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lines break elsewhere now."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Another font needs another height."""
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit()
-
-    @Slot(QSizeF)
-    def _on_size_changed(self, _size: QSizeF) -> None:
-        self._fit()
-
-    def _fit(self) -> None:
-        # A plain-text layout counts its height in lines.
-        n_lines = min(max(1, round(self.document().size().height())), MAX_LINES)
-        margins = 2 * self.document().documentMargin()
-        height = ceil(n_lines * self.fontMetrics().lineSpacing() + margins) + 2
-        is_full = n_lines == MAX_LINES
-        self.setVerticalScrollBarPolicy(
-            Qt.ScrollBarPolicy.ScrollBarAsNeeded
-            if is_full
-            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        )
-        if height != self.height():
-            self.setFixedHeight(height)
+_ICON_PX = 18
 
 
 class Composer(QFrame):
-    """The field, its hint and its button."""
+    """The field, the files, a hint and the button."""
 
-    text_submitted = Signal(str)
+    message_submitted = Signal(str, object)
+    """The text and its files, a tuple of `Attachment`; one of both may be empty."""
+    attach_requested = Signal()
+    files_pasted = Signal(list)
+    attachments_changed = Signal(object)
+    edit_last_requested = Signal()
     stop_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -137,25 +60,53 @@ class Composer(QFrame):
         self._edit.send_requested.connect(self._on_send)
         self._edit.stop_requested.connect(self._on_stop)
         self._edit.focus_changed.connect(self._on_focus_changed)
+        self._edit.files_pasted.connect(self.files_pasted)
+        self._edit.large_text_pasted.connect(self._on_large_paste)
+        self._edit.edit_last_requested.connect(self.edit_last_requested)
         self._edit.textChanged.connect(self._update)
+        self._pasted = ""
+        self._sent: tuple[str, tuple[Attachment, ...]] = ("", ())
+        self.files = DraftAttachments()
+        self.files.changed.connect(self._on_files_changed)
+        self.files.emptied.connect(self._edit.setFocus)
+        self.offer = QPushButton()
+        self.offer.setProperty("kind", "link")
+        self.offer.clicked.connect(self._on_attach_pasted)
+        self.offer.hide()
+        self.attach = self._make_attach()
         self._hint_label = QLabel()
         self._hint_label.setProperty("role", "small")
         self._hint_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.meter = ContextMeter()
         self._button = QPushButton()
         self._button.setMinimumWidth(84)
         self._button.clicked.connect(self._on_clicked)
         self.setFocusProxy(self._edit)
 
-        row = QHBoxLayout()
+        self._foot = row = QHBoxLayout()
         row.setSpacing(8)
+        row.addWidget(self.attach)
+        row.addWidget(self.meter)
         row.addWidget(self._hint_label, 1)
         row.addWidget(self._button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 12, 10, 10)
         layout.setSpacing(8)
+        layout.addWidget(self.files)
         layout.addWidget(self._edit)
+        layout.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addLayout(row)
         self._update()
+
+    def _make_attach(self) -> QToolButton:
+        button = QToolButton()
+        button.setProperty("kind", "quiet")
+        button.setText("+")
+        button.setIconSize(QSize(_ICON_PX, _ICON_PX))
+        button.setAccessibleName(self.tr("Attach files"))
+        button.setToolTip(self.tr("Attach text or code files (Ctrl+U)"))
+        button.clicked.connect(self.attach_requested)
+        return button
 
     @property
     def text(self) -> str:
@@ -171,6 +122,31 @@ class Composer(QFrame):
     def button(self) -> QPushButton:
         """The button that sends or stops."""
         return self._button
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The files that go with the message."""
+        return self.files.attachments
+
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Let exactly these files go with the message."""
+        self.files.set_attachments(attachments)
+
+    def add_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Let these go with it, too."""
+        self.files.add(attachments)
+
+    def set_preset_widget(self, widget: QWidget) -> None:
+        """Put the button that chooses a preset into the foot."""
+        self._foot.insertWidget(self._foot.indexOf(self.meter), widget)
+
+    def set_icons(self, icons: Icons) -> None:
+        """Use these drawings, in the colours of the theme in force."""
+        self.files.set_icons(icons)
+        icon = icons.icon("attach")
+        if not icon.isNull():
+            self.attach.setIcon(icon)
+            self.attach.setText("")
 
     def set_text(self, text: str) -> None:
         """Put a text into the field, e.g. a message to be edited."""
@@ -200,6 +176,9 @@ class Composer(QFrame):
     @Slot(str)
     def return_text(self, text: str) -> None:
         """Bring back a message that could not be answered, before what was written since."""
+        sent, files = self._sent
+        if text == sent.strip():
+            self.files.set_attachments([*files, *(a for a in self.attachments if a not in files)])
         written = self.text
         self.set_text(f"{text}\n{written}" if written.strip() else text)
 
@@ -220,10 +199,15 @@ class Composer(QFrame):
             self._button.setAccessibleName(self.tr("Send the message"))
             self._button.setToolTip(self._reason or self.tr("Send the message (Enter)"))
             self._button.setEnabled(self._can_send())
+        if self._pasted and self._pasted not in self.text:
+            self._pasted = ""
+        self.offer.setVisible(bool(self._pasted))
         self._hint_label.setText(self._hint if self._reason is None else self._reason)
+        self.meter.set_wanted(self._reason is None)
 
     def _can_send(self) -> bool:
-        return not self._is_busy and self._reason is None and bool(self.text.strip())
+        has_something = bool(self.text.strip() or self.attachments)
+        return not self._is_busy and self._reason is None and has_something
 
     @Slot()
     def _on_clicked(self) -> None:
@@ -236,9 +220,10 @@ class Composer(QFrame):
     def _on_send(self) -> None:
         if not self._can_send():
             return
-        text = self.text
+        self._sent = text, files = self.text, self.attachments
         self._edit.clear()
-        self.text_submitted.emit(text)
+        self.files.set_attachments(())
+        self.message_submitted.emit(text, files)
 
     @Slot()
     def _on_stop(self) -> None:
@@ -249,3 +234,26 @@ class Composer(QFrame):
     def _on_focus_changed(self, has_focus: bool) -> None:  # noqa: FBT001
         self.setProperty("active", "true" if has_focus else "false")
         restyle(self)
+
+    @Slot()
+    def _on_files_changed(self) -> None:
+        self._update()
+        self.attachments_changed.emit(self.attachments)
+
+    @Slot(str)
+    def _on_large_paste(self, text: str) -> None:
+        """Offer to send what was pasted as a file."""
+        # As the field has it: Qt's line ends and a character of two units are no difference.
+        self._pasted = text.replace("\r\n", "\n").replace("\r", "\n")
+        size = QLocale().formattedDataSize(len(text.encode(errors="replace")), 0)
+        self.offer.setText(self.tr("Attach the {} that you pasted as a file").format(size))
+        self.offer.setToolTip(self.tr("Then its end is marked for the model"))
+        self._update()
+
+    @Slot()
+    def _on_attach_pasted(self) -> None:
+        text, self._pasted = self._pasted, ""
+        rest = self.text.replace(text, "", 1)
+        self.files.add([pasted(text, self.attachments)])
+        self.set_text(rest)
+        self._edit.setFocus(Qt.FocusReason.OtherFocusReason)

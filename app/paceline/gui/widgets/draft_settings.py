@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from paceline.gui.widgets.card import Card
+from paceline.gui.widgets.draft_preset_menu import DraftPresetButton
 from paceline.gui.widgets.fields import SliderField
 from paceline.gui.widgets.soft_breaks import with_soft_breaks
 
@@ -23,11 +24,12 @@ class _ParameterField(SliderField):
         usual = max(4 * parameter.default, 32)
         super().__init__(
             parameter.title,
-            f"{parameter.help} ({parameter.name})",
+            f"{parameter.help} ({parameter.name}, {parameter.low:g} to {parameter.high:g})",
             parameter.low,
             parameter.high,
             whole=parameter.kind == "int",
             slider_high=usual if parameter.high > 2 * usual else None,
+            default=parameter.default,
         )
         self.drafter_id = drafter_id
         self.name = parameter.name
@@ -36,6 +38,8 @@ class _ParameterField(SliderField):
         """Tell apart, for those who hear it, what several drafters of a chain have."""
         for widget in (self.slider, self.field):
             widget.setAccessibleName(f"{title}: {self.label.text()}")
+        back = self.put_back_button
+        back.setAccessibleName(f"{title}: {back.accessibleName()}")
 
 
 class DraftSettings(Card):
@@ -50,7 +54,14 @@ class DraftSettings(Card):
         self._reset = QPushButton(self.tr("Reset"))
         self._reset.setProperty("kind", "link")
         self._reset.setToolTip(self.tr("Put these settings back to their defaults"))
+        self.presets = DraftPresetButton()
         self.header.addWidget(self._reset)
+        self.header.removeWidget(self.remark)
+        below = QHBoxLayout()
+        below.setSpacing(6)
+        below.addWidget(self.remark, 1)
+        below.addWidget(self.presets)
+        self.body.addLayout(below)
         self.problem = QLabel()
         self.problem.setProperty("role", "danger")
         self.problem.setWordWrap(True)
@@ -100,9 +111,9 @@ class DraftSettings(Card):
 
     def _put_in_tab_order(self) -> None:
         """Reach the fields behind Reset: what is made later would come last in the window."""
-        before: QWidget = self._reset
+        before: QWidget = self.presets
         for field in self._fields:
-            for widget in (field.slider, field.field):
+            for widget in (field.slider, field.put_back_button, field.field):
                 QWidget.setTabOrder(before, widget)
                 before = widget
 

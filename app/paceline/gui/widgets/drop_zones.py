@@ -1,7 +1,8 @@
-"""What appears while a model file is dragged over the window: one zone per place it can take."""
+"""What appears while files are dragged over the window: one zone per place that can take them."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
@@ -9,50 +10,59 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from paceline.gui.theme import restyle
-from paceline.gui.widgets.local_style import drop_zones_stylesheet
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QMimeData
 
-    from paceline.gui.theme import Theme
+_MODEL = ".gguf"
+_CHATS = (".json", ".jsonl")
 
 
 class DropZones(QWidget):
-    """Covers a window while a ``.gguf`` is over it: left for the target, right for the draft."""
+    """Covers a window while files are over it, with a zone for each thing to do with them.
+
+    Models: left for the target, right for the draft model. JSON: chats to import, or a file to
+    attach. All other files can be attached.
+    """
 
     dropped = Signal(list, bool)
     """Paths, and whether they were dropped on the draft model's zone"""
+    chats_dropped = Signal(list)
+    files_dropped = Signal(list)
 
-    def __init__(self, window: QWidget, theme: Theme) -> None:
+    def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self.setObjectName("drop_zones")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.set_theme(theme)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._target = self._make_zone(self.tr("Open as target"), self.tr("decides the text"))
         self._draft = self._make_zone(self.tr("Use as draft model"), self.tr("writes ahead"))
+        self._import = self._make_zone(
+            self.tr("Import the chats in it"), self.tr("what Paceline or another program exported")
+        )
+        self._attach = self._make_zone(
+            self.tr("Attach to the message"), self.tr("text and code files")
+        )
+        self._shown: tuple[QFrame, ...] = (self._target, self._draft)
         row = QHBoxLayout(self)
         row.setContentsMargins(24, 72, 24, 48)
         row.setSpacing(24)
-        row.addWidget(self._target)
-        row.addWidget(self._draft)
+        for zone in (self._target, self._draft, self._import, self._attach):
+            row.addWidget(zone)
         self.hide()
         window.setAcceptDrops(True)
         window.installEventFilter(self)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use another theme's colours."""
-        self.setStyleSheet(drop_zones_stylesheet(theme))
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take the window's drag and drop events."""
         if isinstance(event, QDragEnterEvent):
-            if model_files(event.mimeData()):
+            if paths := local_files(event.mimeData()):
                 event.acceptProposedAction()
+                self._shown = self._zones_for(paths)
                 self._show_over(watched, event.position().toPoint())
                 return True
         elif isinstance(event, QDragMoveEvent):
-            if model_files(event.mimeData()):
+            if local_files(event.mimeData()):
                 event.acceptProposedAction()
                 self._mark(event.position().toPoint())
                 return True
@@ -60,29 +70,45 @@ class DropZones(QWidget):
             self.hide()
         elif isinstance(event, QDropEvent):
             self.hide()
-            paths = model_files(event.mimeData())
-            if paths:
+            if paths := local_files(event.mimeData()):
                 event.acceptProposedAction()
-                self.dropped.emit(paths, self._is_for_draft(event.position().toPoint()))
+                self._shown = self._zones_for(paths)
+                self._tell(paths, self._zone_at(event.position().toPoint()))
                 return True
         return super().eventFilter(watched, event)
+
+    def _zones_for(self, paths: list[str]) -> tuple[QFrame, ...]:
+        if _models(paths):
+            return self._target, self._draft
+        if all(Path(path).suffix.lower() in _CHATS for path in paths):
+            return self._import, self._attach
+        return (self._attach,)
+
+    def _tell(self, paths: list[str], zone: QFrame) -> None:
+        if zone in (self._target, self._draft):
+            self.dropped.emit(_models(paths), zone is self._draft)
+        elif zone is self._import:
+            self.chats_dropped.emit(paths)
+        else:
+            self.files_dropped.emit(paths)
 
     def _show_over(self, window: QObject, position: QPoint) -> None:
         if isinstance(window, QWidget):
             self.setGeometry(window.rect())
+        for zone in (self._target, self._draft, self._import, self._attach):
+            zone.setVisible(zone in self._shown)
         self._mark(position)
         self.raise_()
         self.show()
 
-    def _is_for_draft(self, position: QPoint) -> bool:
-        return position.x() >= self.window().width() // 2
+    def _zone_at(self, position: QPoint) -> QFrame:
+        at = position.x() * len(self._shown) // max(self.window().width(), 1)
+        return self._shown[min(max(at, 0), len(self._shown) - 1)]
 
     def _mark(self, position: QPoint) -> None:
-        for zone, is_chosen in (
-            (self._target, not self._is_for_draft(position)),
-            (self._draft, self._is_for_draft(position)),
-        ):
-            zone.setProperty("tone", "accent" if is_chosen else "")
+        chosen = self._zone_at(position)
+        for zone in self._shown:
+            zone.setProperty("tone", "accent" if zone is chosen else "")
             restyle(zone)
 
     @staticmethod
@@ -100,7 +126,15 @@ class DropZones(QWidget):
         return zone
 
 
+def local_files(data: QMimeData) -> list[str]:
+    """The paths of the local files in what is dragged or pasted."""
+    return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
+
+
 def model_files(data: QMimeData) -> list[str]:
     """The local ``.gguf`` files in what is dragged."""
-    paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
-    return [path for path in paths if path.lower().endswith(".gguf")]
+    return _models(local_files(data))
+
+
+def _models(paths: list[str]) -> list[str]:
+    return [path for path in paths if path.lower().endswith(_MODEL)]

@@ -42,6 +42,8 @@ class ElidedLabel(QLabel):
 
     def set_full_text(self, text: str) -> None:
         """Show another text."""
+        if text == self._full:
+            return
         self._full = text
         self.updateGeometry()
         self._elide()

@@ -7,27 +7,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
     QDoubleSpinBox,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QSizePolicy,
     QSlider,
     QSpinBox,
+    QToolButton,
     QWidget,
 )
+
+from paceline.gui.scale import px
+from paceline.gui.widgets.yielding import YieldingLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QValidator, QWheelEvent
+    from PySide6.QtGui import QMouseEvent, QValidator, QWheelEvent
 
 _SLIDER_STEPS = 100
+_EVEN = 1e-9
+"""Values that are nearer to each other are the same"""
 LABEL_PX = 112
+_FIELD_PX = 56
+_PUT_BACK_PX = 20
 
 
 def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
@@ -39,7 +46,7 @@ def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
     grid.setColumnStretch(1, 1)
     grid.setColumnStretch(2, 1)
     for row, name in enumerate(names, start=first_row):
-        label = QLabel(name)
+        label = YieldingLabel(name, keeps=6)
         label.setProperty("role", "muted")
         grid.addWidget(label, row, 0)
     return grid
@@ -121,8 +128,22 @@ def _make_quiet(field: QAbstractSpinBox) -> None:
     field.setProperty("kind", "value")
 
 
+class _NameLabel(YieldingLabel):
+    """The name of a value; a double click asks for the default."""
+
+    double_clicked = Signal()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Ask for the default."""
+        event.accept()
+        self.double_clicked.emit()
+
+
 class SliderField(QWidget):
-    """A name, a slider for the usual values, and a field that takes all of them."""
+    """A name, a slider for the usual values, and a field that takes all of them.
+
+    With a default, a small button puts it back; it is there while another value is shown.
+    """
 
     value_changed = Signal(float)
 
@@ -136,25 +157,35 @@ class SliderField(QWidget):
         whole: bool,
         slider_high: float | None = None,
         slider_range: tuple[float, float] | None = None,
+        default: float | None = None,
         parent: QWidget | None = None,
     ) -> None:
         """Take all values of low..high; the slider reaches to `slider_high`, or this range."""
         super().__init__(parent)
+        self._default = default
         self._low, slider_end = slider_range or (low, high if slider_high is None else slider_high)
         self._span = slider_end - self._low
         self._whole = whole
-        self.label = QLabel(title)
+        self.label = _NameLabel(title)
         self.label.setProperty("role", "muted")
-        self.label.setMinimumWidth(LABEL_PX)
-        self.label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+        self.label.double_clicked.connect(self.put_back)
+        self.put_back_button = QToolButton()
+        self.put_back_button.setProperty("kind", "mini")
+        self.put_back_button.setText("↺")
+        self.put_back_button.clicked.connect(self.put_back)
         self.slider = Slider()
         self.slider.setRange(0, int(self._span) if whole else _SLIDER_STEPS)
         self.slider.setPageStep(1 if whole and self._span <= 16 else 4)
         self.field: WholeNumber | Number = (
             WholeNumber(int(low), int(high)) if whole else Number(low, high)
         )
-        self.field.setFixedWidth(56)
+        self._fit()
         self.label.setBuddy(self.field)
+        if default is not None:
+            shown = f"{default:g}"
+            explanation = self.tr("{}\nDefault: {}").format(explanation, shown)
+            self.put_back_button.setAccessibleName(self.tr("Put {} back").format(title))
+            self.put_back_button.setToolTip(self.tr("Back to {}").format(shown))
         for widget in (self, self.label, self.slider, self.field):
             widget.setToolTip(explanation)
         self.slider.setAccessibleName(title)
@@ -166,11 +197,27 @@ class SliderField(QWidget):
         row.setSpacing(6)
         row.addWidget(self.label)
         row.addWidget(self.slider, 1)
+        row.addWidget(self.put_back_button)
         row.addWidget(self.field)
+        room = self.put_back_button.sizePolicy()
+        room.setRetainSizeWhenHidden(default is not None)  # the slider keeps its length
+        self.put_back_button.setSizePolicy(room)
+        self.put_back_button.hide()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.slider.valueChanged.connect(self._on_slider_moved)
         self.field.valueChanged.connect(self._on_field_changed)
         self._show_on_slider(low)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        self.label.setMinimumWidth(px(LABEL_PX))
+        self.field.setFixedWidth(px(_FIELD_PX))
+        self.put_back_button.setFixedWidth(px(_PUT_BACK_PX))
 
     @property
     def value(self) -> float:
@@ -185,6 +232,16 @@ class SliderField(QWidget):
             else:
                 self.field.setValue(value)
         self._show_on_slider(value)
+
+    @Slot()
+    def put_back(self) -> None:
+        """Set the default, if there is one."""
+        if self._default is not None and self.value != self._default:
+            had_keyboard = self.put_back_button.hasFocus()
+            self.set_value(self._default)
+            self.value_changed.emit(self.value)
+            if had_keyboard:
+                self.field.setFocus()
 
     @Slot(int)
     def _on_slider_moved(self, position: int) -> None:
@@ -203,3 +260,5 @@ class SliderField(QWidget):
         position = round(offset if self._whole else offset / self._span * _SLIDER_STEPS)
         with QSignalBlocker(self.slider):
             self.slider.setValue(max(0, min(position, self.slider.maximum())))
+        if self._default is not None:
+            self.put_back_button.setVisible(abs(value - self._default) > _EVEN)

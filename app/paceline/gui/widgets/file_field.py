@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from paceline.gui.widgets.elided_label import ElidedLabel
+from paceline.gui.widgets.yielding import YieldingLabel
 
 _NAME_PX = 400
 
@@ -24,7 +25,7 @@ class FileField(QWidget):
         self._title, self._filter = title, file_filter
         self._path = ""
         self._dialog: QFileDialog | None = None
-        label = QLabel(title)
+        label = YieldingLabel(title, keeps=8)
         label.setProperty("role", "muted")
         self.name = ElidedLabel(_NAME_PX, Qt.TextElideMode.ElideMiddle)
         self.choose = QPushButton(self.tr("Choose…"))

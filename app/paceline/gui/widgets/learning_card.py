@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from paceline.gui.widgets.card import Card
+from paceline.gui.widgets.yielding import YieldingCheckBox
 
 
 class LearningCard(Card):
@@ -17,7 +18,7 @@ class LearningCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Learning"))
-        self.switch = QCheckBox(self.tr("Learn across chats"))
+        self.switch = YieldingCheckBox(self.tr("Learn across chats"))
         self.switch.setToolTip(
             self.tr(
                 "On: drafters keep what they learn (token statistics of your chats) in a folder "

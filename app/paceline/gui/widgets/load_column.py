@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QLabel, QSpinBox, QWidget
 
 from paceline.gui.widgets.fields import Choice, WholeNumber
@@ -34,11 +34,15 @@ def layers_field(auto: str, explanation: str) -> WholeNumber:
     return field
 
 
-def experts_field(owner: QWidget) -> WholeNumber:
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("LoadColumn", text)
+
+
+def experts_field() -> WholeNumber:
     """Return a field for `ModelParams.n_cpu_moe`."""
     field = layers_field(
-        owner.tr("all"),
-        owner.tr(
+        _tr("all"),
+        _tr(
             "Layers, counted from the first, whose experts stay in the processor's memory: "
             "for mixture-of-experts models that do not fit onto the GPU. One below 0 is all."
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from paceline.chat.pair import Pair
 from paceline.gui.widgets.advanced_loading import AdvancedLoading
@@ -13,6 +13,7 @@ from paceline.gui.widgets.card import FoldCard
 from paceline.gui.widgets.fields import two_columns
 from paceline.gui.widgets.file_field import FileField
 from paceline.gui.widgets.load_column import LoadColumn
+from paceline.gui.widgets.yielding import YieldingCheckBox
 
 if TYPE_CHECKING:
     from paceline.messages import EngineDescribed
@@ -51,7 +52,7 @@ class LoadSettings(FoldCard):
         self.reload_button = QPushButton(self.tr("Reload models"))
         self.reload_button.setEnabled(False)
         self.reload_button.clicked.connect(self._on_reload)
-        self.exact = QCheckBox(self.tr("Exact: same text with any strategy"))
+        self.exact = YieldingCheckBox(self.tr("Exact: same text with any strategy"))
         self.exact.setToolTip(
             self.tr(
                 "Chooses batch widths at which the target's numbers do not depend on the draft, so "
@@ -107,6 +108,17 @@ class LoadSettings(FoldCard):
             self.own_process.setChecked(host == "process")
         self._enable()
 
+    def host(self) -> EngineHost:
+        """Return where the engine runs."""
+        return self._host
+
+    def choose_host(self, host: EngineHost) -> None:
+        """Have the engine moved, and its models loaded there as they are loaded now."""
+        self.show_host(host)
+        self.host_requested.emit(host)
+        if self._pair is not None:
+            self.reload_requested.emit(self._pair)
+
     def show_pair(self, pair: Pair | None) -> None:
         """Show how a pair is loaded."""
         if pair == self._pair:
@@ -140,8 +152,8 @@ class LoadSettings(FoldCard):
         """Where the engine is to run, as the box says."""
         return "process" if self.own_process.isChecked() else "thread"
 
-    def _make_own_process(self) -> QCheckBox:
-        box = QCheckBox(self.tr("Run the engine in its own process"))
+    def _make_own_process(self) -> YieldingCheckBox:
+        box = YieldingCheckBox(self.tr("Run the engine in its own process"))
         box.setChecked(True)
         box.setToolTip(
             self.tr(

@@ -1,14 +1,12 @@
-"""How replies are drawn: temperature, truncation, penalties, biases, form, seed, length, prompt."""
+"""How replies are drawn: presets, numbers, penalties, biases, form, stops, seed, length, prompt."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
-    QCheckBox,
-    QGridLayout,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -16,32 +14,29 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.chat.presets import MAX_TOKENS
+from paceline.gui.scale import px
 from paceline.gui.viewmodels.constraints import read_biases, write_biases
+from paceline.gui.viewmodels.reply_settings import ReplySettings
 from paceline.gui.widgets.card import FoldCard
-from paceline.gui.widgets.fields import Number, SliderField, WholeNumber
+from paceline.gui.widgets.fields import WholeNumber
 from paceline.gui.widgets.leaving_edit import LeavingEdit
 from paceline.gui.widgets.reply_form import ReplyForm
+from paceline.gui.widgets.sampling_sliders import SamplingSliders
+from paceline.gui.widgets.seed_field import SeedField
 from paceline.gui.widgets.soft_breaks import with_soft_breaks
+from paceline.gui.widgets.stop_field import StopField
+from paceline.gui.widgets.yielding import YieldingCheckBox, YieldingLabel
 from paceline.messages import LogitBias, SamplingParams
-from paceline.settings import MAX_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from paceline.gui.widgets.preset_button import PresetButton
 
 _FORM_CODES = ("bad-grammar", "bad-json-schema")
 """What the engine answers to a grammar or a schema that it cannot use."""
 REFUSALS = (*_FORM_CODES, "value-out-of-range")
 """What it answers to settings of this card; the reply has not begun then."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReplySettings:
-    """What the card edits; see `settings.Settings`."""
-
-    sampling: SamplingParams = field(default_factory=SamplingParams)
-    max_tokens: int = 1024
-    seed: int | None = None
-    system_prompt: str = ""
+_PROMPT_PX, _FIELD_PX = 72, 124
 
 
 class SamplingSettings(FoldCard):
@@ -57,52 +52,56 @@ class SamplingSettings(FoldCard):
         self._make_sliders()
         self.form = ReplyForm()
         self.form.changed.connect(self._on_changed)
+        self.stops = StopField()
+        self.stops.changed.connect(self._on_changed)
+        self.seed = SeedField()
+        self.seed.changed.connect(self._on_changed)
         self.problem = QLabel()
         self.problem.setProperty("role", "danger")
         self.problem.setWordWrap(True)
         self.problem.hide()
-        self.system_prompt = LeavingEdit()
-        self.system_prompt.setFixedHeight(72)
-        self.system_prompt.setPlaceholderText(self.tr("System prompt: what the model should be"))
-        self.system_prompt.setAccessibleName(self.tr("System prompt"))
-        self.system_prompt.textChanged.connect(self._on_changed)
+        self._make_prompt()
+        self._make_cuts()
         self.reset_button = QPushButton(self.tr("Reset to defaults"))
         self.reset_button.setProperty("kind", "link")
         self.reset_button.clicked.connect(self._on_reset)
-        self._add((self.temperature, self.top_k, self.top_p, self.min_p))
-        self._add((self.repeat_penalty, self.presence_penalty, self.frequency_penalty))
+        self.body.setSpacing(10)
+        self.body.addWidget(self.sliders)
+        self.body.addLayout(self._make_max_tokens())
+        self.body.addWidget(self.system_prompt)
+        self.body.addWidget(self.seed)
+        self.body.addWidget(self.stops)
+        self.body.addWidget(self.form)
         self.body.addLayout(self._make_biases())
         self.body.addWidget(self.problem)
-        self.body.addWidget(self.form)
-        self.body.addLayout(self._make_numbers())
-        self.body.addWidget(self.system_prompt)
+        self.body.addWidget(self.cuts)
+        self.body.addWidget(self._cuts_remark)
         self.body.addWidget(self.reset_button, 0, Qt.AlignmentFlag.AlignRight)
         self.show_settings(ReplySettings())
+        self._fit()
 
     @property
     def settings(self) -> ReplySettings:
         """What is set."""
         sampling = SamplingParams(
-            temperature=self.temperature.value,
-            top_k=int(self.top_k.value),
-            top_p=self.top_p.value,
-            min_p=self.min_p.value,
-            repeat_penalty=self.repeat_penalty.value,
-            presence_penalty=self.presence_penalty.value,
-            frequency_penalty=self.frequency_penalty.value,
-            logit_bias=self._biases,
-            grammar=self.form.grammar,
-            json_schema=self.form.schema,
+            logit_bias=self._biases, grammar=self.form.grammar, json_schema=self.form.schema
         )
-        seed = int(self.seed.value()) if self.is_seed_fixed.isChecked() else None
         return ReplySettings(
-            sampling, self.max_tokens.value(), seed, self.system_prompt.toPlainText()
+            self.sliders.put_into(sampling),
+            self.max_tokens.value(),
+            self.seed.seed,
+            self.system_prompt.toPlainText(),
+            self.stops.stops,
         )
 
     @property
     def obstacle(self) -> str:
         """What keeps a reply from beginning, in words; empty: nothing."""
         return self._bias_problem or self.form.obstacle
+
+    def set_preset_button(self, button: PresetButton) -> None:
+        """Put the choice of a preset at the top."""
+        self.body.insertWidget(0, button)
 
     def show_refusal(self, code: str, text: str) -> None:
         """Say beside the field why the engine did not take it; a change takes that away."""
@@ -117,65 +116,54 @@ class SamplingSettings(FoldCard):
         """Show other settings without telling anybody."""
         sampling = settings.sampling
         with QSignalBlocker(self):
-            self.temperature.set_value(sampling.temperature)
-            self.top_k.set_value(sampling.top_k)
-            self.top_p.set_value(sampling.top_p)
-            self.min_p.set_value(sampling.min_p)
-            self.repeat_penalty.set_value(sampling.repeat_penalty)
-            self.presence_penalty.set_value(sampling.presence_penalty)
-            self.frequency_penalty.set_value(sampling.frequency_penalty)
+            self.sliders.show_params(sampling)
             self.biases.setText(write_biases(sampling.logit_bias))
             self.form.show_constraints(sampling.grammar, sampling.json_schema)
             self.max_tokens.setValue(settings.max_tokens)
-            self.is_seed_fixed.setChecked(settings.seed is not None)
-            self.seed.setEnabled(settings.seed is not None)
-            if settings.seed is not None:
-                self.seed.setValue(settings.seed)
-            self.system_prompt.setPlainText(settings.system_prompt)
+            self.seed.show_seed(settings.seed)
+            self.stops.show_stops(settings.stop)
+            if settings.system_prompt != self.system_prompt.toPlainText():
+                self.system_prompt.setPlainText(settings.system_prompt)
+
+    def use(self, settings: ReplySettings) -> None:
+        """Show other settings and tell it once."""
+        self.show_settings(settings)
+        self._on_changed()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
 
     # -------------------------------------------------------------------------------- building
 
-    def _add(self, sliders: Iterable[SliderField]) -> None:
-        for slider in sliders:
-            self.body.addWidget(slider)
-            slider.value_changed.connect(self._on_changed)
+    def _fit(self) -> None:
+        if hasattr(self, "reset_button"):  # a style can change while the card is being built
+            self.system_prompt.setFixedHeight(px(_PROMPT_PX))
+            self.max_tokens.setFixedWidth(px(_FIELD_PX))
+            self._cuts_remark.setContentsMargins(px(20), 0, 0, 0)
 
     def _make_sliders(self) -> None:
-        self.temperature = SliderField(
-            self.tr("Temperature"),
-            self.tr("0 always takes the likeliest token; higher values vary more."),
-            0, 5, whole=False, slider_high=2,
-        )  # fmt: skip
-        self.top_k = SliderField(
-            self.tr("Top-k"),
-            self.tr("Only this many of the likeliest tokens can be drawn; 0 means all."),
-            0, 100_000, whole=True, slider_high=200,
-        )  # fmt: skip
-        self.top_p = SliderField(
-            self.tr("Top-p"),
-            self.tr("Only the likeliest tokens that together have this probability; 1 means all."),
-            0.01, 1, whole=False,
-        )  # fmt: skip
-        self.min_p = SliderField(
-            self.tr("Min-p"),
-            self.tr("Only tokens at least this likely, compared with the likeliest; 0 means all."),
-            0, 1, whole=False,
-        )  # fmt: skip
-        self.repeat_penalty = SliderField(
-            self.tr("Repeat penalty"),
-            self.tr("Makes the last 64 tokens less likely to come again; 1 is off."),
-            0.01, 10, whole=False, slider_high=2,
-        )  # fmt: skip
-        self.presence_penalty = SliderField(
-            self.tr("Presence"),
-            self.tr("Taken from every token among the last 64; 0 is off."),
-            -10, 10, whole=False, slider_range=(-2, 2),
-        )  # fmt: skip
-        self.frequency_penalty = SliderField(
-            self.tr("Frequency"),
-            self.tr("Taken once for each time that a token is among the last 64; 0 is off."),
-            -10, 10, whole=False, slider_range=(-2, 2),
-        )  # fmt: skip
+        self.sliders = SamplingSliders()
+        self.sliders.changed.connect(self._on_changed)
+        self.temperature, self.top_k = self.sliders.temperature, self.sliders.top_k
+        self.top_p, self.min_p = self.sliders.top_p, self.sliders.min_p
+        self.repeat_penalty = self.sliders.repeat_penalty
+        self.presence_penalty = self.sliders.presence_penalty
+        self.frequency_penalty = self.sliders.frequency_penalty
+
+    def _make_prompt(self) -> None:
+        self.system_prompt = LeavingEdit()
+        self.system_prompt.setPlaceholderText(self.tr("System prompt: what the model should be"))
+        self.system_prompt.setAccessibleName(self.tr("System prompt"))
+        self.system_prompt.setToolTip(
+            self.tr(
+                "Stands before every conversation and says what the model should be and how it "
+                "should answer. It takes room in the context."
+            )
+        )
+        self.system_prompt.textChanged.connect(self._on_changed)
 
     def _make_biases(self) -> QVBoxLayout:
         label = QLabel(self.tr("Logit bias"))
@@ -186,45 +174,51 @@ class SamplingSettings(FoldCard):
         self.biases.setToolTip(
             self.tr(
                 "Numbers added to the logits of single tokens, by their ids; -inf forbids a token. "
-                "For example: 13=-2.5, 50=-inf"
+                "Usual: -5 to 5. For example: 13=-2.5, 50=-inf"
             )
         )
         self.biases.setAccessibleDescription(self.biases.toolTip())
         label.setBuddy(self.biases)
         self.biases.textChanged.connect(self._on_biases)
         column = QVBoxLayout()
-        column.setSpacing(2)
+        column.setSpacing(4)
         column.addWidget(label)
         column.addWidget(self.biases)
         return column
 
-    def _make_numbers(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setColumnStretch(1, 1)
-        self.is_seed_fixed = QCheckBox(self.tr("Fixed seed"))
-        self.is_seed_fixed.setToolTip(
-            self.tr("Off: every reply draws a new seed. On: the same seed gives the same reply.")
-        )
-        self.seed = Number(0, MAX_SEED)
-        self.seed.setDecimals(0)
-        self.seed.setSingleStep(1)
-        self.seed.setFixedWidth(112)
-        self.seed.setAccessibleName(self.tr("Seed"))
-        self.max_tokens = WholeNumber(1, 1_000_000)
-        self.max_tokens.setFixedWidth(112)
+    def _make_max_tokens(self) -> QHBoxLayout:
+        self.max_tokens = WholeNumber(1, MAX_TOKENS)
+        self.max_tokens.setSuffix(self.tr(" tokens"))
         self.max_tokens.setAccessibleName(self.tr("Tokens per reply at most"))
-        label = QLabel(self.tr("Max. tokens"))
+        label = YieldingLabel(self.tr("Longest reply"), keeps=8)
         label.setProperty("role", "muted")
         label.setBuddy(self.max_tokens)
-        grid.addWidget(self.is_seed_fixed, 0, 0)
-        grid.addWidget(self.seed, 0, 2)
-        grid.addWidget(label, 1, 0)
-        grid.addWidget(self.max_tokens, 1, 2)
-        self.is_seed_fixed.toggled.connect(self._on_seed_toggled)
-        self.seed.valueChanged.connect(self._on_changed)
+        explanation = self.tr(
+            "The reply ends there, wherever it is. A token is about three quarters of an English "
+            "word. Usual: 512 to 4096."
+        )
+        for widget in (label, self.max_tokens):
+            widget.setToolTip(explanation)
+        self.max_tokens.setAccessibleDescription(explanation)
         self.max_tokens.valueChanged.connect(self._on_changed)
-        return grid
+        row = QHBoxLayout()
+        row.addWidget(label)
+        row.addStretch(1)
+        row.addWidget(self.max_tokens)
+        return row
+
+    def _make_cuts(self) -> None:
+        self.cuts = YieldingCheckBox(self.tr("Shorten long chats"))
+        self.cuts.setChecked(True)
+        explanation = self.tr(
+            "The oldest messages are left out when a chat outgrows the context. Off: such a "
+            "message is refused."
+        )
+        self.cuts.setToolTip(explanation)
+        self.cuts.setAccessibleDescription(explanation)
+        self._cuts_remark = QLabel(explanation)
+        self._cuts_remark.setProperty("role", "small")
+        self._cuts_remark.setWordWrap(True)
 
     # ----------------------------------------------------------------------------------- slots
 
@@ -242,11 +236,6 @@ class SamplingSettings(FoldCard):
             self._bias_problem = str(error)
         self._on_changed()
 
-    @Slot(bool)
-    def _on_seed_toggled(self, is_fixed: bool) -> None:  # noqa: FBT001
-        self.seed.setEnabled(is_fixed)
-        self._on_changed()
-
     @Slot()
     def _on_changed(self) -> None:
         self._refusal = ""
@@ -255,5 +244,5 @@ class SamplingSettings(FoldCard):
 
     @Slot()
     def _on_reset(self) -> None:
-        self.show_settings(ReplySettings())
-        self.changed.emit()
+        self.cuts.setChecked(True)
+        self.use(ReplySettings())

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from paceline.chat.advice import advise
 from paceline.gui.viewmodels.drafter_rows import drafter_rows
+from paceline.gui.whole_style import PANEL
 from paceline.gui.widgets.advice_line import AdviceLine
 from paceline.gui.widgets.draft_settings import DraftSettings
 from paceline.gui.widgets.drafter_card import DrafterCard
 from paceline.gui.widgets.headline_card import HeadlineCard
 from paceline.gui.widgets.learning_card import LearningCard
 from paceline.gui.widgets.load_settings import LoadSettings
-from paceline.gui.widgets.local_style import panel_stylesheet
 from paceline.gui.widgets.sampling_settings import SamplingSettings
 from paceline.gui.widgets.speed_plot import SpeedPlot
 from paceline.gui.widgets.strategy_picker import StrategyPicker
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from paceline.gui.widgets.card import FoldSection
 
 MIN_WIDTH = 346
-"""What the cards need at least; below it their right edges would be cut off."""
+"""What the cards need at least, at scale 1; below it their right edges would be cut off."""
 
 
 class SpeculationPanel(QWidget):
@@ -48,6 +48,7 @@ class SpeculationPanel(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self.setObjectName(PANEL)
         self.setProperty("kind", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(MIN_WIDTH)
@@ -91,7 +92,7 @@ class SpeculationPanel(QWidget):
         for section in self._sections.values():
             section.toggled.connect(self._on_section_toggled)
         figures.refreshed.connect(self.refresh)
-        self.setStyleSheet(panel_stylesheet(theme))
+        figures.moved.connect(self._on_moved)
         self.refresh()
 
     @property
@@ -107,7 +108,6 @@ class SpeculationPanel(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use another theme's colours."""
-        self.setStyleSheet(panel_stylesheet(theme))
         self.plot.set_theme(theme)
         self.time_bar.set_theme(theme)
         self.drafters.set_theme(theme)
@@ -124,7 +124,7 @@ class SpeculationPanel(QWidget):
             return
         figures = self._figures
         self.headline.show_headline(figures.headline)
-        self.plot.refresh(figures.plain_tokens_per_s)
+        self.plot.refresh(figures.plain_tokens_per_s, figures.ending)
         self.time_bar.show_times(figures.metrics.times)
         reply = figures.reply
         stats = reply.stats if reply is not None else None
@@ -132,7 +132,12 @@ class SpeculationPanel(QWidget):
         if reply is None or stats is None:
             self.advice.clear()
         else:
-            self.advice.show_advice(reply.turn_id, advise(stats, reply.strategy))
+            self.advice.show_advice(reply.message_id, advise(stats, reply.strategy))
+
+    @Slot()
+    def _on_moved(self) -> None:
+        figures = self._figures
+        self.plot.refresh(figures.plain_tokens_per_s, figures.ending)
 
     @Slot()
     def _on_section_toggled(self) -> None:

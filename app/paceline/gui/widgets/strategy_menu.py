@@ -143,6 +143,7 @@ class StrategyMenu(QFrame):
         self.list = QListWidget()
         self.list.setItemDelegate(_Delegate(self.list))
         self.list.setProperty("kind", "menu")
+        self.list.setAccessibleName(self.tr("Strategies"))
         self.list.setMouseTracking(True)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

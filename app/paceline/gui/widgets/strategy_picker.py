@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -20,11 +18,11 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.viewmodels.choices import GROUPS, Group
 from paceline.gui.widgets.chain_dialog import ChainDialog
+from paceline.gui.widgets.segments import Segments
 from paceline.gui.widgets.strategy_menu import StrategyMenu
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
-    from PySide6.QtWidgets import QAbstractButton
 
     from paceline.gui.viewmodels.choices import Choice
     from paceline.gui.viewmodels.speculation import SpeculationModel
@@ -82,29 +80,26 @@ class StrategyPicker(QWidget):
         self.setAccessibleName(self.tr("Strategy"))
         self._model = model
         self._dialog: ChainDialog | None = None
-        frame = QFrame()
-        frame.setProperty("kind", "segments")
-        row = QHBoxLayout(frame)
-        row.setContentsMargins(2, 2, 2, 2)
-        row.setSpacing(2)
-        self._group = QButtonGroup(self)
-        self._group.setExclusive(True)
-        self.segments: dict[Group, QToolButton] = {}
         titles: dict[Group, tuple[str, str]] = {
             "draft": (self.tr("Draft"), self.tr("A second, smaller model writes ahead")),
             "lookup": (self.tr("Lookup"), self.tr("Copies from what was written before")),
             "mixed": (self.tr("Mixed"), self.tr("Lookups first, then the draft model")),
             "off": (self.tr("Off"), self.tr("Plain decoding: one token per step")),
         }
-        for group in GROUPS:
-            button = self._segment(*titles[group])
+        frame = Segments([(group, *titles[group]) for group in GROUPS])
+        frame.setAccessibleName(self.tr("Kind of strategy"))
+        self.segments = frame.buttons
+        for button in self.segments.values():
             button.installEventFilter(self)
-            self._group.addButton(button)
-            self.segments[group] = button
-            row.addWidget(button, 1)
         self.chooser = _Chooser()
         self.chooser.clicked.connect(self._on_open)
         self.chooser.installEventFilter(self)
+        self.help_button = QToolButton()
+        self.help_button.setProperty("kind", "link")
+        self.help_button.setText(self.tr("Which strategy?"))
+        self.help_button.setToolTip(self.tr("Find the strategy for your kind of work"))
+        self.help_button.setAccessibleDescription(self.help_button.toolTip())
+        self.help_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.menu = StrategyMenu(self)
         self.menu.chosen.connect(self._on_chosen)
         self.menu.own_wanted.connect(self._on_own)
@@ -113,7 +108,8 @@ class StrategyPicker(QWidget):
         column.setSpacing(8)
         column.addWidget(frame)
         column.addWidget(self.chooser)
-        self._group.buttonClicked.connect(self._on_segment_clicked)
+        column.addWidget(self.help_button, 0, Qt.AlignmentFlag.AlignRight)
+        frame.chosen.connect(self._on_segment)
         model.drafter_changed.connect(self._show_chosen)
         model.choices_changed.connect(self._show_chosen)
         self._show_chosen()
@@ -136,19 +132,6 @@ class StrategyPicker(QWidget):
             return True
         return super().eventFilter(watched, event)
 
-    @staticmethod
-    def _segment(text: str, explanation: str) -> QToolButton:
-        button = QToolButton()
-        button.setProperty("kind", "segment")
-        button.setText(text)
-        button.setCheckable(True)
-        button.setToolTip(explanation)
-        button.setAccessibleName(text)
-        button.setAccessibleDescription(explanation)
-        button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        return button
-
     def _explain(self, group: Group, button: QToolButton) -> None:
         """Switch a group off that nothing of can be used now, and say why."""
         obstacles = [self._model.obstacle(choice.name) for choice in self._model.choices(group)]
@@ -164,16 +147,15 @@ class StrategyPicker(QWidget):
     @Slot()
     def _show_chosen(self) -> None:
         chosen = self._model.current
-        for group, button in self.segments.items():
+        for group in GROUPS:
+            button = self.segments[group]
             self._explain(group, button)
             button.setChecked(group == chosen.group)
         self.chooser.show_choice(chosen)
 
-    @Slot("QAbstractButton*")
-    def _on_segment_clicked(self, clicked: QAbstractButton) -> None:
-        for group, button in self.segments.items():
-            if button is clicked:
-                self._choose_group(group)
+    @Slot(str)
+    def _on_segment(self, group: Group) -> None:
+        self._choose_group(group)
         self._show_chosen()
 
     def _choose_group(self, group: Group) -> None:

@@ -15,27 +15,47 @@ _CONTEXT = "TokenText"
 
 
 def describe_token(record: TokenRecord) -> str:
-    """One line about a drafted token; empty for one of the target's own."""
+    """One line about a committed token."""
     trace = record.trace
     if trace.source == SOURCE_TARGET:
-        return ""
-    tr = QCoreApplication.translate
-    parts = [tr(_CONTEXT, "accepted"), record.title]
+        return " · ".join(_own(record))
+    parts = [_tr("accepted"), record.title]
     if trace.position >= 0:
         place = _ordinal(trace.position + 1)
         if record.n_drafted:
-            parts.append(
-                tr(_CONTEXT, "{place} of {total}").format(place=place, total=record.n_drafted)
-            )
+            parts.append(_tr("{place} of {total}").format(place=place, total=record.n_drafted))
         else:
             parts.append(place)
     if trace.confidence is not None:
-        parts.append(tr(_CONTEXT, "confidence {value:.2f}").format(value=trace.confidence))
-    parts.append(tr(_CONTEXT, "step {number}").format(number=record.step))
+        parts.append(_tr("confidence {value:.2f}").format(value=trace.confidence))
+    parts.append(_step(record))
     return " · ".join(parts)
+
+
+def _own(record: TokenRecord) -> list[str]:
+    parts = [_tr("target's own"), _step(record)]
+    if record.n_drafted:
+        is_bonus = record.n_accepted >= record.n_drafted
+        parts.append(_tr("bonus") if is_bonus else _tr("after a rejected draft token"))
+    return parts
+
+
+def _step(record: TokenRecord) -> str:
+    return _tr("step {number}").format(number=record.step)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate(_CONTEXT, text)
 
 
 def _ordinal(number: int) -> str:
     if number % 100 in (11, 12, 13):
-        return f"{number}th"
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+        return _tr("{}th").format(number)
+    match number % 10:
+        case 1:
+            return _tr("{}st").format(number)
+        case 2:
+            return _tr("{}nd").format(number)
+        case 3:
+            return _tr("{}rd").format(number)
+    return _tr("{}th").format(number)

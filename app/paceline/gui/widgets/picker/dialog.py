@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.notifications import Notice
+from paceline.gui.scale import px
 from paceline.gui.widgets.drop_zones import model_files
 from paceline.gui.widgets.error_bar import ErrorBar
 from paceline.gui.widgets.local_style import picker_stylesheet
@@ -89,7 +90,7 @@ class PickerDialog(QDialog):
         left.setSpacing(12)
         self.side = QFrame()
         self.side.setProperty("kind", "panel")
-        self.side.setFixedWidth(PANE_PX)
+        self.side.setFixedWidth(px(PANE_PX))
         column.addLayout(middle, 1)
         middle.addLayout(left, 1)
         middle.addWidget(self.side)
@@ -208,7 +209,8 @@ class PickerDialog(QDialog):
         super().resizeEvent(event)
         bar = self.side_scroll.verticalScrollBar().sizeHint().width()
         narrow = self.pane.minimumSizeHint().width() + bar + 1
-        self.side.setFixedWidth(PANE_PX if self.width() >= _ROOMY_PX else min(PANE_PX, narrow))
+        pane = px(PANE_PX)
+        self.side.setFixedWidth(pane if self.width() >= px(_ROOMY_PX) else min(pane, narrow))
 
     @Slot()
     def _on_tab(self) -> None:

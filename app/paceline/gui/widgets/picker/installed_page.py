@@ -175,7 +175,7 @@ class InstalledPage(Page):
         badges = [Badge(place_title(entry.file.source))]
         hardly = "" if entry.problem else why_hardly(self._model.target, candidate)
         if hardly:
-            badges.insert(0, Badge(self.tr(hardly), "lookup"))
+            badges.insert(0, Badge(hardly, "lookup"))
         return RowText(
             title=candidate.title,
             facts=candidate_facts(candidate) or self.tr("not looked into yet"),

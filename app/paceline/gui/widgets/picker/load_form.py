@@ -45,7 +45,7 @@ class _MoreFields(QWidget):
             self.tr("How values are kept; a quantised type needs flash attention")
         )
         self.flash_attn.setToolTip(self.tr("A way of computing attention that takes less memory"))
-        self.n_cpu_moe = experts_field(self)
+        self.n_cpu_moe = experts_field()
         for choice in (self.kv_type_k, self.kv_type_v, self.flash_attn):
             choice.currentIndexChanged.connect(self.changed)
         self.n_cpu_moe.valueChanged.connect(self.changed)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.gui.scale import px
 from paceline.gui.theme import ui_font
 
 if TYPE_CHECKING:
@@ -76,6 +77,10 @@ class RowPainter:
     """Paints a row of two lines, in a list or by itself."""
 
     def __init__(self, theme: Theme) -> None:
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use another theme's colours, or another size of text."""
         self.theme = theme
         self._title_font = ui_font(13, QFont.Weight.Medium)
         self._small_font = ui_font(12)
@@ -160,7 +165,8 @@ class RowPainter:
         painter.setFont(self._badge_font)
         for badge in reversed(text.badges):
             width = metrics.horizontalAdvance(badge.text) + 16
-            field = QRect(right - width + 1, line.center().y() - _BADGE_PX // 2, width, _BADGE_PX)
+            height = px(_BADGE_PX)
+            field = QRect(right - width + 1, line.center().y() - height // 2, width, height)
             ground, ink = colours.get(badge.tone, plain)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(ground))
@@ -183,12 +189,12 @@ class ModelRow(QStyledItemDelegate):
 
     def set_theme(self, theme: Theme) -> None:
         """Use another theme's colours."""
-        self._painter.theme = theme
+        self._painter.set_theme(theme)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Every row has the same height."""
         del option, index
-        return QSize(200, ROW_PX)
+        return QSize(200, px(ROW_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
@@ -219,12 +225,13 @@ class OptionRow(QAbstractButton):
 
     def set_theme(self, theme: Theme) -> None:
         """Use another theme's colours."""
-        self._painter.theme = theme
+        self._painter.set_theme(theme)
+        self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
         """As high as a row of a list."""
-        return QSize(200, ROW_PX)
+        return QSize(200, px(ROW_PX))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint it like a row of a list."""

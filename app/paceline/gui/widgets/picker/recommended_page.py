@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
     from PySide6.QtGui import QIcon
 
+    from paceline.catalog.curated import CuratedPair
     from paceline.gui.theme import Theme
     from paceline.gui.viewmodels.picks import Picks
     from paceline.gui.widgets.picker.model_rows import Index
@@ -153,6 +154,16 @@ class RecommendedPage(Page):
             return False
         self.pair_picked.emit(target, draft)
         return True
+
+    def show_pair(self, pair: CuratedPair) -> None:
+        """Go to a pair and take it, where its files are named; nothing is fetched by that."""
+        for row in range(self._model.rowCount()):
+            index = self._model.index(row, 0)
+            if index.data(PAIR_ROLE).pair == pair:
+                self.rows.setCurrentIndex(index)
+                if pair.target_reference and pair.draft_reference:
+                    self.pick(index)
+                return
 
     @property
     def _is_second_step(self) -> bool:

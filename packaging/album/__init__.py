@@ -1,0 +1,1 @@
+"""The machinery behind ``packaging/pictures.py``."""

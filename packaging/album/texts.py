@@ -1,0 +1,211 @@
+"""Conversations for the pictures: texts with code, tables and reasoning.
+
+The demo pair cannot write such texts, so their replies are scripted: cut into tokens and steps as
+speculative decoding would commit them, with run records made from those steps. The database, the
+window and everything that is shown of them are real.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from random import Random
+from time import time
+from types import MappingProxyType
+
+from paceline.conversation import Attachment, Conversation, Message
+from paceline.figures import DraftCount, TokenTrace
+from paceline.messages import DrafterStats, StepCommitted, TurnStats
+from paceline.run_record import ModelRecord, RunRecord
+
+Chat = tuple[Conversation, dict[str, RunRecord]]
+
+CODE = """Reading a file line by line keeps only one line in memory. Here is a function that \
+counts how often each word occurs:
+
+```python
+from collections import Counter
+from pathlib import Path
+
+
+def count_words(path: Path, limit: int = 10) -> list[tuple[str, int]]:
+    \"\"\"Return the most frequent words of a text file.\"\"\"
+    counts: Counter[str] = Counter()
+    with path.open(encoding="utf-8") as file:
+        for line in file:  # one line at a time
+            counts.update(line.lower().split())
+    return counts.most_common(limit)
+```
+
+How the usual ways compare:
+
+| way | memory | best for |
+|---|---|---|
+| `for line in file` | one line | large files |
+| `file.read()` | the whole file | small files |
+| `file.readlines()` | the whole file, as a list | random access to lines |
+| `mmap` | pages on demand | searching binary data |
+
+- [x] opens the file as UTF-8
+- [x] closes it in every case
+- [ ] tells words apart by language: `split()` knows spaces only
+"""
+REASONING = """<think>
+The user asks which of two ways is faster. Appending to a list and joining at the end is linear, \
+adding strings in a loop may copy the text every time. CPython has an optimisation for that, but \
+only when nobody else holds the string. I should say both, and how to measure it.
+</think>
+
+Collect the parts in a list and join them once:
+
+```python
+parts = []
+for row in rows:
+    parts.append(render(row))
+text = "".join(parts)
+```
+
+Adding with `+=` **may** copy everything that is there so far at each step. Measure it with \
+`python -m timeit` before you change code that is easy to read."""
+SHORT = "Use `pathlib.Path.glob`: it yields paths, and `**` descends into folders."
+FILE = """def render(row):
+    cells = "".join(f"<td>{cell}</td>" for cell in row)
+    return f"<tr>{cells}</tr>"
+"""
+_TOKEN = re.compile(r"\s?\w{1,6}|\s+|[^\w\s]")
+TARGET = ModelRecord("Qwen2.5 Coder 7B Instruct", "qwen2.5-coder-7b-q4_k_m.gguf", "qwen2",
+                     "7B Q4_K_M", 7_615_616_512, 4_683_073_536, 8192, 8, 8, 0)  # fmt: skip
+DRAFT = ModelRecord("Qwen2.5 Coder 0.5B Instruct", "qwen2.5-coder-0.5b-q8_0.gguf", "qwen2",
+                    "0.5B Q8_0", 494_032_768, 531_068_096, 8192, 8, 8, 0)  # fmt: skip
+
+
+def scripted(message_id: str, text: str, seed: int, *, speed: float = 41.2) -> RunRecord:
+    """Return the record of a reply of which about two thirds were drafted and accepted."""
+    random = Random(seed)
+    tokens = _TOKEN.findall(text)
+    steps: list[StepCommitted] = []
+    at = end = 0
+    while at < len(tokens):
+        group = tokens[at : at + (1 if at == 0 else random.choice((1, 2, 3, 3, 4, 5, 6)))]
+        at += len(group)
+        drafter = random.choice(("suffix", "draft", "draft"))
+        traces = []
+        for place, token in enumerate(group):
+            end += len(token)
+            is_last = place == len(group) - 1
+            traces.append(
+                TokenTrace(
+                    1000 + place,
+                    "target" if is_last else drafter,
+                    -1 if is_last else place,
+                    None if is_last else round(random.uniform(0.55, 0.99), 2),
+                    end,
+                )
+            )
+        n_more = random.randrange(3)
+        counts = ()
+        if len(steps) % 9 and steps:
+            counts = (DraftCount(drafter, len(group) - 1 + n_more, len(group) - 1),)
+        seconds = (0.7 + 0.6 * random.random()) * len(group) / speed
+        steps.append(
+            StepCommitted(
+                message_id, len(steps), tuple(traces), "".join(group), counts,
+                0.22 * seconds, 0.66 * seconds, 0.04 * seconds, seconds,
+                plain=not counts and len(group) == 1,
+            )
+        )  # fmt: skip
+    return RunRecord(
+        message_id,
+        "finished",
+        started_s=1_780_000_000.0,
+        strategy="suffix+draft:n_max=6",
+        asked_strategy="suffix+draft:n_max=6",
+        max_tokens=1024,
+        seed=7,
+        reason="eog",
+        stats=_stats(steps, len(tokens)),
+        plain_tokens_per_s=0.52 * speed,
+        first_token_s=0.31,
+        target=TARGET,
+        draft=DRAFT,
+        app_version="0.1",
+        engine_version="0.3.36",
+        steps=tuple(steps),
+    )
+
+
+def _stats(steps: list[StepCommitted], n_tokens: int) -> TurnStats:
+    seconds = sum(step.total_s for step in steps)
+    counts = [count for step in steps for count in step.drafted]
+    drafted = sum(count.n_drafted for count in counts)
+    accepted = sum(count.n_accepted for count in counts)
+    speed = n_tokens / seconds
+    return TurnStats(
+        None, 412, 380, n_tokens, 0.31, seconds, seconds + 0.31, speed, 0.52 * speed,
+        len(steps) - 1, drafted, accepted, 0, accepted / drafted, n_tokens / (len(steps) - 1),
+        0.02 * seconds, tuple(_of(name, counts, seconds) for name in ("suffix", "draft")),
+    )  # fmt: skip
+
+
+def _of(name: str, counts: list[DraftCount], seconds: float) -> DrafterStats:
+    own = [count for count in counts if count.drafter == name and count.n_drafted]
+    places: Counter[int] = Counter()
+    for count in own:
+        places.update(range(count.n_accepted))
+    share = 0.02 if name == "suffix" else 0.2
+    return DrafterStats(
+        name, 1, len(counts), len(own), 0.0, share * seconds, 0.0, len(own),
+        sum(count.n_accepted > 0 for count in own), sum(count.n_drafted for count in own),
+        sum(count.n_accepted for count in own), tuple(places[i] for i in range(6)),
+    )  # fmt: skip
+
+
+def chat(name: str, title: str, *turns: tuple[str, str], **more: object) -> Chat:
+    """Return a conversation of questions and scripted replies."""
+    messages: dict[str, Message] = {}
+    records: dict[str, RunRecord] = {}
+    parent = None
+    for number, (question, reply) in enumerate(turns):
+        asked, said = f"{name}-{number}-q", f"{name}-{number}-r"
+        files = more.get("attachments", ()) if number == 0 else ()
+        assert isinstance(files, tuple)
+        messages[asked] = Message(asked, parent, "user", question, attachments=files)
+        messages[said] = Message(said, asked, "assistant", reply)
+        records[said] = scripted(said, reply, number + len(name))
+        parent = said
+    tags = more.get("tags", ())
+    assert isinstance(tags, tuple)
+    now = time() - 3_600 * (1 + len(name))
+    conversation = Conversation(
+        name, title, created_s=now, changed_s=now,
+        messages=MappingProxyType(messages), leaf_id=parent,
+        pinned=bool(more.get("pinned")), tags=tags,
+    )  # fmt: skip
+    return conversation, records
+
+
+def chats() -> tuple[Chat, ...]:
+    """All conversations of the pictures, the oldest first."""
+    file = Attachment("render.py", FILE, len(FILE))
+    return (
+        chat("notes", "Notes for the release", ("List what changed since spring.", SHORT)),
+        chat("glob", "Find files by pattern", ("How do I list all .py files?", SHORT),
+             tags=("python",)),
+        chat("join", "Fast string building", ("Which is faster, join or +=?", REASONING),
+             tags=("python", "speed"), attachments=(file,)),
+        chat("words", "Count words in a file",
+             ("What is the best way to walk a folder?", SHORT),
+             ("Count the words of a large file, and compare the ways to read it.", CODE),
+             tags=("python",), pinned=True),
+    )  # fmt: skip
+
+
+def many(n: int) -> tuple[Chat, ...]:
+    """More conversations, so that the list looks like one that is lived with."""
+    titles = (
+        *("Regex for ISO dates", "Explain decorators", "SQL: last row per group"),
+        *("Pack a wheel", "Letter to the landlord"),
+    )
+    return tuple(
+        chat(f"more{i}", title, (f"{title}?", SHORT)) for i, title in enumerate(titles[:n])
+    )

@@ -1,0 +1,186 @@
+"""Every string of the interface, found in the source code by its syntax tree.
+
+Qt's own ``lupdate`` reads Python by patterns and knows neither module-level helpers nor literals
+that are joined by standing side by side. What counts here as a string of the interface:
+
+* ``self.tr("...")``; the context is the class that it is written in, where PySide looks it up;
+* a call of a helper: a function of the module whose body hands its first argument to
+  ``QCoreApplication.translate``; the context is that call's;
+* ``QCoreApplication.translate("Context", "...")`` with literals, also under a local name.
+
+A conditional expression between literals is two strings. Any other first argument is refused: no
+translator would ever see it.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paceline.engine.drafters import forced, registry
+
+DRAFTERS = "Drafters"
+"""Context of what drafters say of themselves; `paceline.gui.drafter_words` looks there."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Source:
+    """One string of the interface: its context and its English text."""
+
+    context: str
+    text: str
+
+
+@dataclass
+class Found:
+    """All strings with the files they stand in, and the calls that nobody can translate."""
+
+    strings: dict[Source, set[str]] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+
+    def add(self, context: str, text: str, file: str) -> None:
+        """Note one string; the same one may stand in many files."""
+        self.strings.setdefault(Source(context, text), set()).add(file)
+
+
+def find_all(package: Path) -> Found:
+    """Return the strings of all modules below a folder, and those of the built-in drafters."""
+    found = Found()
+    for file in sorted(package.rglob("*.py")):
+        name = file.relative_to(package.parent).as_posix()
+        find_in(file.read_text(encoding="utf-8"), name, found)
+    _find_drafters(found)
+    return found
+
+
+def find_in(source: str, file: str, found: Found) -> None:
+    """Add the strings of one module's source."""
+    _Finder(ast.parse(source), file, found).run()
+
+
+def _find_drafters(found: Found) -> None:
+    own = [info for info in registry.available() if not info.id.startswith(registry.PLUGIN_PREFIX)]
+    for info in (*own, forced.INFO):
+        for text in (info.title, info.summary):
+            found.add(DRAFTERS, text, "engine/drafters")
+        for parameter in info.parameters:
+            found.add(DRAFTERS, parameter.title, "engine/drafters")
+            found.add(DRAFTERS, parameter.help, "engine/drafters")
+
+
+class _Finder(ast.NodeVisitor):
+    """Walks one module and knows in which class it is and what local names stand for."""
+
+    def __init__(self, tree: ast.Module, file: str, found: Found) -> None:
+        self._tree, self._file, self._found = tree, file, found
+        self._classes: list[str] = []
+        self._constants = {
+            target.id: node.value.value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+            for target in node.targets
+            if isinstance(target, ast.Name) and isinstance(node.value.value, str)
+        }
+        self._helpers: dict[str, str] = {}
+        self._inner: set[ast.Call] = set()
+        self._translates: set[str] = set()
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                self._learn_helper(node)
+
+    def run(self) -> None:
+        self.visit(self._tree)
+
+    def _learn_helper(self, function: ast.FunctionDef) -> None:
+        """Note a function that hands its own first argument to Qt."""
+        first = function.args.args[0].arg if function.args.args else None
+        for node in ast.walk(function):
+            if not (isinstance(node, ast.Call) and _is_translate(node.func)):
+                continue
+            context = self._constant(node.args[0])
+            if context and len(node.args) > 1 and _is_name(node.args[1], first):
+                self._helpers[function.name] = context
+                self._inner.add(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._classes.append(node.name)
+        self.generic_visit(node)
+        self._classes.pop()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        aliases = {}
+        for part in ast.walk(node):
+            if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+                aliases[part.targets[0].id] = part.value
+            elif isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                aliases[part.target.id] = part.value or part.target
+        before = self._helpers, self._translates
+        self._helpers, self._translates = dict(self._helpers), set(self._translates)
+        for name, value in aliases.items():
+            if _is_own_tr(value) and self._classes:
+                self._helpers[name] = self._classes[-1]
+            elif _is_translate(value):
+                self._translates.add(name)
+        self.generic_visit(node)
+        self._helpers, self._translates = before
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.generic_visit(node)
+        if node in self._inner:
+            return
+        func = node.func
+        name = func.id if isinstance(func, ast.Name) else ""
+        if name in self._helpers:
+            self._take(self._helpers[name], node, 0)
+        elif _is_translate(func) or name in self._translates:
+            context = self._constant(node.args[0]) if node.args else None
+            self._take(context, node, 1)
+        elif _is_own_tr(func) and self._classes:
+            self._take(self._classes[-1], node, 0)
+        elif name in ("tr", "_tr") or (isinstance(func, ast.Attribute) and func.attr == "tr"):
+            self._refuse(node, "the context is not known")
+
+    def _take(self, context: str | None, call: ast.Call, at: int) -> None:
+        if context == DRAFTERS:
+            return  # whatever the registry says
+        texts = _literals(call.args[at]) if len(call.args) > at else None
+        if context is None or texts is None:
+            self._refuse(call, "the argument is no literal")
+            return
+        for text in texts:
+            self._found.add(context, text, self._file)
+
+    def _refuse(self, call: ast.Call, why: str) -> None:
+        self._found.refused.append(f"{self._file}:{call.lineno}: {why}: {ast.unparse(call):.70}")
+
+    def _constant(self, node: ast.expr) -> str | None:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return node.value
+        return self._constants.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def _literals(node: ast.expr) -> list[str] | None:
+    """The texts that an argument can be; None: nobody knows before it runs."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.IfExp):
+        either, other = _literals(node.body), _literals(node.orelse)
+        return either + other if either is not None and other is not None else None
+    return None
+
+
+def _is_name(node: ast.expr, name: str | None) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_own_tr(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "tr" and _is_name(node.value, "self")
+
+
+def _is_translate(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "translate"
+        and _is_name(node.value, "QCoreApplication")
+    )

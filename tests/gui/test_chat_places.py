@@ -1,0 +1,166 @@
+"""Where the chat view goes, and that what is seen there has the theme's colours at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+
+from gui.chat_help import LONG, settle, shown_chat
+from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.viewmodels.shown import ShownMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtWidgets import QScrollBar
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.widgets.chat_view import ChatView
+
+
+@pytest.fixture
+def chat(qtbot: QtBot) -> Iterator[ChatView]:
+    yield from shown_chat(qtbot)
+
+
+def bar(chat: ChatView) -> QScrollBar:
+    return chat._list.verticalScrollBar()
+
+
+def long_path(n_replies: int = 12) -> list[ShownMessage]:
+    """Replies higher than the view, each with a word of its own in the middle."""
+    return [
+        ShownMessage(f"a{i}", "assistant", f"{LONG}Here is needle{i}.\n\n{LONG}")
+        for i in range(n_replies)
+    ]
+
+
+def test_a_word_in_the_middle_of_a_tall_message_is_brought_into_view(
+    chat: ChatView, qtbot: QtBot
+) -> None:
+    chat.show_path(long_path())
+    for name in ("a3", "a11"):
+        chat.go_to(name, (f"needle{name[1:]}",))
+        settle(qtbot)
+        item = chat._pages.item(name)
+        assert item is not None
+        marked = item.marked_px()
+        assert marked is not None
+        top = item.y() + marked - bar(chat).value()
+        assert 0 < top < chat._list.viewport().height() - 40
+    chat.go_to("a3", ("nowhere",))
+    settle(qtbot)
+    item = chat._pages.item("a3")
+    assert item is not None
+    assert item.marked_px() is None
+    assert item.y() - bar(chat).value() == 24
+
+
+def brightest(chat: ChatView) -> int:
+    """The lightness of the view's ground: every pixel of a code card or a token is near it."""
+    image = chat._list.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8)
+    inside = image.copy(60, 40, 400, 60)
+    return max(inside.pixelColor(x, y).lightness() for x in range(400) for y in range(60))
+
+
+def test_what_is_seen_has_another_theme_at_once(chat: ChatView, qtbot: QtBot) -> None:
+    text = "```\n" + "        \n" * 200 + "```\n"
+    chat.show_path([ShownMessage(f"a{i}", "assistant", text) for i in range(12)])
+    chat.go_to("a5")
+    settle(qtbot)
+    assert brightest(chat) > 200
+    chat.set_theme(DARK)
+    assert brightest(chat) < 128, "no turn of the event loop in between"
+    chat.go_to("a2")
+    assert brightest(chat) < 128, "nor where one scrolls to before the rest has followed"
+    chat.set_theme(LIGHT)
+    assert brightest(chat) > 200
+
+
+def test_code_to_be_saved_is_told_once(chat: ChatView, qtbot: QtBot) -> None:
+    chat.show_path([ShownMessage("a", "assistant", "```python\nx = 1\n```\n")])
+    told: list[tuple[str, str]] = []
+    chat.code_save_requested.connect(lambda language, code: told.append((language, code)))
+    reply = chat.reply_view("a")
+    assert reply is not None
+    reply.body.code_save_requested.emit("python", "x = 1")
+    assert told == [("python", "x = 1")]
+
+
+def test_tab_stops_once_at_each_link_and_button(chat: ChatView, qtbot: QtBot) -> None:
+    chat.window().activateWindow()
+    links = " ".join(f"[{name}](https://example.org/{name})" for name in "abc")
+    text = "".join(f"{links}\n\n```python\nx = {i}\n```\n\n" for i in range(3))
+    chat.show_path([ShownMessage("a", "assistant", text)])
+    settle(qtbot)
+    reply = chat.reply_view("a")
+    assert reply is not None
+    reply.body.setFocus()
+    names: list[str] = []
+    while len(names) < 30 and reply.isAncestorOf(QApplication.focusWidget()):
+        names.append(QApplication.focusWidget().accessibleName())
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    assert names[:4] == ["Reply, finished"] * 4, "the text and its nine links"
+    buttons = [name for name in names if "code" in name]
+    assert buttons == ["Copy the code", "Save the code to a file"] * 3
+
+
+def test_there_is_one_selection_at_a_time(chat: ChatView, qtbot: QtBot) -> None:
+    chat.window().activateWindow()
+    chat.show_path([ShownMessage(f"a{i}", "assistant", "Some words.") for i in range(2)])
+    settle(qtbot)
+    views = [reply.body for reply in chat._replies()]
+    for view in views:
+        view.setFocus(Qt.FocusReason.MouseFocusReason)
+        view.setTextCursor(view.document().find("Some"))
+        assert view.textCursor().hasSelection()
+    assert not views[0].textCursor().hasSelection()
+    assert views[1].textCursor().hasSelection()
+
+
+def test_the_way_to_the_end_is_offered_only_where_there_is_one(
+    chat: ChatView, qtbot: QtBot
+) -> None:
+    chat.show_path([ShownMessage(f"a{i}", "assistant", "Some words.") for i in range(3)])
+    chat.go_to("a1")
+    settle(qtbot)
+    assert not chat._list.follows
+    assert not chat._to_end.isVisible(), "all of it is seen"
+    chat.show_path(long_path())
+    chat.go_to("a1")
+    settle(qtbot)
+    assert chat._to_end.isVisible()
+
+
+def test_the_switch_of_a_question_stands_still_when_its_actions_come(
+    chat: ChatView, qtbot: QtBot
+) -> None:
+    chat.show_path(
+        [
+            ShownMessage("q", "user", "Why?", n_siblings=2, sibling=1),
+            ShownMessage("a", "assistant", "Because."),
+        ]
+    )
+    settle(qtbot)
+    bubble = chat._pages.item("q")
+    assert bubble is not None
+    assert bubble._switch is not None
+    QApplication.sendEvent(bubble, QEvent(QEvent.Type.Leave))  # wherever the pointer is
+    assert not bubble.shows_actions
+    before = bubble._switch.mapTo(chat, QPoint(0, 0))
+    bubble.set_focused(True)
+    settle(qtbot)
+    assert bubble.shows_actions
+    assert bubble._switch.mapTo(chat, QPoint(0, 0)) == before
+
+
+def test_a_reply_that_only_thought_copies_its_thoughts(chat: ChatView, qtbot: QtBot) -> None:
+    chat.show_path([ShownMessage("a", "assistant", "<think>\nOnly thoughts.")])
+    reply = chat.reply_view("a")
+    assert reply is not None
+    assert reply.answer_text == "Only thoughts."
+    assert reply.plain_text == "Only thoughts."

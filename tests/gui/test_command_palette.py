@@ -1,0 +1,185 @@
+"""The palette in the real window: finding, running, leaving; and many chats."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+
+from paceline import paths
+from paceline.conversation import ConversationSummary
+from paceline.gui.icons import Icons
+from paceline.gui.palette_sources import ChatCommands
+from paceline.gui.theme import LIGHT
+from paceline.gui.widgets.palette.commands import CommandIndex, PaletteCommand
+from paceline.gui.widgets.palette.sheet import PaletteSheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+
+
+def titles(sheet: PaletteSheet) -> list[str]:
+    return [str(sheet.model.index(row, 0).data()) for row in range(sheet.model.rowCount())]
+
+
+def opened(program: Program) -> PaletteSheet:
+    program.window.actions_.palette.trigger()
+    sheet = program.extras.help.palette
+    assert sheet.isVisible()
+    return sheet
+
+
+def test_commands_are_found_and_run_by_key(program: Program, qtbot: QtBot) -> None:
+    actions = program.window.actions_
+    sheet = opened(program)
+    for name in ("New chat", "Settings", "Dark", "Use Draft model", "Work offline"):
+        assert (name in titles(sheet)) == (name != "Work offline"), name  # hidden: no library here
+    assert "Find a command" not in titles(sheet)
+    before = actions.token_colours.isChecked()
+    qtbot.keyClicks(sheet.field, "tokcol")
+    assert titles(sheet)[0] == "Token colours"
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
+    assert actions.token_colours.isChecked() != before
+    assert sheet.isHidden()
+    assert titles(opened(program))[0] == "Token colours"  # used last
+
+
+def test_the_keyboard_comes_back_and_esc_is_the_sheet_s(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.session.send("Hello?")
+    client.start_turn()
+    edit = program.window.chat_pane.composer.edit
+    edit.setFocus()
+    sheet = opened(program)
+    assert QApplication.focusWidget() is sheet.field
+    for key in (Qt.Key.Key_Escape, Qt.Key.Key_Down):
+        override = QKeyEvent(QEvent.Type.ShortcutOverride, key, Qt.KeyboardModifier.NoModifier)
+        override.ignore()
+        QApplication.sendEvent(sheet.field, override)
+        assert override.isAccepted()
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Escape)
+    assert sheet.isHidden()
+    assert client.cancelled == []
+    assert QApplication.focusWidget() is edit
+    sheet = opened(program)
+    qtbot.keyClick(sheet.field, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    assert sheet.isHidden()
+    sheet = opened(program)
+    program.window.sidebar.list.setFocus()
+    assert sheet.isHidden()
+    client.finish_turn("Hi")
+
+
+def test_what_cannot_be_done_says_why_and_is_not_done(program: Program, qtbot: QtBot) -> None:
+    sheet = opened(program)
+    sheet.field.setText("stop the reply")
+    index = sheet.model.index(0, 0)
+    assert index.data() == "Stop the reply"
+    assert "No reply is being written." in str(index.data(Qt.ItemDataRole.AccessibleTextRole))
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
+    assert sheet.isVisible()
+    sheet.field.setText("zzzzzz")
+    assert titles(sheet) == []
+    assert sheet.nothing.isVisible()
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Down)
+    assert sheet.isVisible()
+
+
+def test_chats_strategies_and_pairs_are_found(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    for text in ("Apples and pears", "Ships"):
+        program.window.actions_.new_chat.trigger()
+        program.session.send(text)
+        client.reply("Hi")
+    sheet = opened(program)
+    qtbot.keyClicks(sheet.field, "apples")
+    assert titles(sheet)[0] == "Apples and pears"
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
+    assert program.session.current.title == "Apples and pears"
+    sheet = opened(program)
+    qtbot.keyClicks(sheet.field, "use suffix match")
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
+    assert program.speculation.current.name == "suffix"
+    sheet = opened(program)
+    sheet.field.setText("paceline demo target draft")
+    assert titles(sheet)[0] == "paceline-demo-target-q8_0 + paceline-demo-draft-q8_0"
+
+
+def test_the_keys_go_through_the_list(program: Program, qtbot: QtBot) -> None:
+    sheet = opened(program)
+    n_rows = sheet.model.rowCount()
+    for key, row in (
+        (Qt.Key.Key_Down, 1),
+        (Qt.Key.Key_Up, 0),
+        (Qt.Key.Key_Up, n_rows - 1),
+        (Qt.Key.Key_Down, 0),
+        (Qt.Key.Key_PageDown, 10),
+        (Qt.Key.Key_PageUp, 0),
+    ):
+        qtbot.keyClick(sheet.field, key)
+        assert sheet.list.currentIndex().row() == row, key
+    program.window.resize(700, 460)
+    assert program.window.rect().contains(sheet.geometry())
+
+
+class Window(QWidget):
+    """A window with a field and a palette over many chats."""
+
+    def __init__(self, n_chats: int) -> None:
+        super().__init__()
+        self.shown: list[str] = []
+        summaries = [
+            ConversationSummary(f"id{at}", f"Chat number {at} about topic {at % 97}", at, at)
+            for at in range(n_chats)
+        ]
+        self.chats = ChatCommands(lambda: summaries, self.shown.append, QObject(self))
+        commands = [PaletteCommand(f"Command {at}", "Menu", "", str) for at in range(80)]
+
+        class Source:
+            def commands(self) -> list[PaletteCommand]:
+                return commands
+
+        icons = Icons(paths.resources() / "icons", LIGHT)
+        self.sheet = PaletteSheet(CommandIndex([Source()], [self.chats]), LIGHT, icons, self)
+        QLineEdit(self)
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[Window]:
+    made = Window(10_000)
+    qtbot.addWidget(made)
+    made.resize(1000, 700)
+    made.show()
+    yield made
+    made.close()
+
+
+def test_ten_thousand_chats_do_not_slow_it_down(window: Window, qtbot: QtBot) -> None:
+    slowest = 0.0
+    for text in ("", "c", "chat 99", "topic96", "nothing like it at all"):
+        begin = time.perf_counter()
+        if not text:
+            window.chats.refresh()
+            window.sheet.open()
+        else:
+            window.sheet.field.setText(text)
+        slowest = max(slowest, time.perf_counter() - begin)
+    assert slowest < 0.5  # 0.05 s is what it is made for
+    window.sheet.field.setText("chat number 1234")
+    assert titles(window.sheet)[0] == "Chat number 1234 about topic 70"
+    qtbot.keyClick(window.sheet.field, Qt.Key.Key_Return)
+    assert window.shown == ["id1234"]
+    window.sheet.field.setText("")
+    assert len(titles(window.sheet)) == 80 + 8

@@ -1,0 +1,274 @@
+"""Export, import and attachments in the whole window, around a scripted engine."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from gui.fake_client import FakeClient
+from paceline.conversation import Attachment
+from paceline.gui.exchange_controller import SHOW_EXPORT, file_stem
+from paceline.messages import CountTokens, StartTurn
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.notifications import Notice
+    from paceline.gui.program import Program
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+@pytest.fixture
+def notices(program: Program) -> list[Notice]:
+    told: list[Notice] = []
+    program.notifications.posted.connect(told.append)
+    return told
+
+
+@pytest.fixture
+def talked(program: Program, client: FakeClient) -> Program:
+    """A window with a chat whose only reply has drafted tokens."""
+    program.session.send("What is <b>new</b>?")
+    client.start_turn()
+    client.step("Not ", 0)
+    client.step("much.", 1)
+    client.finish_turn("Not much.")
+    return program
+
+
+def choose(qtbot: QtBot, dialog: QFileDialog | None, *paths: Path, kind: str = "") -> None:
+    """Do in a dialog what a user does."""
+    assert dialog is not None
+    if kind:
+        (name,) = (name for name in dialog.nameFilters() if kind in name)
+        dialog.selectNameFilter(name)
+        dialog.filterSelected.emit(name)
+    if dialog.acceptMode() == QFileDialog.AcceptMode.AcceptSave:
+        dialog.fileSelected.emit(str(paths[0]))
+    else:
+        dialog.filesSelected.emit([str(path) for path in paths])
+    dialog.close()
+
+
+def export(qtbot: QtBot, program: Program, path: Path, kind: str) -> None:
+    program.window.actions_.export_chat.trigger()
+    choose(qtbot, program.extras.exchange.dialog, path, kind=kind)
+    qtbot.waitUntil(path.exists)
+
+
+def test_a_chat_goes_out_and_comes_back_with_its_runs(
+    talked: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
+) -> None:
+    session = talked.session
+    before = session.current
+    reply = session.full_reply(before.path()[1].message_id)
+    file = tmp_path / "out" / "chat.json"
+    export(qtbot, talked, file, "import it again")
+    qtbot.waitUntil(lambda: bool(notices))
+    assert (notices[-1].message, notices[-1].action) == ("Exported as chat.json.", SHOW_EXPORT)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    talked.window.actions_.import_chats.trigger()
+    choose(qtbot, talked.extras.imports.dialog, file)
+    qtbot.waitUntil(lambda: session.current.conversation_id != before.conversation_id)
+    after = session.current
+    assert [(m.role, m.content, m.created_s) for m in after.path()] == [
+        (m.role, m.content, m.created_s) for m in before.path()
+    ]
+    again = session.full_reply(after.path()[1].message_id)
+    assert again is not None
+    assert reply is not None
+    assert (again.steps, again.stats, again.seed) == (reply.steps, reply.stats, reply.seed)
+    assert len(session.summaries) == 2
+    view = talked.window.chat_pane.chat.reply_view(after.path()[1].message_id)
+    assert view is not None
+    assert view.has_drafts, "the colours came with it"
+    qtbot.waitUntil(lambda: "Imported" in notices[-1].message)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "words", "not_words"),
+    [
+        ("Markdown (", "a.md", "tokens/s", "<html"),
+        ("without figures", "a.md", "Not much.", "tokens/s"),
+        ("Web page", "a.html", 'class="m" title="accepted from Draft model', "<script"),
+    ],
+)
+def test_a_chat_for_reading(
+    talked: Program, tmp_path: Path, qtbot: QtBot, kind: str, name: str, words: str, not_words: str
+) -> None:
+    file = tmp_path / name
+    export(qtbot, talked, file, kind)
+    text = file.read_text(encoding="utf-8")
+    assert words in text
+    assert not_words not in text
+
+
+def test_the_ending_that_one_types_decides(talked: Program, tmp_path: Path, qtbot: QtBot) -> None:
+    export(qtbot, talked, tmp_path / "typed.json", "Web page")
+    assert json.loads((tmp_path / "typed.json").read_text())["format"] == "paceline-chat"
+
+
+def test_the_dialog_proposes_a_name_that_follows_the_kind(talked: Program, qtbot: QtBot) -> None:
+    talked.window.actions_.export_chat.trigger()
+    dialog = talked.extras.exchange.dialog
+    assert dialog is not None
+    assert Path(dialog.selectedFiles()[0]).name == "What is b new b.md"
+    talked.extras.exchange._on_filter(dialog.nameFilters()[3])
+    assert Path(dialog.selectedFiles()[0]).name == "What is b new b.json"
+    dialog.close()
+
+
+def test_an_empty_chat_cannot_be_exported(program: Program, client: FakeClient) -> None:
+    action = program.window.actions_.export_chat
+    assert not action.isEnabled()
+    program.session.send("Hello")
+    assert action.isEnabled()
+
+
+def test_a_folder_that_takes_no_files_is_told(
+    talked: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    session = talked.session
+    talked.extras.exchange.export(
+        session.current.conversation_id, tmp_path / "file" / "chat.md", "markdown"
+    )
+    qtbot.waitUntil(lambda: bool(notices))
+    assert "“chat.md” could not be saved" in notices[-1].message
+
+
+def test_a_private_chat_goes_out_by_the_users_own_act(
+    program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
+) -> None:
+    program.session.new(private=True)
+    program.session.send("A secret")
+    client.reply("Indeed.")
+    export(qtbot, program, tmp_path / "p.md", "Markdown (")
+    qtbot.waitUntil(lambda: bool(notices))
+    assert notices[-1].message == "Exported as p.md. The private chat itself is still not stored."
+
+
+def test_the_sidebar_copies_a_chat_as_markdown(
+    talked: Program, qtbot: QtBot, notices: list[Notice]
+) -> None:
+    talked.window.sidebar.copy_requested.emit(talked.session.current.conversation_id)
+    qtbot.waitUntil(lambda: bool(notices))
+    assert QGuiApplication.clipboard().text().endswith("## Reply\n\nNot much.\n")
+
+
+def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
+    program: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
+) -> None:
+    message = {"id": "a", "parent": None, "role": "user", "content": "Hi", "type": "text"}
+    chat = {"conv": {"id": "c", "name": "From elsewhere"}, "messages": [message]}
+    good, bad, gone = tmp_path / "good.json", tmp_path / "bad.json", tmp_path / "gone.json"
+    good.write_text(json.dumps([chat, chat]))
+    bad.write_text("{")
+    program.extras.imports.import_files([str(bad), str(good), str(gone)])
+    qtbot.waitUntil(lambda: len(notices) == 2)
+    assert notices[0].message == "“bad.json”: It is not JSON (line 1)."
+    assert "1 more files could not be imported either." in notices[0].hint
+    assert notices[1].message == "Imported 2 chats."
+    assert [s.title for s in program.session.summaries] == ["From elsewhere", "From elsewhere"]
+    assert program.session.current.title == "From elsewhere"
+
+
+def drop(program: Program, x: int, *paths: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    action, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    left = Qt.MouseButton.LeftButton
+    enter = QDragEnterEvent(QPoint(x, 300), action, data, left, none)
+    QApplication.sendEvent(program.window, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(program.window, QDropEvent(QPointF(x, 300), action, data, left, none))
+
+
+def test_a_dropped_json_is_imported_at_the_left_and_attached_at_the_right(
+    talked: Program, tmp_path: Path, qtbot: QtBot
+) -> None:
+    file = tmp_path / "chat.json"
+    export(qtbot, talked, file, "import it again")
+    drop(talked, 100, file)
+    qtbot.waitUntil(lambda: len(talked.session.summaries) == 2)
+    drop(talked, talked.window.width() - 100, file)
+    composer = talked.window.chat_pane.composer
+    qtbot.waitUntil(lambda: [a.name for a in composer.attachments] == ["chat.json"])
+
+
+def test_attached_files_go_to_the_engine_and_survive_a_switch(
+    talked: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot
+) -> None:
+    good = tmp_path / "good.py"
+    good.write_text("answer = 42\n")
+    composer = talked.window.chat_pane.composer
+    first = talked.session.current.conversation_id
+    talked.window.actions_.attach.trigger()
+    choose(qtbot, talked.extras.attachments.dialog, good)
+    qtbot.waitUntil(lambda: len(composer.attachments) == 1)
+    talked.session.new()
+    assert composer.attachments == ()
+    talked.session.show(first)
+    assert composer.attachments == (Attachment("good.py", "answer = 42\n", 12),)
+    qtbot.waitUntil(
+        lambda: (
+            bool(client.all(CountTokens))
+            and "answer = 42" in client.last(CountTokens).messages[-1].content
+        )
+    )
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert "answer = 42" in client.last(StartTurn).messages[-1].content
+    assert composer.attachments == ()
+    assert talked.session.current.path()[-2].attachments[0].name == "good.py"
+
+
+def test_what_cannot_be_attached_is_told_and_the_rest_is_attached(
+    program: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
+) -> None:
+    good, picture = tmp_path / "good.py", tmp_path / "picture.png"
+    good.write_text("x")
+    picture.write_bytes(b"\x89PNG\r\n")
+    composer = program.window.chat_pane.composer
+    drop(program, 300, picture, good, tmp_path)
+    qtbot.waitUntil(lambda: len(composer.attachments) == 1)
+    assert notices[-1].message == "“picture.png” is a picture, not text."
+    assert notices[-1].hint.endswith("1 more files could not be attached either.")
+    composer.files_pasted.emit([str(good)] * 16)
+    assert "A message can have 16 files; these would be 17." in notices[-1].message
+
+
+def test_up_edits_the_last_question_where_it_stands(talked: Program, qtbot: QtBot) -> None:
+    composer = talked.window.chat_pane.composer
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Up)
+    bubble = talked.window.chat_pane.chat._pages.item(talked.session.current.path()[0].message_id)
+    assert bubble.editor is not None  # type: ignore[union-attr]
+
+
+def test_every_way_out_and_in_has_a_key_in_the_menus(program: Program) -> None:
+    actions = program.window.actions_
+    keys = [a.shortcut() for a in (actions.export_chat, actions.import_chats, actions.attach)]
+    assert keys == [QKeySequence("Ctrl+E"), QKeySequence("Ctrl+Shift+I"), QKeySequence("Ctrl+U")]
+    others = [a for a in program.window.actions() if a.shortcut() in keys]
+    assert len(others) == 3
+
+
+@pytest.mark.parametrize(
+    ("title", "stem"),
+    [
+        ("Why: a/b\\c?", "Why a b c"),
+        ("con", "chat con"),
+        ("  ..  ", "chat"),
+        ("x" * 200, "x" * 60),
+        ("Größe 日本", "Größe 日本"),
+    ],
+)
+def test_a_title_makes_a_file_name(title: str, stem: str) -> None:
+    assert file_stem(title) == stem

@@ -1,0 +1,211 @@
+"""A first hour with the window by the keyboard alone, on the real engine and a real database.
+
+Nothing is called that a key could not cause: the story presses keys where the keyboard is, and
+looks at what is shown. After each key the keyboard must still be somewhere that can be seen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QTextEdit, QWidget
+
+from paceline.gui.widgets.reply_view import ReplyView
+from paceline.gui.widgets.sibling_switch import SiblingSwitch
+from paceline.gui.widgets.user_bubble import UserBubble
+from paceline.gui.widgets.welcome.option_button import OptionButton
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.program import Program
+
+LIMIT_MS = 60_000
+MOST_TABS = 90
+CONTROL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+NONE = Qt.KeyboardModifier.NoModifier
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+def seen_part(widget: QWidget) -> QRect:
+    """What of a widget lies within all those that it is in; children do not count."""
+    seen = widget.rect()
+    while (parent := widget.parentWidget()) is not None and not widget.isWindow():
+        seen = seen.translated(widget.pos()) & parent.rect()
+        widget = parent
+    return seen
+
+
+class Keyboard:
+    """Presses keys where the keyboard is."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self._qtbot = qtbot
+
+    @property
+    def place(self) -> QWidget:
+        """What has the keyboard; it must be seen."""
+        found = QApplication.focusWidget()
+        assert found is not None, "nobody has the keyboard"
+        assert found.isVisible(), f"{found} has the keyboard and is hidden"
+        assert not seen_part(found).isEmpty(), f"{found} has the keyboard out of sight"
+        return found
+
+    @property
+    def name(self) -> str:
+        """How a screen reader would call that place."""
+        place = self.place
+        text = place.text() if isinstance(place, QAbstractButton) else ""
+        return place.accessibleName() or text
+
+    def press(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
+        QTest.keyClick(self.place, key, modifiers)
+        self._qtbot.wait(1)
+        assert self.place is not None
+
+    def write(self, text: str) -> None:
+        QTest.keyClicks(self.place, text)
+
+    def go_to(self, is_it: Callable[[QWidget], bool], what: str, *, back: bool = False) -> None:
+        """Press Tab until the keyboard is there."""
+        seen = []
+        for _ in range(MOST_TABS):
+            if is_it(self.place):
+                return
+            seen.append(self.name)
+            self.press(Qt.Key.Key_Backtab if back else Qt.Key.Key_Tab, SHIFT if back else NONE)
+        raise AssertionError(f"Tab does not reach {what}; it reached {seen}")
+
+    def go_to_name(self, part: str, *, back: bool = False) -> None:
+        self.go_to(lambda widget: part in self.name, f"“{part}”", back=back)
+
+
+class Story:
+    """What is seen of the program meanwhile."""
+
+    def __init__(self, qtbot: QtBot, program: Program) -> None:
+        self._qtbot = qtbot
+        self.program = program
+
+    def wait(self, is_so: Callable[[], bool]) -> None:
+        self._qtbot.waitUntil(is_so, timeout=LIMIT_MS)
+
+    def texts(self) -> list[str]:
+        return [message.content for message in self.program.session.current.path()]
+
+    def is_writing(self) -> bool:
+        return self.program.window.actions_.stop.isEnabled()
+
+    def n_replies(self) -> int:
+        messages = self.program.session.current.messages.values()
+        return sum(message.role == "assistant" for message in messages)
+
+
+@pytest.fixture
+def story(qtbot: QtBot, make_real: Callable[..., Program], paceline_home: Path) -> Story:
+    program = make_real(
+        "thread", chats_file=paceline_home / "chats.db", was_welcomed=False, max_tokens=250
+    )
+    program.start()
+    told = Story(qtbot, program)
+    told.wait(lambda: program.pair.state.status == "ready")
+    qtbot.waitActive(program.window)
+    return told
+
+
+def is_switch_of(kind: type[QWidget]) -> Callable[[QWidget], bool]:
+    """Whether a widget steps to another sibling of a message of this kind."""
+
+    def is_it(widget: QWidget) -> bool:
+        switch = widget.parent()
+        if not isinstance(switch, SiblingSwitch):
+            return False
+        above = switch.parentWidget()
+        while above is not None and not isinstance(above, UserBubble | ReplyView):
+            above = above.parentWidget()
+        return isinstance(above, kind)
+
+    return is_it
+
+
+def test_first_run_to_settings_by_keys_alone(qtbot: QtBot, story: Story) -> None:
+    program, keys = story.program, Keyboard(qtbot)
+    composer = program.window.chat_pane.composer.edit
+    assert keys.place is composer
+
+    # First run: the page stands before the field, and one key asks.
+    keys.go_to(lambda widget: isinstance(widget, OptionButton), "a question", back=True)
+    keys.go_to_name("How do I open a file?", back=True)
+    keys.press(Qt.Key.Key_Space)
+    story.wait(lambda: len(story.texts()) == 2 and len(story.texts()[1]) > 10)
+    assert keys.place is composer
+
+    # Stop.
+    keys.press(Qt.Key.Key_Escape)
+    story.wait(lambda: not story.is_writing())
+    assert story.texts()[0] == "How do I open a file?"
+
+    # Edit the question: a sibling with a reply of its own.
+    keys.go_to_name("Conversation", back=True)
+    keys.go_to_name("Edit this message")
+    keys.press(Qt.Key.Key_Space)
+    assert isinstance(keys.place, QTextEdit | QAbstractScrollArea)
+    keys.press(Qt.Key.Key_A, CONTROL)
+    keys.write("What does len do?")
+    keys.press(Qt.Key.Key_Return)
+    story.wait(lambda: story.n_replies() == 2 and not story.is_writing())
+    assert story.texts()[0] == "What does len do?"
+
+    # Regenerate: a second reply to it.
+    first = story.texts()[1]
+    keys.press(Qt.Key.Key_R, CONTROL)
+    story.wait(lambda: story.n_replies() == 3 and not story.is_writing())
+
+    # Step to the sibling of the reply, then to that of the question.
+    keys.press(Qt.Key.Key_L, CONTROL)
+    keys.go_to_name("Conversation", back=True)
+    keys.go_to(is_switch_of(ReplyView), "the siblings of the reply")
+    keys.press(Qt.Key.Key_Space)
+    assert story.texts() == ["What does len do?", first]
+    keys.press(Qt.Key.Key_L, CONTROL)
+    keys.go_to_name("Conversation", back=True)
+    keys.go_to(is_switch_of(UserBubble), "the siblings of the question")
+    keys.press(Qt.Key.Key_Space)
+    assert story.texts()[0] == "How do I open a file?"
+    keys.press(Qt.Key.Key_L, CONTROL)
+    assert keys.place is composer
+
+    # Find the chat by a word of the question.
+    keys.press(Qt.Key.Key_N, CONTROL)
+    assert not story.texts()
+    keys.press(Qt.Key.Key_F, CONTROL)
+    keys.write("len")
+    found = program.window.sidebar.finder.found
+    story.wait(found.isVisible)
+    keys.go_to(lambda widget: widget is found or found.isAncestorOf(widget), "what was found")
+    keys.press(Qt.Key.Key_End)  # the last row is a message; those above it may be titles
+    keys.press(Qt.Key.Key_Return)
+    story.wait(lambda: "What does len do?" in story.texts())
+
+    # Settings: opened, gone through, closed; the keyboard comes back.
+    before = keys.place
+    keys.press(Qt.Key.Key_Comma, CONTROL)
+    dialog = QApplication.activeModalWidget()
+    assert dialog is not None
+    assert dialog.isAncestorOf(keys.place)
+    for _ in range(8):
+        keys.press(Qt.Key.Key_Tab)
+        assert dialog.isAncestorOf(keys.place)
+    QTest.keyClick(keys.place, Qt.Key.Key_Escape)
+    story.wait(lambda: QApplication.activeModalWidget() is None)
+    program.window.activateWindow()  # as a window manager does
+    story.wait(lambda: QApplication.focusWidget() is not None)
+    assert keys.place is before

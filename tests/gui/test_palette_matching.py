@@ -1,0 +1,110 @@
+"""Fuzzy matching: what is found, what stands in front, and that no title is slow."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paceline.gui.widgets.palette.commands import CommandIndex, PaletteCommand
+from paceline.gui.widgets.palette.matching import Query
+
+
+def ranked(text: str, *titles: str) -> list[str]:
+    query = Query(text)
+    found = [(match.score, title) for title in titles if (match := query.match(title)) is not None]
+    return [title for _, title in sorted(found, key=lambda pair: -pair[0])]
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        ("nc", ["New chat", "Find chats", "Once", "Open draft model"]),
+        ("copy", ["Copy the last reply", "Choose a policy, y"]),
+        ("dark", ["Dark", "Switch light and dark", "Draft a remark"]),
+        ("model", ["Choose models", "More demos later"]),
+        ("rm", ["Reload models", "Alarm", "A random text"]),
+        ("tc", ["Token colours", "Switch", "Batch"]),
+    ],
+)
+def test_the_meant_one_stands_first(text: str, titles: list[str]) -> None:
+    assert ranked(text, *reversed(titles))[0] == titles[0]
+
+
+def test_letters_must_stand_in_their_order() -> None:
+    assert Query("abc").match("a-b-c") is not None
+    assert Query("abc").match("acb") is None
+    assert Query("chats").match("chat") is None
+
+
+def test_case_and_blanks_do_not_matter() -> None:
+    match = Query("NEW Ch").match("new chat")
+    assert match is not None
+    assert match.places == (0, 1, 2, 4, 5)
+
+
+def test_an_empty_query_fits_everything() -> None:
+    match = Query("  ").match("anything")
+    assert match is not None
+    assert match.places == ()
+
+
+def brute_force(letters: str, title: str) -> bool:
+    places = itertools.combinations(range(len(title)), len(letters))
+    return any(all(title[at] == c for at, c in zip(p, letters, strict=True)) for p in places)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text("abA -", max_size=4), st.text("abAB -_", max_size=9))
+def test_it_finds_what_a_search_through_all_places_finds(text: str, title: str) -> None:
+    letters = "".join(text.casefold().split())
+    match = Query(text).match(title)
+    assert (match is not None) == brute_force(letters, title.casefold())
+    if match is not None:
+        assert "".join(title[at].casefold() for at in match.places) == letters
+        assert list(match.places) == sorted(set(match.places))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=30), st.text(max_size=60))
+def test_any_text_is_harmless(text: str, title: str) -> None:
+    match = Query(text).match(title)
+    if match is not None:
+        assert all(0 <= at < len(title) for at in match.places)
+
+
+def test_no_title_takes_long() -> None:
+    query = Query("a" * 40 + "b")
+    begin = time.perf_counter()
+    for _ in range(20):
+        assert query.match("a" * 5000) is None
+        assert not query.may_match("a" * 5000)
+    assert time.perf_counter() - begin < 2.0  # a backtracking search would take for ever
+
+
+class Source:
+    def __init__(self, *commands: PaletteCommand) -> None:
+        self._commands = commands
+
+    def commands(self) -> tuple[PaletteCommand, ...]:
+        return self._commands
+
+
+def command(title: str, obstacle: str | None = None) -> PaletteCommand:
+    return PaletteCommand(title, "Group", "", str, obstacle)
+
+
+def test_what_was_used_comes_first_and_what_is_off_last() -> None:
+    one, two, off = command("Open one"), command("Open two"), command("Open", "not now")
+    index = CommandIndex([Source(one, off, two)])
+    index.refresh()
+    assert [row.command for row in index.rows("")] == [one, off, two]
+    index.note_used(two)
+    assert [row.command for row in index.rows("")] == [two, one, off]
+    assert [row.command for row in index.rows("open")] == [two, one, off]
+    index.note_used(one)
+    assert [row.command for row in index.rows("")][:2] == [one, two]
+    assert index.rows("xyz") == []

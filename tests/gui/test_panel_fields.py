@@ -1,0 +1,247 @@
+"""Stop strings, the seed, values that are put back, forms from files, and one truth for cutting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from gui.fake_client import STATS
+from paceline.chat.stops import MAX_STOPS
+from paceline.gui.viewmodels.constraints import EXAMPLES, judge
+from paceline.gui.widgets.fields import SliderField
+from paceline.gui.widgets.seed_field import SeedField
+from paceline.gui.widgets.stop_field import StopField
+from paceline.messages import StartTurn, TurnFinished
+from paceline.settings import MAX_SEED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.engine.drafters.base import Parameter
+    from paceline.gui.program import Program
+    from paceline.messages import FinishReason
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+# ---------------------------------------------------------------------------------- stop strings
+
+
+@pytest.fixture
+def stops(qtbot: QtBot) -> StopField:
+    field = StopField()
+    qtbot.addWidget(field)
+    field.show()
+    return field
+
+
+def test_stop_strings_by_keyboard(stops: StopField, qtbot: QtBot) -> None:
+    qtbot.keyClicks(stops.field, "\\n\\n")
+    with qtbot.waitSignal(stops.changed):
+        qtbot.keyClick(stops.field, Qt.Key.Key_Return)
+    qtbot.keyClicks(stops.field, "User:")
+    qtbot.keyClick(stops.field, Qt.Key.Key_Enter)
+    assert stops.stops == ("\n\n", "User:")
+    assert stops.field.text() == ""
+    assert stops.chips[0].text().startswith("\\n\\n")
+    # Backspace in the empty field goes to the last one, the next takes it away.
+    qtbot.keyClick(stops.field, Qt.Key.Key_Backspace)
+    assert stops.stops == ("\n\n", "User:")
+    assert stops.focusWidget() is stops.chips[-1]
+    qtbot.keyClick(stops.chips[-1], Qt.Key.Key_Backspace)
+    assert stops.stops == ("\n\n",)
+    assert stops.focusWidget() is stops.chips[0]
+    qtbot.keyClick(stops.chips[0], Qt.Key.Key_Delete)
+    assert (stops.stops, stops.chips) == ((), [])
+    assert stops.focusWidget() is stops.field
+
+
+def test_a_click_removes_a_stop_string(stops: StopField, qtbot: QtBot) -> None:
+    stops.show_stops(("a", "b", "c"))
+    with qtbot.waitSignal(stops.changed):
+        stops.chips[1].click()
+    assert stops.stops == ("a", "c")
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "words"),
+    [
+        (("a",), "a", "given twice"),
+        ((), "x" * 201, "201 characters"),
+        (tuple(map(str, range(MAX_STOPS))), "x", "17 stop strings"),
+    ],
+)
+def test_what_cannot_be_a_stop_string_stays_typed(
+    stops: StopField, before: tuple[str, ...], typed: str, words: str
+) -> None:
+    stops.show_stops(before)
+    stops.field.setText(typed)
+    stops.add(stops.field.text())
+    assert words in stops.problem.text()
+    assert (stops.stops, stops.field.text()) == (before, typed)
+    stops.add("")
+    assert stops.stops == before
+
+
+def test_stop_strings_go_into_the_next_reply(program: Program, client: FakeClient) -> None:
+    program.window.panel.sampling.stops.add("\\t")
+    program.session.send("Hello?")
+    assert client.last(StartTurn).stop == ("\t",)
+    assert program.settings().stop == ("\t",)
+    program.window.panel.sampling.reset_button.click()
+    assert program.panel.turn_options().stop == ()
+
+
+# ----------------------------------------------------------------------------------------- seed
+
+
+def test_a_seed_is_new_or_fixed(qtbot: QtBot) -> None:
+    field = SeedField()
+    qtbot.addWidget(field)
+    assert field.seed is None
+    assert not field.number.isVisibleTo(field)
+    with qtbot.waitSignal(field.changed):
+        field.choice.buttons["fixed"].click()
+    assert field.seed == 0
+    assert field.number.isVisibleTo(field)
+    field.number.setValue(MAX_SEED)
+    assert field.seed == MAX_SEED
+    field.copy.click()
+    assert QGuiApplication.clipboard().text() == str(MAX_SEED)
+    field.choice.buttons["new"].click()
+    assert field.seed is None
+    field.choice.buttons["fixed"].click()
+    assert field.seed == MAX_SEED  # the number was kept
+
+
+def test_the_seed_of_the_last_reply(program: Program, client: FakeClient) -> None:
+    seed = program.window.panel.sampling.seed
+    assert not seed.last.isEnabled()
+    program.session.send("Hello?")
+    client.reply("Hi")
+    assert seed.last.isEnabled()
+    seed.last.click()
+    assert seed.seed == 7
+    assert program.panel.turn_options().seed == 7
+    program.session.new()
+    assert not seed.last.isEnabled()
+
+
+# ---------------------------------------------------------------------------------- single values
+
+
+def test_one_value_is_put_back(program: Program, qtbot: QtBot) -> None:
+    sampling = program.window.panel.sampling
+    program.window.panel.open_only(("sampling",))
+    field = sampling.top_p
+    assert field.put_back_button.isHidden()
+    field.field.setValue(0.5)
+    sampling.min_p.field.setValue(0.3)
+    assert not field.put_back_button.isHidden()
+    qtbot.mouseDClick(field.label, Qt.MouseButton.LeftButton)
+    assert field.value == 0.95
+    assert field.put_back_button.isHidden()
+    sampling.min_p.put_back_button.setFocus()
+    qtbot.keyClick(sampling.min_p.put_back_button, Qt.Key.Key_Space)
+    assert program.panel.turn_options().sampling.min_p == 0.05
+    assert sampling.focusWidget() is sampling.min_p.field
+
+
+def test_one_draft_setting_is_put_back(program: Program) -> None:
+    program.speculation.use("draft:n_max=3:p_min=0.5")
+    fields = program.window.panel.draft_settings.fields
+    fields["n_max"].put_back_button.click()
+    assert program.speculation.strategy == "draft:p_min=0.5"
+    assert fields["n_max"].put_back_button.isHidden()
+
+
+def test_every_setting_teaches_its_range_and_default(program: Program) -> None:
+    model, card = program.speculation, program.window.panel.draft_settings
+    for info in model.infos:
+        model.choose(info.id)
+        assert len(card.fields) == len(info.parameters)
+        for parameter in info.parameters:
+            assert teaches(card.fields[parameter.name], parameter)
+    sampling = program.window.panel.sampling
+    for field in sampling.sliders.findChildren(SliderField):
+        assert "sual" in field.slider.toolTip()
+        assert "Default: " in field.slider.toolTip()
+        assert field.slider.accessibleDescription() == field.slider.toolTip()
+
+
+def teaches(field: SliderField, parameter: Parameter) -> bool:
+    words = field.field.toolTip()
+    return parameter.help in words and f"Default: {parameter.default:g}" in words
+
+
+# -------------------------------------------------------------------------------- form and length
+
+
+@pytest.mark.parametrize(("form", "at"), [("schema", 1), ("grammar", 2)])
+def test_an_example_can_be_used_and_taken_back(program: Program, form: str, at: int) -> None:
+    card = program.window.panel.sampling.form
+    assert card.tools.isHidden()
+    card.form_choice.setCurrentIndex(at)
+    card.editor.setPlainText("mine")
+    card.example.click()
+    assert card.editor.toPlainText() == EXAMPLES[form]
+    assert judge(form, EXAMPLES[form]) == ""  # type: ignore[arg-type]
+    assert card.problem.isHidden()
+    card.editor.undo()
+    assert card.editor.toPlainText() == "mine"
+
+
+def test_a_schema_is_loaded_from_a_file(program: Program, tmp_path: Path, qtbot: QtBot) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text('{"type": "array"}', "utf-8")
+    card = program.window.panel.sampling.form
+    card.form_choice.setCurrentIndex(1)
+    card.load.click()
+    opener = program.tuning.open_file
+    assert opener.dialog is not None
+    opener.dialog.reject()
+    assert opener.dialog is None
+    with qtbot.waitSignal(card.changed):
+        opener.read(str(file))
+    assert program.panel.turn_options().sampling.json_schema == '{"type": "array"}'
+
+
+@pytest.mark.parametrize(
+    ("reason", "text", "words"),
+    [
+        ("length", '{"a": ', "Allow more than 1024 tokens"),
+        ("stop", '{"a": ', "A stop string ended it"),
+        ("length", '{"a": 1}', ""),
+        ("cancelled", '{"a": ', ""),
+    ],
+)
+def test_json_that_was_cut_is_told(
+    program: Program, client: FakeClient, reason: FinishReason, text: str, words: str
+) -> None:
+    program.window.panel.sampling.form.put_text("schema", '{"type": "object"}')
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    client.step(text, 1)
+    client.emit(TurnFinished(turn_id, reason, text, (1, 2, 3), 7, "draft", STATS))
+    errors = program.window.chat_pane.errors
+    assert errors.isHidden() == (not words)
+    assert words in errors.text.text()
+
+
+def test_cutting_is_one_truth_with_the_settings_dialog(program: Program) -> None:
+    cuts = program.window.panel.sampling.cuts
+    preference = program.extras.preferences.cuts_long_chats
+    assert cuts.isChecked()
+    cuts.click()
+    assert preference.value is False
+    assert not program.panel.turn_options().cuts
+    assert not program.settings().cuts_long_chats
+    preference.set_value(True)
+    assert cuts.isChecked()
+    assert program.panel.turn_options().cuts

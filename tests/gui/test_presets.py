@@ -1,0 +1,318 @@
+"""Presets of replies: built-in and own ones, menu, files, undo, and what survives a restart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QSignalSpy
+
+from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_text
+from paceline.errors import UserError
+from paceline.gui.open_file import read_text
+from paceline.gui.viewmodels.presets import DEFAULT_KEY, ReplyPresets
+from paceline.gui.viewmodels.reply_settings import ReplySettings
+from paceline.messages import StartTurn
+from paceline.params import LogitBias, SamplingParams
+from paceline.settings import MAX_PRESETS, ReplyPreset, Settings, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from PySide6.QtGui import QAction
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+    from paceline.gui.widgets.name_dialog import NameDialog
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+TUTOR = ReplyPreset("Tutor", SamplingParams(temperature=0.4), 300, ("\n\n",), "Explain.")
+WORK = ReplySettings(
+    SamplingParams(temperature=1.3, logit_bias=(LogitBias(1, 2.0),), json_schema="{}"),
+    77, 5, "Be brief.", ("###",),
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------------------- the view-model
+
+
+@pytest.fixture
+def presets(qapp: object) -> ReplyPresets:
+    return ReplyPresets([TUTOR])
+
+
+def test_a_built_in_preset_leaves_what_belongs_to_the_work(presets: ReplyPresets) -> None:
+    presets.show_settings(WORK)
+    precise = presets.applied(":precise")
+    assert precise.sampling == SamplingParams(
+        temperature=0.2, logit_bias=(LogitBias(1, 2.0),), json_schema="{}"
+    )
+    assert (precise.seed, precise.system_prompt, precise.stop) == (5, "Be brief.", ("###",))
+    assert presets.applied(":greedy").sampling.temperature == 0
+    assert presets.applied(":code").max_tokens > presets.applied(":greedy").max_tokens
+
+
+def test_an_own_preset_brings_everything_but_the_seed(presets: ReplyPresets) -> None:
+    presets.show_settings(WORK)
+    assert presets.applied("Tutor") == ReplySettings(TUTOR.sampling, 300, 5, "Explain.", ("\n\n",))
+
+
+def test_the_first_choice_is_what_is_set(presets: ReplyPresets) -> None:
+    presets.show_settings(ReplySettings())
+    assert (presets.chosen, presets.differs) == (DEFAULT_KEY, False)
+    presets.show_settings(WORK)
+    assert (presets.chosen, presets.differs) == (DEFAULT_KEY, True)
+
+
+def test_every_built_in_preset_differs_from_the_others(presets: ReplyPresets) -> None:
+    keys = [row.key for row in presets.rows if row.is_built_in]
+    values = [presets.applied(key) for key in keys]
+    assert len(keys) == 5
+    assert len({repr(value) for value in values}) == 5
+    assert presets.applied(DEFAULT_KEY) == ReplySettings()
+
+
+@pytest.mark.parametrize("key", [DEFAULT_KEY, ":code"])
+def test_built_in_presets_stay(presets: ReplyPresets, key: str) -> None:
+    before = presets.rows
+    presets.choose(key)
+    presets.delete(key)
+    presets.rename(key, "Other")
+    presets.update_chosen()
+    assert presets.rows == before
+    assert presets.chosen_own is None
+
+
+def test_save_update_rename_delete(presets: ReplyPresets) -> None:
+    told = QSignalSpy(presets.kept_changed)
+    presets.show_settings(WORK)
+    presets.save_as("  Work ")
+    assert presets.own[-1] == ReplyPreset("Work", WORK.sampling, 77, ("###",), "Be brief.")
+    assert (presets.chosen, presets.differs) == ("Work", False)
+    changed = ReplySettings(max_tokens=5)
+    presets.show_settings(changed)
+    assert presets.differs
+    presets.update_chosen()
+    assert not presets.differs
+    assert presets.own[-1].max_tokens == 5
+    presets.rename("Work", "Play")
+    assert presets.chosen == "Play"
+    presets.rename("Tutor", "Teacher")
+    assert [p.name for p in presets.own] == ["Teacher", "Play"]
+    presets.delete("Play")
+    assert (presets.chosen, [p.name for p in presets.own]) == ("", ["Teacher"])
+    assert told.count() == 5
+
+
+def test_names_that_cannot_be(presets: ReplyPresets) -> None:
+    assert "name" in presets.obstacle("  ")
+    assert "of this name" in presets.obstacle("tutor")
+    assert "of this name" in presets.obstacle("PRECISE")
+    assert "colon" in presets.obstacle(":greedy")
+    assert presets.obstacle("tutor", but="Tutor") == ""
+    assert presets.obstacle("Other") == ""
+
+
+def test_imported_names_give_way(presets: ReplyPresets) -> None:
+    names = presets.add([TUTOR, ReplyPreset("balanced"), ReplyPreset(":code"), TUTOR])
+    assert names == ("Tutor (2)", "balanced (2)", "code (2)", "Tutor (3)")
+    assert [p.name for p in presets.own] == ["Tutor", *names]
+    assert presets.chosen == ""
+
+
+def test_a_choice_that_is_gone_is_none(qapp: object) -> None:
+    assert ReplyPresets([TUTOR], "Other").chosen == ""
+    assert ReplyPresets([TUTOR], "Tutor").title == "Tutor"
+    assert ReplyPresets([], ":greedy").chosen == ":greedy"
+
+
+# ------------------------------------------------------------------------------------ the window
+
+
+def menu_action(program: Program, words: str) -> QAction:
+    menu = program.tuning.replies.card_button.menu_
+    menu.fill()
+    (found,) = (action for action in menu.actions() if action.text().startswith(words))
+    return found
+
+
+def dialog_of(program: Program) -> NameDialog:
+    dialog = program.tuning.replies.dialog
+    assert dialog is not None
+    return dialog
+
+
+def test_a_preset_goes_into_the_next_reply(program: Program, client: FakeClient) -> None:
+    program.window.panel.sampling.system_prompt.setPlainText("Be kind.")
+    menu_action(program, "Precise").trigger()
+    program.session.send("Hello?")
+    command = client.last(StartTurn)
+    assert command.sampling.temperature == 0.2
+    assert command.messages[0].content == "Be kind."
+    for button in (program.tuning.replies.card_button, program.tuning.replies.foot_button):
+        assert button.text() == "Preset: Precise ▾"
+    assert program.tuning.replies.foot_button.isVisibleTo(program.window)
+
+
+def test_the_mark_says_that_other_values_are_set(program: Program) -> None:
+    menu_action(program, "Greedy").trigger()
+    button = program.tuning.replies.foot_button
+    assert "•" not in button.text()
+    program.window.panel.sampling.top_k.field.setValue(3)
+    assert "Greedy •" in button.text()
+    assert "changed since" in button.accessibleName()
+    program.window.panel.sampling.top_k.put_back()
+    assert "•" not in button.text()
+
+
+def test_own_values_come_back_when_a_preset_took_their_place(program: Program) -> None:
+    sampling, errors = program.window.panel.sampling, program.window.chat_pane.errors
+    menu_action(program, "Creative").trigger()
+    assert errors.isHidden()  # nothing was lost
+    sampling.temperature.field.setValue(1.7)
+    sampling.stops.add("###")
+    mine = sampling.settings
+    menu_action(program, "Precise").trigger()
+    assert sampling.settings.sampling.temperature == 0.2
+    assert not errors.isHidden()
+    errors.action.click()
+    assert sampling.settings == mine
+    assert program.tuning.replies.presets.chosen == ":creative"
+    assert errors.isHidden()
+
+
+def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> None:
+    sampling, presets = program.window.panel.sampling, program.tuning.replies.presets
+    sampling.temperature.field.setValue(1.7)
+    menu_action(program, "Save as").trigger()
+    dialog = dialog_of(program)
+    assert not dialog.take.isEnabled()
+    qtbot.keyClicks(dialog.field, "precise")
+    assert "of this name" in dialog.problem.text()
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert presets.own == ()
+    qtbot.keyClicks(dialog.field, " but wild")
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert program.tuning.replies.dialog is None
+    assert presets.title == "precise but wild"
+    sampling.temperature.field.setValue(1.8)
+    menu_action(program, "Update").trigger()
+    assert presets.own[0].sampling.temperature == 1.8
+    menu_action(program, "Rename").trigger()
+    dialog_of(program).field.setText("Wild")
+    qtbot.keyClick(dialog_of(program).field, Qt.Key.Key_Return)
+    assert [p.name for p in presets.own] == ["Wild"]
+    menu_action(program, "Delete").trigger()
+    assert presets.own == ()
+    program.window.chat_pane.errors.action.click()
+    assert [p.name for p in presets.own] == ["Wild"]
+    assert presets.chosen == "Wild"
+
+
+def test_presets_survive_a_restart(
+    make_program: Callable[..., Program], paceline_home: Path
+) -> None:
+    first = make_program()
+    first.window.panel.sampling.use(WORK)
+    first.tuning.replies.presets.save_as("Work")
+    first.window.panel.sampling.temperature.field.setValue(0.5)
+    first.window.panel.sampling.cuts.setChecked(False)
+    first.save()
+    loaded = load_settings(paceline_home / "config" / "settings.json")
+    assert loaded.put_aside is None
+    assert loaded.settings.reply_presets[0].name == "Work"
+    assert loaded.settings.stop == ("###",)
+    second = make_program(loaded.settings)
+    presets = second.tuning.replies.presets
+    assert (presets.chosen, presets.differs) == ("Work", True)
+    assert second.tuning.replies.card_button.text() == "Preset: Work • ▾"
+    assert second.window.panel.sampling.settings.sampling.temperature == 0.5
+    assert replace(second.settings(), window=loaded.settings.window) == loaded.settings
+    assert not second.panel.turn_options().cuts
+
+
+def test_presets_are_in_the_palette(program: Program) -> None:
+    commands = {command.title: command for command in program.tuning.replies.commands()}
+    assert commands["Use the preset Balanced"].is_on
+    commands["Use the preset Code"].run()
+    assert program.tuning.replies.presets.chosen == ":code"
+
+
+# ------------------------------------------------------------------------------------- the files
+
+
+def test_export_and_import(
+    make_program: Callable[..., Program], tmp_path: Path, qtbot: QtBot
+) -> None:
+    program = make_program(Settings(reply_presets=(TUTOR,)))
+    file = tmp_path / "presets.json"
+    assert menu_action(program, "Export").isEnabled()
+    menu_action(program, "Export").trigger()
+    assert program.save_file.dialog is not None
+    program.save_file.dialog.reject()
+    program.save_file.write(str(file))
+    qtbot.waitUntil(file.exists)
+    assert presets_from_text(file.read_text("utf-8")) == (TUTOR,)
+    menu_action(program, "Import").trigger()
+    assert program.tuning.open_file.dialog is not None
+    program.tuning.open_file.dialog.reject()
+    presets = program.tuning.replies.presets
+    with qtbot.waitSignal(presets.kept_changed):
+        program.tuning.open_file.read(str(file))
+    assert [p.name for p in presets.own] == ["Tutor", "Tutor (2)"]
+    assert "Tutor (2)" in program.window.chat_pane.errors.text.text()
+
+
+def test_a_broken_file_is_told_and_changes_nothing(
+    program: Program, tmp_path: Path, qtbot: QtBot
+) -> None:
+    assert not menu_action(program, "Export").isEnabled()
+    file = tmp_path / "presets.json"
+    data = json.loads(presets_to_text([TUTOR, TUTOR]))
+    data["presets"][1]["max_tokens"] = -1
+    file.write_text(json.dumps(data), "utf-8")
+    menu_action(program, "Import").trigger()
+    with qtbot.waitSignal(program.notifications.posted):
+        program.tuning.open_file.read(str(file))
+    assert "Preset 2 (“Tutor”): Max tokens is -1" in program.window.chat_pane.errors.text.text()
+    assert program.tuning.replies.presets.own == ()
+    assert program.tuning.open_file.dialog is not None
+    program.tuning.open_file.dialog.reject()
+
+
+def test_there_is_room_for_so_many(make_program: Callable[..., Program]) -> None:
+    many = tuple(ReplyPreset(f"P{number}") for number in range(MAX_PRESETS - 1))
+    program = make_program(Settings(reply_presets=many))
+    with pytest.raises(UserError, match="room for 1"):
+        program.tuning.replies.take(presets_to_text([TUTOR, TUTOR]))
+    program.tuning.replies.take(presets_to_text([TUTOR]))
+    assert not menu_action(program, "Save as").isEnabled()
+    assert load_settings_after_save(program).reply_presets[-1] == TUTOR
+
+
+def load_settings_after_save(program: Program) -> Settings:
+    program.save()
+    return load_settings(program._settings_file).settings
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    long, binary = tmp_path / "long", tmp_path / "binary"
+    long.write_bytes(b"x" * 11)
+    binary.write_bytes(b"\xff\xfe\x00")
+    assert read_text(long, 11) == "x" * 11
+    for path, limit, code in (
+        (long, 10, "file-too-long"),
+        (binary, 10, "no-text"),
+        (tmp_path / "absent", 10, "cannot-read"),
+        (tmp_path, 10, "cannot-read"),
+    ):
+        with pytest.raises(UserError) as raised:
+            read_text(path, limit)
+        assert raised.value.code == code
+    assert MAX_FILE_BYTES > 1_000_000

@@ -1,0 +1,99 @@
+"""Keys: none is given twice, every one is listed, and the list can be searched."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QApplication
+
+from paceline.gui.palette_sources import actions_of, plain_text
+from paceline.gui.shortcuts import shortcuts_of
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.program import Program
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+def window_actions(program: Program) -> list[QAction]:
+    scopes = (Qt.ShortcutContext.WindowShortcut, Qt.ShortcutContext.ApplicationShortcut)
+    return [
+        action
+        for action in program.window.findChildren(QAction)
+        if action.shortcuts() and action.shortcutContext() in scopes and action.text()
+    ]
+
+
+def test_no_key_means_two_things(program: Program) -> None:
+    keys = Counter(
+        keys.toString() for action in window_actions(program) for keys in action.shortcuts()
+    )
+    assert len(keys) > 20
+    assert [key for key, times in keys.items() if times > 1] == []
+
+
+def test_every_key_is_listed(program: Program) -> None:
+    listed = {
+        (shortcut.title, keys)
+        for shortcut in shortcuts_of(program.window.menus, program.window)
+        for keys in shortcut.keys
+    }
+    native = QKeySequence.SequenceFormat.NativeText
+    for action in program.window.findChildren(QAction):
+        if action.isVisible() and action.text():
+            for keys in action.shortcuts():
+                assert (plain_text(action).rstrip("…"), keys.toString(native)) in listed
+
+
+def test_every_action_with_a_key_stands_in_a_menu(program: Program) -> None:
+    in_menus = {action for _, action in actions_of(program.window.menus)}
+    for action in window_actions(program):
+        assert action in in_menus or not action.isVisible(), action.text()
+
+
+def test_no_two_entries_of_a_menu_have_the_same_letter(program: Program) -> None:
+    menus = [action.menu() for action in program.window.menus.actions()]
+    for menu in menus:
+        letters = Counter(
+            action.text().replace("&&", "").partition("&")[2][:1].casefold()
+            for action in menu.actions()
+            if action.isVisible() and "&" in action.text().replace("&&", "")
+        )
+        assert [c for c, times in letters.items() if times > 1] == [], menu.title()
+
+
+def test_the_list_is_searched_by_name_and_key(program: Program, qtbot: QtBot) -> None:
+    program.window.actions_.shortcuts.trigger()
+    dialog = program.extras.help.shortcuts
+    assert dialog is not None
+
+    def shown() -> list[str]:
+        return [shortcut.title for shortcut, _, row in dialog.rows if row.isVisible()]
+
+    assert {"New chat", "Settings", "Stop the reply", "Begin a new line"} <= set(shown())
+    qtbot.keyClicks(dialog.search, "ctrl+k")
+    assert shown() == ["Find a command"]
+    dialog.search.setText("reload")
+    assert shown() == ["Reload models"]
+    dialog.search.setText("no such thing")
+    assert shown() == []
+    assert dialog._nothing.isVisible()
+    dialog.accept()
+    assert program.extras.help.shortcuts is None
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_K, Qt.Key.Key_Comma, Qt.Key.Key_Plus])
+def test_the_message_field_does_not_swallow_the_window_s_keys(
+    program: Program, key: Qt.Key
+) -> None:
+    edit = program.window.chat_pane.composer.edit
+    event = QKeyEvent(QEvent.Type.ShortcutOverride, key, Qt.KeyboardModifier.ControlModifier)
+    event.ignore()
+    QApplication.sendEvent(edit, event)
+    assert not event.isAccepted()

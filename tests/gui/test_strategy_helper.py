@@ -1,0 +1,91 @@
+"""“Which strategy?”: what it recommends here, what it applies, and what else it offers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+
+from paceline.chat.use_cases import USE_CASES
+from paceline.messages import LoadPair, Tune
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+    from paceline.gui.widgets.strategy_helper import StrategyHelper
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+def opened(program: Program) -> StrategyHelper:
+    program.window.actions_.which_strategy.trigger()
+    dialog = program.tuning.advisor.dialog
+    assert dialog is not None
+    return dialog
+
+
+def test_every_kind_of_work_has_a_card_with_a_reason(program: Program) -> None:
+    program.window.panel.picker.help_button.click()
+    dialog = opened(program)  # the same one
+    assert tuple(dialog.cards) == USE_CASES
+    for card in dialog.cards.values():
+        assert card.reason.text().endswith(".")
+        assert card.apply.accessibleName()
+    assert dialog.isModal()
+    assert len({card.reason.text() for card in dialog.cards.values()}) == len(USE_CASES)
+    dialog.reject()
+
+
+def test_applying_changes_the_running_reply(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.session.send("Hello?")
+    client.start_turn()
+    dialog = opened(program)
+    card = dialog.cards["editing"]
+    card.apply.setFocus()
+    qtbot.keyClick(card.apply, Qt.Key.Key_Space)
+    assert program.tuning.advisor.dialog is None
+    assert program.speculation.strategy == "suffix+draft"
+    qtbot.waitUntil(lambda: bool(client.all(Tune)))
+    assert client.last(Tune).strategy == "suffix+draft"
+    client.finish_turn("Hi")
+    card = opened(program).cards["editing"]
+    assert not card.in_use.isHidden()
+    assert card.apply.isHidden()
+
+
+def test_settings_of_a_recommendation_are_taken_over(program: Program) -> None:
+    card = opened(program).cards["structured"]
+    assert "min_hits=2" in card.details.text()
+    card.apply.click()
+    assert program.speculation.value("ngram-map-k4v", "min_hits") == 2
+
+
+def test_learning_is_offered_until_it_is_on(program: Program) -> None:
+    card = opened(program).cards["long"]
+    assert card.offer.text() == "Learn across chats"
+    card.offer.click()
+    assert program.learning.remembers
+    assert card.offer.isHidden()
+    assert card.hint.isHidden() or not card.hint.isVisibleTo(card)
+    program.window.panel.learning.switch.click()
+    assert not card.offer.isHidden()
+
+
+def test_a_spare_draft_model_can_be_unloaded(program: Program, client: FakeClient) -> None:
+    dialog = opened(program)
+    card = dialog.cards["memory"]
+    assert "MiB" in card.hint.text()
+    assert "Draft model" in dialog.cards["general"].strategy.text()
+    card.offer.click()
+    assert client.last(LoadPair).draft is None
+    client.finish_load()
+    assert card.offer.isHidden()
+    # Without a draft model the rest is recommended by lookups alone.
+    for other in dialog.cards.values():
+        assert "Draft model" not in other.strategy.text()
+    assert "Without one" in dialog.cards["general"].reason.text()

@@ -1,0 +1,90 @@
+"""Larger text while the window is open: everything grows, and nothing that was shown is lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+
+from paceline.gui.scale import font_px
+from paceline.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+
+
+def test_the_window_grows_with_its_text(program: Program, client: FakeClient, qtbot: QtBot) -> None:
+    program.session.send("Hello?")
+    client.reply("Some **words** and `code`.\n\n" * 40)
+    window = program.window
+    composer = window.chat_pane.composer.edit
+    composer.setPlainText("not sent yet")
+    before = composer.fontMetrics().height(), window.panel.width(), window.sidebar.width()
+    program.appearance.set_font_px(17)
+    qtbot.waitUntil(lambda: font_px() == 17)
+    after = composer.fontMetrics().height(), window.panel.width(), window.sidebar.width()
+    assert all(large > small for large, small in zip(after, before, strict=True))
+    assert composer.toPlainText() == "not sent yet"
+    state = window.state()
+    assert abs(state.panel_width - 356) <= 2  # kept as at scale 1
+    program.appearance.set_font_px(14)
+    qtbot.waitUntil(lambda: font_px() == 14)
+    again = composer.fontMetrics().height(), window.panel.width(), window.sidebar.width()
+    assert all(abs(one - other) <= 2 for one, other in zip(again, before, strict=True))
+
+
+def test_in_a_narrow_window_the_panes_give_way_to_larger_text(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program(Settings(font_px=20))
+    client.finish_load()
+    window = program.window
+    window.resize(1280, 800)
+    assert not window.panes.is_shown("sidebar")
+    assert window.panes.is_shown("panel")
+    window.resize(660, 600)
+    assert not window.panes.is_shown("panel")
+    assert window.state().sidebar_visible
+
+
+def test_the_last_reply_is_copied_and_a_private_chat_begun(
+    program: Program, client: FakeClient
+) -> None:
+    actions = program.window.actions_
+    actions.copy_reply.trigger()  # there is none, and that is no error
+    program.session.send("Hello?")
+    client.reply("The **answer**.")
+    actions.copy_reply.trigger()
+    assert QGuiApplication.clipboard().text() == "The **answer**."
+    actions.new_private.trigger()
+    assert program.session.current.private
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # a dialog's sizes
+def test_words_on_buttons_and_plots_are_not_cut_off_by_another_size(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.session.send("Hello?")
+    client.reply("Some words.")
+    window = program.window
+    scale = window.panel.plot.bars_canvas.scale_label
+    qtbot.waitUntil(lambda: "drafted" in scale.text())
+    program.runs.open_last()
+    dialog = program.runs.dialog
+    assert dialog is not None
+    style = dialog.styleSheet()
+    program.appearance.set_font_px(19)
+    qtbot.waitUntil(lambda: font_px() == 19)
+    qtbot.waitUntil(lambda: scale.width() >= scale.sizeHint().width())
+    sidebar = window.sidebar
+    buttons = sidebar.new_button.sizeHint().width() + sidebar.new_menu_button.sizeHint().width()
+    assert sidebar.minimumWidth() >= buttons + 24
+    assert sidebar.minimumWidth() > 180
+    assert dialog.styleSheet() != style
+    dialog.close()
