@@ -36,6 +36,7 @@ from PySide6.QtCore import Qt, QTimer
 
 from paceline.bench import storage
 from paceline.gui.app import make_application, make_program
+from paceline.gui.widgets.writing_pace import WritingPace
 from paceline.paths import Paths
 from paceline.settings import SETTINGS_FILE, Settings, WindowSettings, save_settings
 from paceline.storage.archive import Archive
@@ -143,7 +144,8 @@ def opened(app: QApplication, program: Program, conversation_id: str) -> tuple[f
     app.processEvents()
     shown = perf_counter() - began
     chat, direct = program.window.chat_pane.chat, Qt.FindChildOption.FindDirectChildrenOnly
-    while any(timer.isActive() for timer in chat.findChildren(QTimer, options=direct)):
+    timers = [*chat.findChildren(QTimer, options=direct), chat.findChildren(WritingPace)[0].timer]
+    while any(timer.isActive() for timer in timers):
         app.processEvents()
     settled = perf_counter() - began
     return 1000 * shown, 1000 * settled

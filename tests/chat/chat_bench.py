@@ -16,6 +16,7 @@ from paceline.messages import ModelParams
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
     from paceline.chat.store import ConversationStore
+    from paceline.conversation import Message
 
 PAIR = Pair(ModelParams("/models/target.gguf"), ModelParams("/models/draft.gguf"))
 
@@ -79,3 +80,8 @@ class ChatBench:
     def ask(self, text: str, answer: str) -> None:
         assert self.session.send(text)
         self.client.reply(answer)
+
+
+def text_of(question: Message | None) -> str | None:
+    """What a question says that was taken back, if one was."""
+    return None if question is None else question.content

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.chat_bench import PAIR, ChatBench
+from chat.chat_bench import PAIR, ChatBench, text_of
 from gui.fake_client import STATS, described
 from paceline import __version__
 from paceline.chat.memory_store import MemoryStore
@@ -182,7 +182,7 @@ def test_a_refused_question_leaves_nothing_in_the_store(store: ConversationStore
     reply = bench.session.active
     assert reply is not None
     bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", ""))
-    assert bench.session.take_back(reply) == "One"
+    assert text_of(bench.session.take_back(reply)) == "One"
     assert bench.store.summaries() == ()
     assert bench.session.is_gone(reply.conversation_id)
 
@@ -194,7 +194,7 @@ def test_a_refused_later_question_is_taken_out_of_the_store(store: ConversationS
     reply = bench.session.active
     assert reply is not None
     bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", ""))
-    assert bench.session.take_back(reply) == "Two"
+    assert text_of(bench.session.take_back(reply)) == "Two"
     assert [m.content for m in bench.store.load(bench.id).messages.values()] == ["One", "1"]
     assert dict(bench.store.runs(bench.id)).keys() == {bench.message(1)}
 

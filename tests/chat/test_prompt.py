@@ -1,6 +1,10 @@
-import pytest
+from math import inf
 
-from paceline.chat.prompt import build_messages
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paceline.chat.prompt import GradualPrompt, build_messages
 from paceline.conversation import Attachment, Message
 from paceline.messages import ChatMessage
 
@@ -63,3 +67,42 @@ def test_a_file_cannot_end_its_own_fence() -> None:
     evil = Attachment("a\n```\nb.md", "```\nout\n````\n", 9)
     built = build_messages([Message("1", None, "user", "", 0.0, (evil,))])[0].content
     assert built == "a ``` b.md\n`````md\n```\nout\n````\n`````"
+
+
+turns = st.lists(
+    st.tuples(
+        st.sampled_from(["user", "assistant"]),
+        st.sampled_from(["", "a", "<think>b</think>c", "<think>d</think>"]),
+    ),
+    max_size=200,
+)
+
+
+@given(turns, turns, st.sampled_from(["", "Be kind."]), st.booleans())
+def test_a_prompt_that_is_built_in_turns_is_the_same(
+    first: list[tuple[str, str]], more: list[tuple[str, str]], system: str, goes_on: bool
+) -> None:
+    prompt, before = GradualPrompt(), path(*first)
+    while not prompt.take(before, "", -inf):
+        pass
+    after = [*(before if goes_on else path(*first)), *path(*more)]
+    n_calls = 1
+    while not prompt.take(after, system, -inf):
+        n_calls += 1
+    assert prompt.messages() == build_messages(after, system)
+    unsent = path(("user", "unsent"))
+    assert prompt.messages(*unsent) == build_messages([*after, *unsent], system)
+    assert prompt.messages() == build_messages(after, system), "what is unsent is not kept"
+    assert n_calls <= 1 + len(after) // 50
+    if goes_on and not system:
+        assert n_calls <= 1 + len(more) // 50, "what is known is not built again"
+
+
+def test_a_path_that_becomes_shorter_is_built_anew() -> None:
+    prompt, messages = GradualPrompt(), path(*[("user", "a"), ("assistant", "b")] * 60)
+    assert prompt.take(messages, "", inf)
+    assert prompt.take(messages[:3], "", inf)
+    assert prompt.messages() == build_messages(messages[:3])
+    assert not prompt.take(messages, "", -inf)
+    assert prompt.take(messages, "", inf)
+    assert prompt.messages() == build_messages(messages)

@@ -13,8 +13,9 @@ from gui.chat_help import LONG, begin_reply, button, click, finished, say, settl
 from paceline.gui.theme import DARK, LIGHT
 from paceline.gui.viewmodels.shown import ShownMessage
 from paceline.gui.viewmodels.sources import Sources
-from paceline.gui.widgets.chat_view import _PAUSE, COLUMN_PX, FLUSH_MS, MAX_FLUSH_MS
+from paceline.gui.widgets.message_list import COLUMN_PX
 from paceline.gui.widgets.message_view import MessageView
+from paceline.gui.widgets.writing_pace import FLUSH_MS, MAX_FLUSH_MS, PAUSE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,21 +106,21 @@ def test_slow_writing_makes_the_timer_slower(
         nonlocal now
         now += writing_s
 
-    monkeypatch.setattr("paceline.gui.widgets.chat_view.perf_counter", lambda: now)
+    monkeypatch.setattr("paceline.gui.widgets.writing_pace.perf_counter", lambda: now)
     monkeypatch.setattr(chat._announcer, "hear", write)
-    assert chat._timer.interval() == FLUSH_MS
-    for spent_s, expected in ((0.01, round(10 * _PAUSE)), (10.0, MAX_FLUSH_MS)):
+    assert chat._pace.timer.interval() == FLUSH_MS
+    for spent_s, expected in ((0.01, round(10 * PAUSE)), (10.0, MAX_FLUSH_MS)):
         writing_s = spent_s
         reply.append("x", ())
-        chat._timer.stop()
-        chat._on_tick()
-        assert chat._timer.interval() == expected
+        chat._pace.timer.stop()
+        chat._pace.write()
+        assert chat._pace.timer.interval() == expected
     reply.append("x", ())
-    assert chat._timer.interval() == MAX_FLUSH_MS, "it has just been busy"
-    chat._timer.stop()
+    assert chat._pace.timer.interval() == MAX_FLUSH_MS, "it has just been busy"
+    chat._pace.timer.stop()
     now += 1.0
     reply.append("x", ())
-    assert chat._timer.interval() == 0, "it has rested, so the first words need not wait"
+    assert chat._pace.timer.interval() == 0, "it has rested, so the first words need not wait"
 
 
 def test_an_error_keeps_what_came(chat: ChatView, qtbot: QtBot) -> None:
@@ -158,7 +159,7 @@ def test_what_comes_late_for_a_message_that_is_gone_is_ignored(
     chat.show_path(())
     reply.append("late", ())
     settle(qtbot)
-    assert not chat._waiting
+    assert chat._pace.is_idle
     assert welcome.isVisible()
     assert not chat._list.items
     assert chat.reply_view(reply.message_id) is None

@@ -19,7 +19,7 @@ from paceline.gui.widgets.palette.commands import CommandIndex, PaletteCommand
 from paceline.gui.widgets.palette.sheet import PaletteSheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytestqt.qtbot import QtBot
 
@@ -51,6 +51,26 @@ def test_commands_are_found_and_run_by_key(program: Program, qtbot: QtBot) -> No
     assert actions.token_colours.isChecked() != before
     assert sheet.isHidden()
     assert titles(opened(program))[0] == "Token colours"  # used last
+
+
+def test_what_was_used_last_survives_a_restart_but_no_chat_does(
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
+) -> None:
+    first = make_program()
+    client.finish_load()
+    first.session.send("A secret of mine")
+    client.reply("Hm.")
+    first.session.new()
+    for words in ("token colours", "secret of mine"):
+        sheet = opened(first)
+        qtbot.keyClicks(sheet.field, words)
+        qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
+    assert titles(opened(first))[:2] == ["A secret of mine", "Token colours"]
+    kept = first.settings()
+    assert [title for _, title in kept.recent_commands] == ["Token colours"]
+    second = make_program(kept)
+    assert second.settings().recent_commands == kept.recent_commands
+    assert titles(opened(second))[0] == "Token colours"
 
 
 def test_the_keyboard_comes_back_and_esc_is_the_sheet_s(

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from paceline.conversation import Attachment
+from paceline.conversation import Attachment, Conversation, Message
 from paceline.gui import context_meter
 from paceline.gui.viewmodels.context import (
     ContextUse,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
+    from paceline.conversation import Role
     from paceline.gui.program import Program
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -295,6 +296,24 @@ class TestQuickly:
         assert not composer.meter.isVisibleTo(composer)
         composer.set_obstacle("")
         assert composer.meter.isVisibleTo(composer)
+
+    def test_a_long_chat_is_put_together_between_other_events(
+        self, program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(context_meter, "TURN_S", 0.0)
+        chat = Conversation("long")
+        for number in range(400):
+            role: Role = "assistant" if number % 2 else "user"
+            parent = str(number - 1) if number else None
+            chat = chat.add(Message(str(number), parent, role, f"Text {number}"))
+        program.session.import_conversation(chat, {}, shows=True)
+        program.context.ask_now()
+        assert client.all(CountTokens) == []
+        first = asked(client, qtbot, 1)
+        assert [m.content for m in first.messages] == [f"Text {n}" for n in range(400)]
+        program.window.chat_pane.composer.set_text("And more")
+        second = asked(client, qtbot, 2)
+        assert second.messages == (*first.messages, ChatMessage("user", "And more"))
 
 
 def test_the_real_engine_answers(

@@ -60,7 +60,7 @@ def choose(qtbot: QtBot, dialog: QFileDialog | None, *paths: Path, kind: str = "
 
 def export(qtbot: QtBot, program: Program, path: Path, kind: str) -> None:
     program.window.actions_.export_chat.trigger()
-    choose(qtbot, program.extras.exchange.dialog, path, kind=kind)
+    choose(qtbot, program.extras.exchange.files.dialog, path, kind=kind)
     qtbot.waitUntil(path.exists)
 
 
@@ -76,7 +76,7 @@ def test_a_chat_goes_out_and_comes_back_with_its_runs(
     assert (notices[-1].message, notices[-1].action) == ("Exported as chat.json.", SHOW_EXPORT)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     talked.window.actions_.import_chats.trigger()
-    choose(qtbot, talked.extras.imports.dialog, file)
+    choose(qtbot, talked.extras.imports.files.dialog, file)
     qtbot.waitUntil(lambda: session.current.conversation_id != before.conversation_id)
     after = session.current
     assert [(m.role, m.content, m.created_s) for m in after.path()] == [
@@ -118,7 +118,7 @@ def test_the_ending_that_one_types_decides(talked: Program, tmp_path: Path, qtbo
 
 def test_the_dialog_proposes_a_name_that_follows_the_kind(talked: Program, qtbot: QtBot) -> None:
     talked.window.actions_.export_chat.trigger()
-    dialog = talked.extras.exchange.dialog
+    dialog = talked.extras.exchange.files.dialog
     assert dialog is not None
     assert Path(dialog.selectedFiles()[0]).name == "What is b new b.md"
     talked.extras.exchange._on_filter(dialog.nameFilters()[3])
@@ -212,7 +212,7 @@ def test_attached_files_go_to_the_engine_and_survive_a_switch(
     composer = talked.window.chat_pane.composer
     first = talked.session.current.conversation_id
     talked.window.actions_.attach.trigger()
-    choose(qtbot, talked.extras.attachments.dialog, good)
+    choose(qtbot, talked.extras.attachments.files.dialog, good)
     qtbot.waitUntil(lambda: len(composer.attachments) == 1)
     talked.session.new()
     assert composer.attachments == ()

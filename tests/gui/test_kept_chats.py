@@ -90,7 +90,7 @@ def test_what_was_said_is_shown_again_after_a_restart(live: Callable[..., Life])
     view = second.chat.reply_view(second.message(1))
     assert view is not None
     assert view.has_drafts, "the colours of the tokens come back, too"
-    assert "41.2" in view.findChild(type(view._stats_label)).toolTip()
+    assert "41.2" in view.findChild(type(view._footer.stats)).toolTip()
     assert second.program.live.reply is not None
     assert second.program.live.reply.stats is not None
     second.session.send("And a tuple?")

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QFileDialog,
+    QLineEdit,
+    QTextEdit,
+    QWidget,
+)
 
+from paceline.chat.exchange.reading import read_chats
 from paceline.gui.widgets.reply_view import ReplyView
 from paceline.gui.widgets.sibling_switch import SiblingSwitch
 from paceline.gui.widgets.user_bubble import UserBubble
@@ -136,7 +145,7 @@ def is_switch_of(kind: type[QWidget]) -> Callable[[QWidget], bool]:
     return is_it
 
 
-def test_first_run_to_settings_by_keys_alone(qtbot: QtBot, story: Story) -> None:
+def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path: Path) -> None:
     program, keys = story.program, Keyboard(qtbot)
     composer = program.window.chat_pane.composer.edit
     assert keys.place is composer
@@ -209,3 +218,34 @@ def test_first_run_to_settings_by_keys_alone(qtbot: QtBot, story: Story) -> None
     program.window.activateWindow()  # as a window manager does
     story.wait(lambda: QApplication.focusWidget() is not None)
     assert keys.place is before
+
+    # Export: the name is typed into the dialog, and its ending says that everything is wanted.
+    file = tmp_path / "by keys.json"
+    keys.press(Qt.Key.Key_E, CONTROL)
+    story.wait(lambda: isinstance(QApplication.activeModalWidget(), QFileDialog))
+    assert isinstance(keys.place, QLineEdit)
+    keys.press(Qt.Key.Key_A, CONTROL)
+    keys.write(str(file))
+    QTest.keyClick(keys.place, Qt.Key.Key_Return)
+    story.wait(file.exists)
+    story.wait(lambda: QApplication.activeModalWidget() is None)
+    program.window.activateWindow()
+    story.wait(lambda: QApplication.focusWidget() is not None)
+    assert keys.place is before
+
+    # What was written is the whole tree: both questions, three replies, and how each came about.
+    (exported,) = read_chats(file.read_bytes(), file.name)
+    tree, current = exported.conversation, program.session.current
+    assert [m.content for m in tree.path()] == [m.content for m in current.path()]
+    assert sorted(m.content for m in tree.messages.values()) == sorted(
+        m.content for m in current.messages.values()
+    )
+    replies = [m for m in tree.messages.values() if m.role == "assistant"]
+    assert len(replies) == 3
+    for reply in replies:
+        record = exported.records[reply.message_id]
+        streamed = "".join(step.text for step in record.steps)
+        assert streamed
+        assert reply.content.startswith(streamed)  # the end may have been held back
+        assert record.stats is not None
+        assert record.stats.n_generated == sum(len(step.tokens) for step in record.steps)

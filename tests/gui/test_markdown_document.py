@@ -278,3 +278,28 @@ def test_html_and_pictures_stay_text(text: str) -> None:
 def test_what_is_too_long_to_show_is_cut() -> None:
     sheet = finished("word " * (MAX_SHOWN_CHARS // 4))
     assert sheet.document.characterCount() < MAX_SHOWN_CHARS * 1.01
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- an item\n" * 2_500,
+        "A paragraph of *some* words.\n\n" * 3_000,
+        "Words.\n\n```python\n" + "x = 1\n" * 2_500 + "```\nThe end.\n",
+    ],
+    ids=["list", "paragraphs", "code"],
+)
+def test_what_outgrows_markdown_ends_as_it_would_in_one_go_and_is_not_built_again(
+    text: str,
+) -> None:
+    whole, grown = finished(text), Sheet()
+    for end in range(0, len(text), 3_000):
+        grown.content.write(text[:end])
+    n_before = grown.document.characterCount()
+    grown.content.finish(text)
+    assert grown.content.changed_from >= n_before - 2
+    assert grown.text == whole.text
+    assert grown.content.marks == whole.content.marks
+    grown.check()
+    grown.content.set_theme(LIGHT)
+    assert grown.text == whole.text

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QLabel
 from gui.chat_help import begin_reply, say, settle, shown_chat, token
 from paceline.gui.theme import DARK
 from paceline.gui.widgets.copy_button import CopyButton
+from paceline.gui.widgets.markdown_format import CODE_HEADER
 from paceline.gui.widgets.message_paint import text_pieces
 from paceline.gui.widgets.message_view import MessageView
 
@@ -122,6 +123,33 @@ def test_code_can_be_copied_once_it_is_complete(chat: ChatView, qtbot: QtBot) ->
     copy._on_confirmed()
     assert copy.text() == "Copy"
     copy._confirm.stop()
+
+
+@pytest.mark.parametrize("text", ["```python\nx = 1\n```", "    x = 1\n"])
+def test_a_reply_that_begins_with_code_has_room_for_the_code_s_header(
+    chat: ChatView, qtbot: QtBot, text: str
+) -> None:
+    reply = begin_reply(chat)
+    reply.append(text, ())
+    reply.finish(text)
+    reply.flush()
+    settle(qtbot)
+    body = reply.body
+    assert body.cursorRect(body.document().find("x = 1")).top() >= CODE_HEADER
+    (copy,) = reply.findChildren(CopyButton)
+    assert copy.isVisible()
+    assert copy.y() >= 0
+
+
+def test_code_in_a_narrow_column_of_a_table_stays_in_one_line(chat: ChatView, qtbot: QtBot) -> None:
+    code = "illi.illi.fill(illi)"  # narrow letters, except where all are of one width
+    text = f"| a | b |\n|---|---|\n| `{code}` | {'many words ' * 30}|\n"
+    reply = begin_reply(chat)
+    reply.append(text, ())
+    reply.finish(text)
+    reply.flush()
+    settle(qtbot)
+    assert reply.body.document().find(code).block().layout().lineCount() == 1
 
 
 def test_a_selection_survives_growth_and_copies_text_only(chat: ChatView) -> None:

@@ -295,7 +295,7 @@ def test_an_attachment_is_a_chip_that_unfolds(chat: ChatView, qtbot: QtBot) -> N
 
 
 def focused_item(chat: ChatView) -> MessageItem | None:
-    return chat._focused
+    return chat._walk.focused
 
 
 def test_tab_goes_through_text_code_and_actions_in_the_order_seen(

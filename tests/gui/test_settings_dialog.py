@@ -177,9 +177,9 @@ def test_folders_and_the_hub_are_those_of_the_library(
     folders.rows[0].remove.click()
     assert program.catalogue.library.folders == (str(tmp_path),)
     folders.add.click()
-    assert folders.dialog is not None
-    folders.dialog.fileSelected.emit("/third")
-    folders.dialog.reject()
+    assert folders.folders.dialog is not None
+    folders.folders.dialog.fileSelected.emit("/third")
+    folders.folders.dialog.reject()
     assert program.settings().model_folders == (str(tmp_path), "/third")
     box(dialog, "Work offline").click()
     assert program.window.actions_.offline.isChecked()

@@ -35,6 +35,7 @@ _CHANNEL = re.compile(
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call)\|>")
 _ANY = re.compile("|".join(p.pattern for p in (_OPEN, _CLOSE, _CHANNEL, _CHANNEL_END)))
 _MARKS = (*PAIRS, *PAIRS.values(), "<|start|>", "<|channel|>", "<|end|>", "<|return|>")
+_BY_FIRST = {first: [m for m in _MARKS if m[0] == first] for first in {m[0] for m in _MARKS}}
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 
 
@@ -107,9 +108,14 @@ def split_reasoning(text: str) -> tuple[Part, ...]:
 
 def answer_of(text: str) -> str:
     """A reply without its reasoning; the whole reply where it has none."""
-    if not any(mark in text for mark in _MARKS):  # a long chat has thousands of these
-        return text
-    return join_parts(text, split_reasoning(text), "answer")
+    return join_parts(text, split_reasoning(text), "answer") if _has_marks(text) else text
+
+
+def _has_marks(text: str) -> bool:
+    # A long chat has thousands of texts, and few of them have even the first character of a mark.
+    return any(
+        first in text and any(mark in text for mark in marks) for first, marks in _BY_FIRST.items()
+    )
 
 
 def reasoning_of(text: str) -> str:

@@ -110,13 +110,13 @@ class ChatSession(Turns):
             self._active.strategy = strategy  # the options are asked for again then
         return True
 
-    def take_back(self, reply: Reply) -> str:
+    def take_back(self, reply: Reply) -> Message | None:
         """Forget a reply that failed before it began; returns its question if that is gone, too."""
         if not reply.has_ended or reply.steps or not self._shelf.has(reply.conversation_id):
-            return ""
+            return None
         old = self._shelf.get(reply.conversation_id)
         if reply.message_id not in old.messages:
-            return ""
+            return None
         was_shown = reply.conversation_id == self.current.conversation_id
         rest, question = without_reply(old, reply.message_id)
         self._replies.pop(reply.message_id, None)

@@ -11,7 +11,7 @@ from paceline.messages import StartTurn
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
-    from paceline.conversation import Conversation
+    from paceline.conversation import Conversation, Message
 
 
 def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
@@ -36,11 +36,11 @@ def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
     )
 
 
-def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversation, str]:
+def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversation, Message | None]:
     """Take a reply out that never began, and its question if it has no other reply.
 
     Returns:
-        The conversation, and the question's text if it was taken out, else "".
+        The conversation, and the question if it was taken out, too.
     """
     question = conversation.messages[conversation.messages[reply_id].parent_id or ""]
     gone = {reply_id}
@@ -52,4 +52,4 @@ def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversati
     rest = replace(conversation, messages=MappingProxyType(messages), leaf_id=question.parent_id)
     if others:
         rest = rest.activate(others[-1].message_id)
-    return rest, question.content if question.message_id in gone else ""
+    return rest, question if question.message_id in gone else None

@@ -147,7 +147,6 @@ class AboutDialog(QDialog):
         self.versions = VersionsPage(engine)
         self.licences = LicencesPage()
         self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
         self.tabs.addTab(
             scrolling(self.versions, self.tr("Versions")), self.tr("Versions and devices")
         )

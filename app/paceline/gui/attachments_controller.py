@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QObject, Slot
 
 from paceline.chat.attachments import check_count, read_attachment
 from paceline.errors import UserError
+from paceline.gui.file_chooser import FileChooser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +41,9 @@ class AttachmentsController(QObject):
         self._composer = window.chat_pane.composer
         self._background = background
         self._notifications = notifications
-        self._folder = ""
-        self.dialog: QFileDialog | None = None
+        self.files = FileChooser(self)
+        self.files.files_chosen.connect(self.attach)
+        self.files.closed.connect(self._on_closed)
         window.actions_.attach.triggered.connect(self.ask)
         self._composer.attach_requested.connect(self.ask)
         self._composer.files_pasted.connect(self.attach)
@@ -52,14 +53,7 @@ class AttachmentsController(QObject):
     @Slot()
     def ask(self) -> None:
         """Let the user choose files."""
-        if self.dialog is not None:
-            return
-        self.dialog = QFileDialog(self._window, self.tr("Attach text or code files"), self._folder)
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        self.dialog.filesSelected.connect(self.attach)
-        self.dialog.finished.connect(self._on_finished)
-        self.dialog.open()
+        self.files.ask_files(self._window, self.tr("Attach text or code files"))
 
     @Slot(list)
     def attach(self, paths: Sequence[str]) -> None:
@@ -69,29 +63,24 @@ class AttachmentsController(QObject):
         except UserError as error:
             self._notifications.user_error(error)
             return
-        self._folder = str(Path(paths[0]).parent) if paths else self._folder
-        self._background.start(partial(_read, tuple(paths)), self._on_read, self._on_failed)
+        if paths:
+            self.files.remember(paths[0])
+        self._background.start(
+            partial(_read, tuple(paths)), self._on_read, self._notifications.user_error
+        )
 
     @Slot()
-    def _on_finished(self) -> None:
-        self.dialog = None
+    def _on_closed(self) -> None:
         self._composer.setFocus()
 
     def _on_read(self, result: object) -> None:
         assert isinstance(result, tuple)
         files, errors = result
         self._composer.add_attachments(files)
-        if errors:
-            hint = errors[0].hint
-            if len(errors) > 1:
-                others = self.tr("{} more files could not be attached either.")
-                hint = f"{hint} {others.format(len(errors) - 1)}"
-            self._notifications.error(errors[0].message, hint)
-        elif files:
+        others = self.tr("{} more files could not be attached either.")
+        self._notifications.user_errors(errors, others)
+        if files and not errors:
             self._composer.setFocus()
-
-    def _on_failed(self, error: UserError) -> None:
-        self._notifications.user_error(error)
 
 
 def _read(paths: tuple[str, ...]) -> _Read:

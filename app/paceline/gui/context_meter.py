@@ -6,11 +6,12 @@ questions, and the reply's own figures say the same.
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from paceline.chat.prompt import build_messages
+from paceline.chat.prompt import GradualPrompt
 from paceline.conversation import Message
 from paceline.gui.viewmodels.context import ContextUse, use_of
 from paceline.messages import CountTokens, TokensCounted, TurnStarted
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 ASK_AFTER_MS = 250
 """Behind the last key press or change of a setting."""
 FOLLOW_EVERY_MS = 400
+TURN_S = 0.004
+"""A prompt is put together for this long between two events."""
 
 
 class ContextMeterController(QObject):
@@ -58,9 +61,9 @@ class ContextMeterController(QObject):
         self._n_asked = 0
         self._asked: tuple[tuple[ChatMessage, ...], bool, int] = (), False, 0
         self._n_cut = 0  # of the running reply
+        self._prompt = GradualPrompt()
         self._ask = QTimer(self)
         self._ask.setSingleShot(True)
-        self._ask.setInterval(ASK_AFTER_MS)
         self._ask.timeout.connect(self.ask_now)
         self._follow = QTimer(self)
         self._follow.setSingleShot(True)
@@ -81,7 +84,7 @@ class ContextMeterController(QObject):
     @Slot()
     def ask_soon(self) -> None:
         """Ask the engine anew when nothing more changes for a moment."""
-        self._ask.start()
+        self._ask.start(ASK_AFTER_MS)
 
     @Slot(object)
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
@@ -91,25 +94,30 @@ class ContextMeterController(QObject):
 
     @Slot()
     def ask_now(self) -> None:
-        """Ask the engine how many tokens the chat has with what is being written."""
+        """Ask the engine how many tokens the chat has with what is being written.
+
+        About a long chat, behind as many events as it takes to put its prompt together.
+        """
         self._ask.stop()
         target = self._pair.state.target
         is_ready = self._pair.state.status == "ready" and self._session.active is None
         if target is None or not is_ready:
             return
         options = self._panel.turn_options()
-        path = list(self._session.current.path())
+        path = self._session.current.path()
+        if not self._prompt.take(path, options.system_prompt, perf_counter() + TURN_S):
+            self._ask.start(0)
+            return
         text = self._composer.text.strip()
+        unsent = []
         if text or self._attachments:
-            unsent = Message("", None, "user", text, attachments=self._attachments)
-            path.append(unsent)
-        messages = build_messages(path, options.system_prompt)
+            unsent = [Message("", None, "user", text, attachments=self._attachments)]
+        messages = self._prompt.messages(*unsent)
         if not messages:
             self._meter.show_use(ContextUse(0, target.n_ctx, room=options.max_tokens))
             return
         self._n_asked += 1
-        has_unsent = bool(text or self._attachments)
-        self._asked = messages, has_unsent, options.max_tokens
+        self._asked = messages, bool(unsent), options.max_tokens
         self._client.submit(
             CountTokens(self._request_id, messages, options.max_tokens, options.cuts)
         )

@@ -14,15 +14,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
 
 from paceline import __version__
 from paceline.chat.exchange.chat_json import dumped, to_json
 from paceline.chat.exchange.markdown import to_markdown
 from paceline.chat.exchange.page import to_html
 from paceline.errors import UserError
+from paceline.gui.file_chooser import FileChooser
 from paceline.gui.reveal import reveal
 from paceline.gui.save_file import write_made
 from paceline.gui.viewmodels.export_words import export_words, page_look
@@ -68,11 +68,11 @@ class ExchangeController(QObject):
         self._window = window
         self._background = background
         self._notifications = notifications
-        self._folder = ""
         self._id = ""
         self._written = Path()
         self._was_private = False
-        self.dialog: QFileDialog | None = None
+        self.files = FileChooser(self)
+        self.files.chosen.connect(self._on_chosen)
         self._gather = _Gathering(session, self)
         actions = window.actions_
         actions.export_chat.triggered.connect(self.ask_export)
@@ -93,7 +93,7 @@ class ExchangeController(QObject):
     @Slot(str)
     def ask_export_of(self, conversation_id: str) -> None:
         """Ask where a chat is to be exported; the kind of file is chosen there."""
-        if self.dialog is not None or self._gather.is_busy:
+        if self.files.is_open or self._gather.is_busy:
             return
         try:
             conversation, _ = self._session.kept(conversation_id)
@@ -101,14 +101,11 @@ class ExchangeController(QObject):
             self._notifications.user_error(error)
             return
         self._id = conversation_id
-        dialog = self._open(self.tr("Export the chat"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(self._filters())
-        dialog.setDefaultSuffix("md")
-        dialog.selectFile(f"{file_stem(conversation.title)}.md")
-        dialog.filterSelected.connect(self._on_filter)
-        dialog.fileSelected.connect(self._on_chosen)
-        dialog.open()
+        name = f"{file_stem(conversation.title)}.md"
+        kinds = ";;".join(self._filters())
+        self.files.ask_place(self._window, self.tr("Export the chat"), name, kinds)
+        if self.files.dialog is not None:
+            self.files.dialog.filterSelected.connect(self._on_filter)
 
     def _filters(self) -> list[str]:
         """In the order of the kinds."""
@@ -125,18 +122,19 @@ class ExchangeController(QObject):
     @Slot(str)
     def _on_filter(self, chosen: str) -> None:
         """Let the name end as this kind of file does."""
-        if self.dialog is None:
+        dialog = self.files.dialog
+        if dialog is None:
             return
         suffix = _SUFFIXES[self._kind(chosen)]
-        self.dialog.setDefaultSuffix(suffix)
-        names = self.dialog.selectedFiles()
+        dialog.setDefaultSuffix(suffix)
+        names = dialog.selectedFiles()
         if names and Path(names[0]).suffix.lstrip(".") in _SUFFIXES.values():
-            self.dialog.selectFile(Path(names[0]).with_suffix(f".{suffix}").name)
+            dialog.selectFile(Path(names[0]).with_suffix(f".{suffix}").name)
 
     @Slot(str)
     def _on_chosen(self, path: str) -> None:
-        assert self.dialog is not None
-        kind = self._kind(self.dialog.selectedNameFilter())
+        assert self.files.dialog is not None
+        kind = self._kind(self.files.dialog.selectedNameFilter())
         by_name = Path(path).suffix.lstrip(".").lower()
         if by_name != _SUFFIXES[kind] and by_name in _SUFFIXES.values():
             kind = next(k for k, suffix in _SUFFIXES.items() if suffix == by_name)
@@ -144,7 +142,6 @@ class ExchangeController(QObject):
 
     def export(self, conversation_id: str, path: Path, kind: Kind) -> None:
         """Write a chat to a file."""
-        self._folder = str(path.parent)
         self._collect(conversation_id, kind, partial(self._write, path, kind))
 
     def _collect(
@@ -173,7 +170,7 @@ class ExchangeController(QObject):
         self._was_private = conversation.private
         make = self._maker(kind, conversation, records)
         write = partial(write_made, path, make)
-        self._background.start(write, self._on_written, self._on_failed)
+        self._background.start(write, self._on_written, self._notifications.user_error)
 
     def _maker(
         self, kind: Kind, conversation: Conversation, records: dict[str, RunRecord]
@@ -216,7 +213,7 @@ class ExchangeController(QObject):
 
     def _copy(self, conversation: Conversation, records: dict[str, RunRecord]) -> None:
         make = self._maker("plain-markdown", conversation, records)
-        self._background.start(make, self._on_copied, self._on_failed)
+        self._background.start(make, self._on_copied, self._notifications.user_error)
 
     @Slot(object)
     def _on_copied(self, text: object) -> None:
@@ -225,19 +222,6 @@ class ExchangeController(QObject):
         self._notifications.tell(self.tr("The chat is in the clipboard, as Markdown."))
 
     # ------------------------------------------------------------------------------- within
-
-    def _open(self, title: str) -> QFileDialog:
-        self.dialog = QFileDialog(self._window, title, self._folder)
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.dialog.finished.connect(self._on_finished)
-        return self.dialog
-
-    @Slot()
-    def _on_finished(self) -> None:
-        self.dialog = None
-
-    def _on_failed(self, error: UserError) -> None:
-        self._notifications.user_error(error)
 
     @Slot()
     def _update(self) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from paceline.gui.main_window import MainWindow
     from paceline.gui.theme import Theme, ThemeController
     from paceline.gui.viewmodels.speculation import SpeculationModel
-    from paceline.gui.widgets.palette.commands import CommandSource
+    from paceline.gui.widgets.palette.commands import CommandKey, CommandSource
     from paceline.messages import EngineDescribed
 
 
@@ -49,6 +49,7 @@ class HelpController(QObject):
         resources: Path,
         window: MainWindow,
         sources: Sequence[CommandSource] = (),
+        recent: Sequence[CommandKey] = (),
     ) -> None:
         """Connect to the window's actions.
 
@@ -62,6 +63,7 @@ class HelpController(QObject):
             resources: The files that are shipped.
             window: Everything lies in front of it.
             sources: What else the palette is to find.
+            recent: What was used from the palette last.
         """
         super().__init__(window)
         self._session = session
@@ -77,8 +79,8 @@ class HelpController(QObject):
             MenuCommands(window.menus, (actions.palette,), self),
             StrategyCommands(speculation, self),
         )
-        index = CommandIndex((*own, *sources), (self._chats,))
-        self.palette = PaletteSheet(index, themes.current, icons, window)
+        self.commands = CommandIndex((*own, *sources), (self._chats,), recent)
+        self.palette = PaletteSheet(self.commands, themes.current, icons, window)
         self.shortcuts: ShortcutsDialog | None = None
         self.log: LogDialog | None = None
         self.about: AboutDialog | None = None

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Slot
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from paceline.chat.exchange.reading import MAX_FILE_BYTES, ImportedChat, read_chats
 from paceline.errors import UserError
+from paceline.gui.file_chooser import FileChooser
 
 if TYPE_CHECKING:
     from paceline.chat.session import ChatSession
@@ -40,9 +40,9 @@ class ImportController(QObject):
         self._window = window
         self._background = background
         self._notifications = notifications
-        self._folder = ""
-        self.dialog: QFileDialog | None = None
-        self._put = _Putting(session, self._on_put, self._on_failed, self)
+        self.files = FileChooser(self)
+        self.files.files_chosen.connect(self.import_files)
+        self._put = _Putting(session, self._on_put, self._notifications.user_error, self)
         window.actions_.import_chats.triggered.connect(self.ask_import)
         window.sidebar.import_requested.connect(self.ask_import)
         window.drop_zones.chats_dropped.connect(self.import_files)
@@ -50,32 +50,23 @@ class ImportController(QObject):
     @Slot()
     def ask_import(self) -> None:
         """Ask which files are to be imported."""
-        if self.dialog is not None:
-            return
-        self.dialog = QFileDialog(self._window, self.tr("Import chats"), self._folder)
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.dialog.setNameFilters([self.tr("Chats (*.json *.jsonl)"), self.tr("All files (*)")])
-        self.dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        self.dialog.filesSelected.connect(self.import_files)
-        self.dialog.finished.connect(self._on_finished)
-        self.dialog.open()
+        kinds = ";;".join((self.tr("Chats (*.json *.jsonl)"), self.tr("All files (*)")))
+        self.files.ask_files(self._window, self.tr("Import chats"), kinds)
 
     @Slot(list)
     def import_files(self, paths: Sequence[str]) -> None:
         """Import the chats in these files; the last one is shown."""
         if paths:
-            self._folder = str(Path(paths[0]).parent)
-            self._background.start(partial(_read, tuple(paths)), self._on_read, self._on_failed)
+            self.files.remember(paths[0])
+            self._background.start(
+                partial(_read, tuple(paths)), self._on_read, self._notifications.user_error
+            )
 
     def _on_read(self, result: object) -> None:
         assert isinstance(result, tuple)
         chats, errors = result
-        if errors:
-            hint = errors[0].hint
-            if len(errors) > 1:
-                others = self.tr("{} more files could not be imported either.")
-                hint = f"{hint} {others.format(len(errors) - 1)}"
-            self._notifications.error(errors[0].message, hint)
+        others = self.tr("{} more files could not be imported either.")
+        self._notifications.user_errors(errors, others)
         self._put.start(chats)
 
     def _on_put(self, chats: Sequence[ImportedChat]) -> None:
@@ -89,13 +80,6 @@ class ImportController(QObject):
             more = self.tr("Left out: {} messages of the system or of tools.")
             message += " " + more.format(n_left_out)
         self._notifications.tell(message)
-
-    @Slot()
-    def _on_finished(self) -> None:
-        self.dialog = None
-
-    def _on_failed(self, error: UserError) -> None:
-        self._notifications.user_error(error)
 
 
 class _Putting(QObject):

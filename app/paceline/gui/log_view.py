@@ -235,9 +235,9 @@ class LogPage(QWidget):
         elif not self.lines.rowCount():
             self.told.setText(self.tr("Nothing to show."))
         else:
-            self.told.setText(
-                self.tr("{:,} lines").format(self.lines.rowCount()).replace(",", "\u202f")
-            )
+            n_lines = self.lines.rowCount()
+            words = self.tr("1 line") if n_lines == 1 else self.tr("{:,} lines").format(n_lines)
+            self.told.setText(words.replace(",", "\u202f"))
 
     @Slot(int)
     def _on_level(self, at: int) -> None:
@@ -293,7 +293,6 @@ class LogDialog(QDialog):
         self.page = LogPage(file, theme, icons, background)
         self.versions = VersionsPage(engine)
         self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setAccessibleName(self.tr("Pages"))
         self.tabs.addTab(self.page, self.tr("Log"))
         self.tabs.addTab(

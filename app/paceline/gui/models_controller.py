@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
 
 from paceline.chat.pair import Pair, PairState
 from paceline.engine.model_params import DEFAULT_CTX
+from paceline.gui.file_chooser import FileChooser
 from paceline.gui.load_failures import MODELS, RELOAD, LoadFailures
 from paceline.gui.look_at_pair import Look, first_parts, is_here, size_of
 from paceline.gui.memory_advisor import MemoryAdvisor
-from paceline.gui.viewmodels.choices import choice_of
+from paceline.gui.strategy_fit import StrategyFit
 from paceline.gui.viewmodels.saved_pairs import pair_title
 from paceline.gui.widgets.load_column import AUTO_CTX
 from paceline.gui.widgets.pairs_menu import PairsMenu
 from paceline.messages import ModelParams
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QMenu
+    from PySide6.QtWidgets import QMenu, QWidget
 
     from paceline.chat.pair import PairLoader
     from paceline.gui.actions import Actions
@@ -71,14 +70,16 @@ class ModelsController(QObject):
         super().__init__(window)
         self._loader = loader
         self._pair = pair
-        self._speculation = speculation
         self._demo = demo
         self._background = background
         self._notifications = notifications
         self._window = window
+        self.target_file, self.draft_file = FileChooser(self), FileChooser(self)
+        self.target_file.chosen.connect(self.open_target)
+        self.draft_file.chosen.connect(self.open_draft)
         self._actions: Actions | None = None
         self.pairs_menu: PairsMenu | None = None
-        self._set_aside: str | None = None
+        self._fit = StrategyFit(speculation, pair, self)
         self._waiting: Pair | None = None
         self._saved = saved
         self._models = models
@@ -152,6 +153,7 @@ class ModelsController(QObject):
         if not self._loader.reload():
             self.load_demo_pair()
 
+    @Slot(str)
     def open_target(self, path: str) -> None:
         """Load another target; the draft model stays if it may fit."""
         pair = self._loader.state.pair
@@ -161,6 +163,7 @@ class ModelsController(QObject):
         exact = pair is not None and pair.exact
         self._open(Pair(ModelParams(path), draft, exact=exact), path)
 
+    @Slot(str)
     def open_draft(self, path: str) -> None:
         """Load another draft model for the same target."""
         pair = self._loader.state.pair or self._demo
@@ -234,15 +237,11 @@ class ModelsController(QObject):
 
     @Slot()
     def _on_open_target(self) -> None:
-        path = self._ask_for_file(self.tr("Open a target model"))
-        if path:
-            self.open_target(path)
+        self._ask(self.target_file, self.tr("Open a target model"))
 
     @Slot()
     def _on_open_draft(self) -> None:
-        path = self._ask_for_file(self.tr("Open a draft model"))
-        if path:
-            self.open_draft(path)
+        self._ask(self.draft_file, self.tr("Open a draft model"))
 
     @Slot()
     def _on_no_draft(self) -> None:
@@ -279,7 +278,6 @@ class ModelsController(QObject):
             notes = [*state.notes, *self._notes_on_context(state)]
             if notes:
                 self._notifications.warn(" ".join(notes), topic=MODELS)
-            self._fit_strategy(has_draft=state.draft is not None)
             if state.pair is not None:
                 title = pair_title(self._pair.target_name, self._pair.draft_name)
                 self._saved.remember(state.pair, title)
@@ -298,32 +296,15 @@ class ModelsController(QObject):
         text = self.tr("Memory has room for a context of {} tokens only.")
         return [text.format(model.n_ctx)]
 
-    def _fit_strategy(self, *, has_draft: bool) -> None:
-        """Without a draft model choose a strategy that needs none, and go back to it later."""
-        speculation = self._speculation
-        current = speculation.current
-        if not has_draft and current.needs_draft_model:
-            self._set_aside = current.name
-            lookups = [info for info in speculation.members if info.family == "lookup"]
-            speculation.choose(
-                choice_of(lookups).name if lookups else speculation.usual("lookup") or "off"
-            )
-        elif has_draft and self._set_aside is not None:
-            if not current.needs_draft_model:
-                speculation.choose(self._set_aside)
-            self._set_aside = None
-
     @Slot(object, object)
     def _on_decided(self, pair: Pair, decided: Pair | None) -> None:
         self._loader.load(pair, decided)
 
-    def _ask_for_file(self, title: str) -> str:
+    def _ask(self, chooser: FileChooser, title: str) -> None:
         pair = self._loader.state.pair
-        folder = str(Path(pair.target.path).parent) if pair else ""
-        path, _ = QFileDialog.getOpenFileName(
-            self._window, title, folder, self.tr("GGUF models (*.gguf);;All files (*)")
-        )
-        return path
+        if pair is not None:
+            chooser.remember(pair.target.path)
+        chooser.ask_file(self._window, title, self.tr("GGUF models (*.gguf);;All files (*)"))
 
 
 def _built_in(pair: Pair, demo: Pair) -> bool:

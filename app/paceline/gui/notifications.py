@@ -15,6 +15,8 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from paceline.gui.theme import restyle
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paceline.errors import UserError
 
 Level = Literal["error", "warning", "info"]
@@ -71,6 +73,19 @@ class Notifications(QObject):
     def user_error(self, error: UserError) -> None:
         """Tell of an error as it is."""
         self.error(error.message, error.hint)
+
+    def user_errors(self, errors: Sequence[UserError], others: str) -> None:
+        """Tell the first of some errors, if there is any, and how many more there are.
+
+        Args:
+            errors: What failed, one by one.
+            others: What says how many more, e.g. ``"{} more files could not be read either."``.
+        """
+        if not errors:
+            return
+        first = errors[0]
+        more = others.format(len(errors) - 1) if len(errors) > 1 else ""
+        self.error(first.message, f"{first.hint} {more}".strip())
 
 
 def ask_to_delete(parent: QWidget, title: str, text: str, action: str) -> QMessageBox:

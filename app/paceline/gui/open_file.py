@@ -7,20 +7,22 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QObject, Slot
 
 from paceline.errors import UserError
+from paceline.gui.file_chooser import FileChooser
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
     from paceline.gui.background import Background
     from paceline.gui.notifications import Notifications
 
 Take = Callable[[str], None]
 
 
-class OpenFile(QObject):
-    """One dialog at a time."""
+class OpenFile(FileChooser):
+    """One file at a time."""
 
     def __init__(
         self, background: Background, notifications: Notifications, parent: QObject | None = None
@@ -30,8 +32,7 @@ class OpenFile(QObject):
         self._notifications = notifications
         self._take: Take | None = None
         self._max_bytes = 0
-        self._folder = ""
-        self.dialog: QFileDialog | None = None
+        self.chosen.connect(self.read)
 
     def ask(self, window: QWidget, title: str, kinds: str, max_bytes: int, take: Take) -> None:
         """Open the dialog; `take` gets the text of the file that is chosen.
@@ -43,26 +44,16 @@ class OpenFile(QObject):
             max_bytes: A longer file is refused in words.
             take: Called on the main thread; a `UserError` that it raises is shown.
         """
-        if self.dialog is not None:
+        if self.is_open:
             return
         self._take, self._max_bytes = take, max_bytes
-        self.dialog = QFileDialog(window, title, self._folder, kinds)
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        self.dialog.fileSelected.connect(self.read)
-        self.dialog.finished.connect(self._on_finished)
-        self.dialog.open()
+        self.ask_file(window, title, kinds)
 
     @Slot(str)
     def read(self, path: str) -> None:
         """Read what was chosen."""
-        self._folder = str(Path(path).parent)
         job = partial(read_text, Path(path), self._max_bytes)
         self._background.start(job, self._on_read, self._notifications.user_error)
-
-    @Slot()
-    def _on_finished(self) -> None:
-        self.dialog = None
 
     @Slot(object)
     def _on_read(self, text: object) -> None:

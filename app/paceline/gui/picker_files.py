@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
 
 from paceline.catalog.library import LibraryEntry
+from paceline.gui.file_chooser import FileChooser
 from paceline.gui.look_at_pair import first_parts
 from paceline.gui.viewmodels.suited import of_entry
 
@@ -43,6 +43,9 @@ class PickerFiles(QObject):
         self._entries = entries
         self._background = background
         self._dialog: PickerDialog | None = None
+        self._file, self._folder = FileChooser(self), FileChooser(self)
+        self._file.chosen.connect(self.take)
+        self._folder.chosen.connect(library.add_folder)
         library.busy_changed.connect(self._on_busy)
 
     def serve(self, dialog: PickerDialog) -> None:
@@ -76,11 +79,9 @@ class PickerFiles(QObject):
 
     @Slot()
     def _on_open(self) -> None:
-        chooser = QFileDialog(self._dialog, self.tr("Open a model"))
-        chooser.setNameFilter(self.tr("GGUF models (*.gguf);;All files (*)"))
-        chooser.setFileMode(QFileDialog.FileMode.ExistingFile)
-        chooser.fileSelected.connect(self.take)
-        _show(chooser)
+        if self._dialog is not None:
+            kinds = self.tr("GGUF models (*.gguf);;All files (*)")
+            self._file.ask_file(self._dialog, self.tr("Open a model"), kinds)
 
     @Slot(list)
     def _on_dropped(self, paths: list[str]) -> None:
@@ -92,11 +93,8 @@ class PickerFiles(QObject):
 
     @Slot()
     def _on_add_folder(self) -> None:
-        chooser = QFileDialog(self._dialog, self.tr("Add a folder with models"))
-        chooser.setFileMode(QFileDialog.FileMode.Directory)
-        chooser.setOption(QFileDialog.Option.ShowDirsOnly)
-        chooser.fileSelected.connect(self._library.add_folder)
-        _show(chooser)
+        if self._dialog is not None:
+            self._folder.ask_folder(self._dialog, self.tr("Add a folder with models"))
 
     def _on_looked_at(self, entry: object) -> None:
         if self._dialog is None or not isinstance(entry, LibraryEntry):
@@ -116,8 +114,3 @@ class PickerFiles(QObject):
     @Slot(object)
     def _on_copy(self, entry: LibraryEntry) -> None:
         QGuiApplication.clipboard().setText(str(entry.file.path))
-
-
-def _show(chooser: QFileDialog) -> None:
-    chooser.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    chooser.open()

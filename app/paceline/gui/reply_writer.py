@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from paceline.gui.viewmodels import figures
+from paceline.gui.viewmodels.decision_rows import decision_details, decision_part
+from paceline.gui.viewmodels.decisions import mix_of
 from paceline.hosting.deaths import DIED
 from paceline.run_record import INTERRUPTED
 
@@ -45,6 +47,7 @@ class ReplyWriter(QObject):
             n_drafted=n_drafted,
             sources=self._sources,
             seconds=step.total_s,
+            decision=step.decision,
         )
 
     def show_status(self, view: ReplyView, reply: Reply) -> None:
@@ -69,7 +72,10 @@ class ReplyWriter(QObject):
         view.set_status("")
         view.finish(reply.text)
         speed = reply.stats.tokens_per_s if reply.stats is not None else None
-        view.set_stats(figures.stats_line(reply), figures.stats_details(reply), tokens_per_s=speed)
+        decided = mix_of(reply.steps)
+        line = figures.stats_line(reply, decision_part(decided))
+        details = "\n".join(filter(None, (figures.stats_details(reply), decision_details(decided))))
+        view.set_stats(line, details, tokens_per_s=speed)
         if reply.n_cut:
             view.set_note(self._cut_note(reply.n_cut))
         if reply.reason == "cancelled" and not reply.text:

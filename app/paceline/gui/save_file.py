@@ -11,13 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QCoreApplication, QObject, Slot
 
 from paceline.errors import UserError
 from paceline.files import write_whole
+from paceline.gui.file_chooser import FileChooser
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
     from paceline.gui.background import Background
     from paceline.gui.notifications import Notifications
 
@@ -28,8 +30,8 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("SaveFile", text)
 
 
-class SaveFile(QObject):
-    """One dialog at a time."""
+class SaveFile(FileChooser):
+    """One file at a time."""
 
     def __init__(
         self, background: Background, notifications: Notifications, parent: QObject | None = None
@@ -38,8 +40,7 @@ class SaveFile(QObject):
         self._background = background
         self._notifications = notifications
         self._make: Make | None = None
-        self._folder = ""
-        self.dialog: QFileDialog | None = None
+        self.chosen.connect(self.write)
 
     def ask(self, window: QWidget, title: str, name: str, kinds: str, make: Make) -> None:
         """Open the dialog; `make` gives the file's content when a place has been chosen.
@@ -51,17 +52,10 @@ class SaveFile(QObject):
             kinds: The filter, e.g. ``"Tables (*.csv)"``.
             make: Called at most once, in another thread; a `UserError` that it raises is shown.
         """
-        if self.dialog is not None:
+        if self.is_open:
             return
         self._make = make
-        self.dialog = QFileDialog(window, title, self._folder, kinds)
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        self.dialog.setDefaultSuffix(Path(name).suffix.lstrip("."))
-        self.dialog.selectFile(name)
-        self.dialog.fileSelected.connect(self.write)
-        self.dialog.finished.connect(self._on_finished)
-        self.dialog.open()
+        self.ask_place(window, title, name, kinds)
 
     @Slot(str)
     def write(self, path: str) -> None:
@@ -69,21 +63,12 @@ class SaveFile(QObject):
         make, self._make = self._make, None
         if make is None:
             return
-        self._folder = str(Path(path).parent)
         write = partial(write_made, Path(path), make)
-        self._background.start(write, self._on_written, self._on_failed)
-
-    @Slot()
-    def _on_finished(self) -> None:
-        self.dialog = None
+        self._background.start(write, self._on_written, self._notifications.user_error)
 
     @Slot(object)
     def _on_written(self, name: object) -> None:
         self._notifications.tell(self.tr("Saved as {}.").format(name))
-
-    @Slot(object)
-    def _on_failed(self, error: UserError) -> None:
-        self._notifications.user_error(error)
 
 
 def write_made(path: Path, make: Make) -> str:

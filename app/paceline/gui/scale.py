@@ -7,7 +7,7 @@ and its style sheet, so it is kept there. Main thread.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QSize
 
 BASE_PX = 14
 """Running text of the interface at scale 1."""
@@ -20,6 +20,9 @@ HALF, STEP, GAP, PAGE = 4, 8, 12, 24
 """Within a control; between controls that belong together; between cards; around a page."""
 
 CORNER, CARD_CORNER, SHEET_CORNER = 8, 10, 12
+
+ICON = 16
+"""Side of an icon beside running text."""
 
 _PROPERTY = "paceline_font_px"
 
@@ -43,6 +46,11 @@ def px(size: int) -> int:
     return round(size * font_px() / BASE_PX)
 
 
+def icon_size(side: int = ICON) -> QSize:
+    """Return the size of a square icon at the scale in force; ask again in `set_icons`."""
+    return QSize(px(side), px(side))
+
+
 def type_sizes() -> dict[str, str]:
     """Return the type scale for style sheets, by the names that they use, e.g. ``$small``."""
     sizes = {
@@ -54,4 +62,4 @@ def type_sizes() -> dict[str, str]:
         "heading": HEADING,
         "figure": FIGURE,
     }
-    return {name: f"{px(size)}px" for name, size in sizes.items()}
+    return {name: f"{px(size)}px" for name, size in {**sizes, "icon": ICON}.items()}

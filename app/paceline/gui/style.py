@@ -78,6 +78,7 @@ QPushButton, QToolButton[kind] {
     background: $surface; color: $text; border: 1px solid $line_strong; border-radius: 8px;
     padding: 6px 14px; min-height: 18px;
 }
+QPushButton { icon-size: $icon; }
 QPushButton:hover, QToolButton[kind]:hover { background: $hover; border-color: $faint; }
 QPushButton:pressed, QToolButton[kind]:pressed { background: $pressed; }
 QPushButton:focus, QToolButton[kind]:focus { border: 1px solid $accent; }
@@ -116,7 +117,7 @@ QPushButton[kind="link"]:hover, QToolButton[kind="link"]:hover { color: $accent;
 QPushButton[kind="link"]:focus, QToolButton[kind="link"]:focus { border-color: $accent; }
 QPushButton[kind="segment"], QToolButton[kind="segment"] {
     background: transparent; color: $muted; border: 1px solid transparent; border-radius: 7px;
-    padding: 4px 8px; font-weight: 500;
+    padding: 4px 6px; font-weight: 500;
 }
 QPushButton[kind="segment"]:hover, QToolButton[kind="segment"]:hover {
     background: $hover; color: $text;
@@ -220,6 +221,7 @@ QProgressBar[kind="meter"][tone="danger"]::chunk { background: $danger; }
 
 _LISTS = """
 QAbstractItemView { background: $surface; border: 1px solid $line; outline: 0; }
+QListView, QTreeView, QTableView { border-radius: 8px; }
 QListView::item, QTreeView::item { padding: 4px 8px; border-radius: 6px; color: $text; }
 QListView::item:hover, QTreeView::item:hover { background: $hover; }
 QListView::item:selected, QTreeView::item:selected { background: $accent_soft; color: $text; }

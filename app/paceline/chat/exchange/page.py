@@ -235,7 +235,7 @@ section h2.who { font-size: 13px; font-weight: 600; color: var(--muted); margin:
 .failed { color: var(--danger); }
 .tag { border: 1px solid var(--line); border-radius: 999px; padding: 1px 8px; }
 .m { background: var(--accent-soft); border-bottom: 2px solid var(--accent); }
-.l { background: var(--lookup-soft); border-bottom: 2px solid var(--lookup); }
+.l { background: var(--lookup-soft); border-bottom: 2px dotted var(--lookup); }
 [title] { cursor: help; }
 pre, code { font-family: "JetBrains Mono", ui-monospace, monospace; font-size: 13px; }
 code { background: var(--bubble); border-radius: 4px; padding: 1px 4px; }

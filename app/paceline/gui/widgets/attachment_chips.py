@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QLocale, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
+from paceline.gui.scale import icon_size
 from paceline.gui.theme import mono_font
 from paceline.gui.widgets.markdown_format import CODE_PX
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 MAX_TEXT_PX = 320
 MAX_SHOWN_CHARS = 200_000
 """What is longer would hold up the window for more than an instant."""
-_ICON_PX = 16
 _CONTEXT = "AttachmentChip"
 
 
@@ -63,8 +63,7 @@ class AttachmentChip(QWidget):
         self._chip = QToolButton()
         self._chip.setProperty("kind", "attachment")
         self._chip.setCheckable(True)
-        self._chip.setText(f"{attachment.name}  ·  {size}")
-        self._chip.setIconSize(QSize(_ICON_PX, _ICON_PX))
+        self._chip.setText(f"{attachment.name} · {size}")
         self._chip.setAccessibleName(self.tr("Attached file {}, {}").format(attachment.name, size))
         self._chip.setToolTip(self.tr("Show or hide the text of {}").format(attachment.name))
         self._chip.toggled.connect(self._on_toggled)
@@ -87,6 +86,7 @@ class AttachmentChip(QWidget):
     def set_icons(self, icons: Icons | None) -> None:
         """Use these drawings, in the colours of the theme in force."""
         if icons is not None:
+            self._chip.setIconSize(icon_size())
             self._chip.setIcon(icons.icon("file"))
             self._chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from paceline.gui.widgets.chat_view import COLUMN_PX, ChatView
+from paceline.gui.widgets.chat_view import ChatView
 from paceline.gui.widgets.composer import Composer
 from paceline.gui.widgets.error_bar import ErrorBar
+from paceline.gui.widgets.message_list import COLUMN_PX
 
 if TYPE_CHECKING:
     from paceline.gui.theme import Theme

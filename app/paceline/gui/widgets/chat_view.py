@@ -1,8 +1,7 @@
 """The conversation: bubbles and replies in one scrolling column.
 
-Runs on the main thread. Replies collect what they get; one timer here writes it at 30 Hz at most,
-and slower when writing takes long, so that writing never takes more than a 40th of the time.
-Which messages have a view at all stands in `message_pages`.
+Runs on the main thread. Replies collect what they get, and `writing_pace` says when they write it.
+Which messages have a view at all stands in `message_pages`, how one gets about in `message_walk`.
 
 Long: it is the one door to the conversation's view, and hands on what its parts ask for.
 """
@@ -12,18 +11,21 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEasingCurve, QPropertyAnimation, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from paceline.conversation import ViewPlace
 from paceline.gui.widgets.announcer import Announcer
+from paceline.gui.widgets.latest_button import LatestButton
 from paceline.gui.widgets.message_actions import Act
-from paceline.gui.widgets.message_list import COLUMN_PX, MARGIN_PX, MessageList
+from paceline.gui.widgets.message_list import MessageList
 from paceline.gui.widgets.message_pages import MessagePages
+from paceline.gui.widgets.message_walk import MessageWalk
 from paceline.gui.widgets.reply_view import ReplyView
-from paceline.gui.widgets.source_legend import LEGEND_PX, SourceLegend
+from paceline.gui.widgets.source_legend import LegendLine
 from paceline.gui.widgets.user_bubble import UserBubble
 from paceline.gui.widgets.welcome_page import WelcomePage
+from paceline.gui.widgets.writing_pace import TURN_S, WritingPace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,15 +39,6 @@ if TYPE_CHECKING:
     from paceline.gui.widgets.message_item import MessageItem
     from paceline.settings import SendKey
 
-__all__ = ["COLUMN_PX", "ChatView"]
-
-FLUSH_MS = 33
-MAX_FLUSH_MS = 500
-TICK_BUDGET_S = 0.012
-"""When many replies wait, or many messages are to be built, each tick works for this long."""
-GLIDE_MS = 160
-_PAUSE = 40
-"""Times as long as writing took, until the next time: painting costs twice as much again."""
 _N_DELETED = 3
 
 
@@ -75,62 +68,38 @@ class ChatView(QWidget):
         self._theme = theme
         self._icons: Icons | None = None
         self._has_token_colours = True
-        self._is_busy = self._moves = self._is_dressing = False
+        self._is_busy = self._is_dressing = False
         self._send_key: SendKey = "enter"
         self._edits: dict[str, str] = {}
-        self._waiting: dict[ReplyView, None] = {}
         self._dropped: list[MessageItem] = []
-        self._focused: MessageItem | None = None
         self._stepped: tuple[int, int] | None = None
-        self._timer = self._make_timer(FLUSH_MS, self._on_tick)
-        self._rests_until_s = 0.0
-        self._page_timer = self._make_timer(0, self._on_page_tick)
+        self._pace = WritingPace(self)
+        self._pace.wrote.connect(self._on_wrote)
+        self._pace.finished.connect(self._on_all_written)
+        self._page_timer = QTimer(self)
+        self._page_timer.setSingleShot(True)
+        self._page_timer.timeout.connect(self._on_page_tick)
         self._announcer = Announcer(self)
         self._build()
         self._pages = MessagePages(self._list, self._make_item, self._fill_item, self._drop_item)
-        QApplication.instance().focusChanged.connect(self._on_focus_changed)  # type: ignore[union-attr]
-
-    def _make_timer(self, interval_ms: int, slot: object) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(interval_ms)
-        timer.timeout.connect(slot)
-        return timer
+        self._walk = MessageWalk(self._list, self._pages, self)
 
     def _build(self) -> None:
         self._list = MessageList()
         self._list.setAccessibleName(self.tr("Conversation"))
         self._list.moved.connect(self._on_moved)
         self._list.ends_wanted.connect(self._on_ends_wanted)
-        self._list.step_wanted.connect(self._on_step_wanted)
-        self._glide = QPropertyAnimation(self._list.verticalScrollBar(), b"value", self)
-        self._glide.setDuration(GLIDE_MS)
-        self._glide.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._welcome = WelcomePage()
         self._welcome.hide()
-        self._legend = SourceLegend(self._theme)
-        self._legend.setMaximumWidth(COLUMN_PX)
-        self._legend.hide()
-        self._below = QWidget()
-        self._below.setFixedHeight(LEGEND_PX)
-        row = QHBoxLayout(self._below)
-        row.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 2)
-        row.addStretch(1)
-        row.addWidget(self._legend, 1000)
-        row.addStretch(1)
+        self._legend = LegendLine(self._theme)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._welcome, 1)
         layout.addWidget(self._list, 1)
-        layout.addWidget(self._below)
-        self._to_end = QToolButton(self)
-        self._to_end.setProperty("kind", "chip")
-        self._to_end.setText(self.tr("↓ Latest"))
-        self._to_end.setIconSize(QSize(16, 16))
-        self._to_end.setAccessibleName(self.tr("Go to the latest message"))
+        layout.addWidget(self._legend)
+        self._to_end = LatestButton(self)
         self._to_end.clicked.connect(self.scroll_to_end)
-        self._to_end.hide()
 
     # -------------------------------------------------------------------------- messages
 
@@ -247,9 +216,8 @@ class ChatView(QWidget):
         if isinstance(item, UserBubble) and item.unsaved is not None:
             self._edits[item.message_id] = item.unsaved
         if isinstance(item, ReplyView):
-            self._waiting.pop(item, None)
-        if item is self._focused:
-            self._focused = None
+            self._pace.forget(item)
+        self._walk.forget(item)
         self._dropped.append(item)  # deleting takes a while, too
         self._page_timer.start()
 
@@ -270,7 +238,7 @@ class ChatView(QWidget):
             item.deleteLater()
         del self._dropped[:_N_DELETED]
         if not self._dropped:
-            self._pages.extend(perf_counter() + TICK_BUDGET_S)
+            self._pages.extend(perf_counter() + TURN_S)
         self._update_legend()
         if self._dropped or self._pages.wants_more():
             self._page_timer.start()
@@ -301,9 +269,7 @@ class ChatView(QWidget):
 
     def _show_icons(self) -> None:
         if self._icons is not None:
-            self._to_end.setIcon(self._icons.icon("arrow-down", self._theme.text))
-            self._to_end.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            self._to_end.setText(self.tr("Latest"))
+            self._to_end.show_icon(self._icons, self._theme)
 
     @Slot(bool)
     def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
@@ -323,7 +289,7 @@ class ChatView(QWidget):
     @Slot(bool)
     def set_motion(self, reduced: bool) -> None:  # noqa: FBT001
         """Whether going to the latest message jumps there (as at first) or glides."""
-        self._moves = not reduced
+        self._walk.glides = not reduced
 
     def set_send_key(self, key: SendKey) -> None:
         """Which key sends an edited message."""
@@ -346,15 +312,14 @@ class ChatView(QWidget):
         is_welcome = not self._pages.messages and self._welcome.has_content
         self._welcome.setVisible(is_welcome)
         self._list.setVisible(not is_welcome)
-        self._below.setVisible(not is_welcome)
+        self._legend.setVisible(not is_welcome)
         self._update_to_end()
         self._update_legend()
 
     @Slot()
     def _update_legend(self) -> None:
-        self._legend.setVisible(
-            self._has_token_colours and any(reply.has_drafts for reply in self._replies())
-        )
+        has_drafts = any(reply.has_drafts for reply in self._replies())
+        self._legend.show_legend(wanted=self._has_token_colours and has_drafts)
 
     # --------------------------------------------------------------------------- actions
 
@@ -383,49 +348,21 @@ class ChatView(QWidget):
     def _on_edit_ended(self, message_id: str) -> None:
         self._edits.pop(message_id, None)
 
-    @Slot("QWidget*", "QWidget*")
-    def _on_focus_changed(self, _old: QWidget | None, now: QWidget | None) -> None:
-        found = None
-        if now is not None and self._list.isAncestorOf(now):
-            found = next((item for item in self._list.items if item.isAncestorOf(now)), None)
-        if found is self._focused:
-            return
-        if self._focused is not None:
-            self._focused.set_focused(False)
-        self._focused = found
-        if found is not None:
-            found.set_focused(True)
-
     # ------------------------------------------------------------------------- streaming
 
     @Slot(object)
     def _on_flush_wanted(self, reply: ReplyView) -> None:
-        if reply not in self._list.items:
-            return  # taken out just now
-        self._waiting[reply] = None
-        if not self._timer.isActive():
-            # What comes after a while, as the first words of a reply do, need not wait.
-            self._timer.start(max(0, round((self._rests_until_s - perf_counter()) * 1_000)))
+        if reply in self._list.items:  # else taken out just now
+            self._pace.want(reply)
+
+    @Slot(object)
+    def _on_wrote(self, reply: ReplyView) -> None:
+        if reply.is_growing:
+            self._announcer.hear(reply.text)
 
     @Slot()
-    def _on_tick(self) -> None:
-        start = perf_counter()
-        # The last ones first: they are what the user sees.
-        while self._waiting and perf_counter() - start < TICK_BUDGET_S:
-            reply, _ = self._waiting.popitem()
-            reply.flush_piece()
-            if reply.is_growing:
-                self._announcer.hear(reply.text)
-        pause_ms = round(_PAUSE * (perf_counter() - start) * 1_000)
-        pause_ms = max(FLUSH_MS, min(pause_ms, MAX_FLUSH_MS))
-        if any(reply.is_partly_shown for reply in self._waiting):
-            pause_ms = 0  # it is being opened; only other events come first
-        self._rests_until_s = perf_counter() + pause_ms / 1_000
-        self._timer.setInterval(pause_ms)
-        if self._waiting:
-            self._timer.start()
-        else:
-            self._is_dressing = False
+    def _on_all_written(self) -> None:
+        self._is_dressing = False
 
     @Slot(object)
     def _on_ended(self, reply: ReplyView) -> None:
@@ -438,55 +375,31 @@ class ChatView(QWidget):
     @Slot()
     def scroll_to_end(self) -> None:
         """Go to the last message and follow it."""
-        bar = self._list.verticalScrollBar()
-        way = bar.maximum() - bar.value()
-        is_near = self._pages.has_end and 0 < way < 2 * self._list.viewport().height()
-        if self._moves and is_near and not self._list.follows:
-            self._glide.setEndValue(bar.maximum())
-            self._glide.start()
-        else:
-            self._pages.go_to_end()
+        self._walk.to_end()
         self._update_to_end()
 
     @Slot(int)
     def _on_ends_wanted(self, side: int) -> None:
         if side > 0:
             self.scroll_to_end()
-        elif self._pages.messages:
-            self._pages.go(0)
-
-    @Slot(int)
-    def _on_step_wanted(self, step: int) -> None:
-        item = self._focused or self._list.first_seen()
-        at = self._pages.place_of(item.message_id) if item is not None else None
-        if at is None:
-            return
-        if self._focused is not None or step < 0:
-            at += step
-        if 0 <= at < len(self._pages.messages):
-            self._pages.go(at).focus_text()
+        else:
+            self._walk.to_start()
 
     @Slot()
     def go_to_previous(self) -> None:
         """Give the keyboard to the message before."""
-        self._on_step_wanted(-1)
+        self._walk.step(-1)
 
     @Slot()
     def go_to_next(self) -> None:
         """Give the keyboard to the message behind."""
-        self._on_step_wanted(1)
+        self._walk.step(1)
 
     def _update_to_end(self) -> None:
         is_elsewhere = not self._list.follows and not (
             self._pages.has_end and self._list.room_below() <= 0
         )
-        self._to_end.setVisible(is_elsewhere and self._list.isVisible())
-        if self._to_end.isVisible():
-            size = self._to_end.sizeHint()
-            self._to_end.resize(size)
-            bottom = self._list.geometry().bottom() - 8
-            self._to_end.move((self.width() - size.width()) // 2, bottom - size.height())
-            self._to_end.raise_()
+        self._to_end.show_over(self._list, wanted=is_elsewhere)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the button above the text in its place."""

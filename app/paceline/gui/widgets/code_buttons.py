@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, QRect, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from paceline.gui.widgets.copy_button import CopyButton
+from paceline.gui.widgets.markdown_format import CODE_HEADER
+from paceline.gui.widgets.message_paint import code_card
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QTextDocument
+
+    from paceline.gui.widgets.markdown_inline import Mark
+
+MAX_CODE_BUTTONS = 100
+"""Blocks of code with buttons in one message: each takes the time of four widgets."""
 
 
 class CodeButtons(QWidget):
@@ -43,3 +58,43 @@ class CodeButtons(QWidget):
     def _on_save(self) -> None:
         if self._code is not None:
             self.save_requested.emit(self._language, self._code)
+
+
+class ButtonsOnCode(QObject):
+    """Keeps `CodeButtons` on the cards of a document; on the widget that paints it."""
+
+    copy_requested = Signal(str)
+    save_requested = Signal(str, str)
+    """See `CodeButtons`."""
+
+    def __init__(self, document: QTextDocument, canvas: QWidget) -> None:
+        super().__init__(canvas)
+        self._document = document
+        self._canvas = canvas
+        self._cards: list[Mark] = []
+        self.buttons: list[CodeButtons] = []
+
+    def show_codes(self, marks: Iterable[Mark]) -> None:
+        """Have buttons for the blocks of code among these marks; `place` puts them there."""
+        codes = (mark for mark in marks if mark.kind == "code_block")
+        self._cards = list(islice(codes, MAX_CODE_BUTTONS))
+        while len(self.buttons) > len(self._cards):
+            self.buttons.pop().deleteLater()
+        while len(self.buttons) < len(self._cards):
+            button = CodeButtons(self._canvas)
+            button.copy_requested.connect(self.copy_requested)
+            button.save_requested.connect(self.save_requested)
+            self.buttons.append(button)
+        for button, mark in zip(self.buttons, self._cards, strict=True):
+            button.set_code(mark.label, mark.code)
+
+    def place(self) -> None:
+        """Put every button at the right of its card's header."""
+        for button, mark in zip(self.buttons, self._cards, strict=True):
+            if mark.end >= self._document.characterCount():
+                continue  # the document's end is just being built anew; this is called again then
+            card = code_card(self._document, mark)
+            size = button.sizeHint()
+            top = card.top() + (CODE_HEADER - size.height()) / 2
+            left = card.right() - size.width() - 8
+            button.setGeometry(QRect(QPoint(round(left), round(top)), size))

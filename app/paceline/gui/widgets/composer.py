@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.chat.attachments import pasted
+from paceline.gui.scale import icon_size
 from paceline.gui.theme import restyle
 from paceline.gui.widgets.composer_edit import ComposerEdit
 from paceline.gui.widgets.context_meter import ContextMeter
@@ -28,7 +29,7 @@ from paceline.gui.widgets.draft_attachments import DraftAttachments
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.conversation import Attachment
+    from paceline.conversation import Attachment, Message
     from paceline.gui.icons import Icons
 
 _ICON_PX = 18
@@ -53,9 +54,7 @@ class Composer(QFrame):
         self._hint = ""
         self._reason: str | None = None
         self._edit = ComposerEdit()
-        self._edit.setPlaceholderText(
-            self.tr("Ask anything. Enter sends, Shift+Enter makes a new line.")
-        )
+        self._edit.set_hint(self.tr("Ask anything. Enter sends, Shift+Enter makes a new line."))
         self._edit.setAccessibleName(self.tr("Message"))
         self._edit.send_requested.connect(self._on_send)
         self._edit.stop_requested.connect(self._on_stop)
@@ -65,7 +64,6 @@ class Composer(QFrame):
         self._edit.edit_last_requested.connect(self.edit_last_requested)
         self._edit.textChanged.connect(self._update)
         self._pasted = ""
-        self._sent: tuple[str, tuple[Attachment, ...]] = ("", ())
         self.files = DraftAttachments()
         self.files.changed.connect(self._on_files_changed)
         self.files.emptied.connect(self._edit.setFocus)
@@ -102,7 +100,6 @@ class Composer(QFrame):
         button = QToolButton()
         button.setProperty("kind", "quiet")
         button.setText("+")
-        button.setIconSize(QSize(_ICON_PX, _ICON_PX))
         button.setAccessibleName(self.tr("Attach files"))
         button.setToolTip(self.tr("Attach text or code files (Ctrl+U)"))
         button.clicked.connect(self.attach_requested)
@@ -143,6 +140,7 @@ class Composer(QFrame):
     def set_icons(self, icons: Icons) -> None:
         """Use these drawings, in the colours of the theme in force."""
         self.files.set_icons(icons)
+        self.attach.setIconSize(icon_size(_ICON_PX))
         icon = icons.icon("attach")
         if not icon.isNull():
             self.attach.setIcon(icon)
@@ -173,14 +171,13 @@ class Composer(QFrame):
         """Why nothing can be sent now; empty: it can."""
         self.set_enabled_reason(reason or None)
 
-    @Slot(str)
-    def return_text(self, text: str) -> None:
+    @Slot(object)
+    def return_message(self, message: Message) -> None:
         """Bring back a message that could not be answered, before what was written since."""
-        sent, files = self._sent
-        if text == sent.strip():
-            self.files.set_attachments([*files, *(a for a in self.attachments if a not in files)])
-        written = self.text
-        self.set_text(f"{text}\n{written}" if written.strip() else text)
+        files = message.attachments
+        self.files.set_attachments([*files, *(a for a in self.attachments if a not in files)])
+        texts = (message.content, self.text)
+        self.set_text("\n".join(text for text in texts if text.strip()))
 
     @Slot()
     def _update(self) -> None:
@@ -220,7 +217,7 @@ class Composer(QFrame):
     def _on_send(self) -> None:
         if not self._can_send():
             return
-        self._sent = text, files = self.text, self.attachments
+        text, files = self.text, self.attachments
         self._edit.clear()
         self.files.set_attachments(())
         self.message_submitted.emit(text, files)

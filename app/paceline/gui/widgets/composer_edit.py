@@ -44,6 +44,7 @@ class ComposerEdit(QPlainTextEdit):
     max_lines = MAX_LINES
 
     def __init__(self, parent: QWidget | None = None) -> None:
+        self._hint = ""
         super().__init__(parent)
         self.setFont(ui_font(TEXT_PX))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -55,6 +56,17 @@ class ComposerEdit(QPlainTextEdit):
         self._send_key: SendKey = "enter"
         self.document().documentLayout().documentSizeChanged.connect(self._on_size_changed)
         self._fit()
+
+    def set_hint(self, words: str) -> None:
+        """Say in the empty field what it is for: one line, which ends early where it is narrow."""
+        self._hint = words
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        room = self.viewport().width() - 2 * ceil(self.document().documentMargin()) - 1
+        words = self.fontMetrics().elidedText(self._hint, Qt.TextElideMode.ElideRight, room)
+        if words != self.placeholderText():
+            self.setPlaceholderText(words)
 
     def set_send_key(self, key: SendKey) -> None:
         """What sends: Enter, or Ctrl+Enter, which then leaves Enter to new lines."""
@@ -125,12 +137,14 @@ class ComposerEdit(QPlainTextEdit):
         """Lines break elsewhere now."""
         super().resizeEvent(event)
         self._fit()
+        self._show_hint()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another font needs another height."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
+            self._show_hint()
 
     @Slot(QSizeF)
     def _on_size_changed(self, _size: QSizeF) -> None:

@@ -1,16 +1,23 @@
-"""What every dialog of the house style ends with: a scrolling page and a row with Close."""
+"""What dialogs of the house style are made of: a scrolling page, and the buttons at the end."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
 
 from paceline.gui.scale import STEP
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtWidgets import QDialog
 
@@ -47,3 +54,22 @@ def closing_row(dialog: QDialog, at_the_left: Sequence[QWidget] = ()) -> QFrame:
     close.clicked.connect(dialog.accept)
     row.addWidget(close)
     return foot
+
+
+def deciding_box(
+    dialog: QDialog, action: str, accepted: Callable[[], None]
+) -> tuple[QDialogButtonBox, QPushButton]:
+    """Return what a dialog ends with that changes something, and its first button.
+
+    Args:
+        dialog: Cancel rejects it.
+        action: What the first button says.
+        accepted: A bound method of the dialog; called when that is pressed.
+    """
+    box = QDialogButtonBox()
+    take = box.addButton(action, QDialogButtonBox.ButtonRole.AcceptRole)
+    take.setProperty("kind", "primary")
+    box.addButton(_tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
+    box.accepted.connect(accepted)
+    box.rejected.connect(dialog.reject)
+    return box, take

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.chat.attachments import estimated_tokens
-from paceline.gui.scale import COMPACT, GAP, px
+from paceline.gui.scale import GAP, icon_size
 from paceline.gui.widgets.attachment_chips import attachment_note, attachment_view
 from paceline.gui.widgets.dialog_parts import closing_row
 from paceline.gui.widgets.flow_layout import FlowLayout
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from paceline.conversation import Attachment
     from paceline.gui.icons import Icons
 
-_ICON_PX = 16
-_NAME_CHARS = 32
+_CROSS_PX = 12
+_NAME_CHARS = 20
 _PREVIEW_SIZE = (720, 520)
 
 
@@ -47,12 +47,10 @@ class DraftChip(QFrame):
         self.attachment = attachment
         self.name = _ChipButton()
         self.name.setProperty("kind", "draft_chip")
-        self.name.setIconSize(QSize(_ICON_PX, _ICON_PX))
         self.name.clicked.connect(self._on_preview)
         self.name.deleted.connect(self._on_remove)
         self.cross = _ChipButton()
         self.cross.setProperty("kind", "draft_chip")
-        self.cross.setIconSize(QSize(px(COMPACT) - 1, px(COMPACT) - 1))
         self.cross.setText("✕")
         self.cross.clicked.connect(self._on_remove)
         self.cross.deleted.connect(self._on_remove)
@@ -67,6 +65,8 @@ class DraftChip(QFrame):
     def set_icons(self, icons: Icons | None) -> None:
         """Use these drawings, in the colours of the theme in force."""
         if icons is not None:
+            self.name.setIconSize(icon_size())
+            self.cross.setIconSize(icon_size(_CROSS_PX))
             self.name.setIcon(icons.icon("file"))
             self.name.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             self.cross.setIcon(icons.icon("close"))
@@ -77,7 +77,7 @@ class DraftChip(QFrame):
         size = QLocale().formattedDataSize(self.attachment.n_bytes, 1)
         n_tokens = f"{estimated_tokens(self.attachment):,}"
         tokens = self.tr("≈ {} tokens").format(n_tokens)
-        self.name.setText(f"{_shortened(name)}  ·  {size}  ·  {tokens}".replace("&", "&&"))
+        self.name.setText(f"{_shortened(name)} · {size} · {tokens}".replace("&", "&&"))
         self.name.setAccessibleName(
             self.tr("Attached file {}, {}, about {} tokens").format(name, size, n_tokens)
         )
@@ -235,7 +235,7 @@ class AttachmentPreview(QDialog):
 
 
 def _shortened(name: str) -> str:
-    """A name of at most 32 characters, with its beginning and its ending."""
+    """A name of at most 20 characters, with its beginning and its ending."""
     if len(name) <= _NAME_CHARS:
         return name
-    return f"{name[: _NAME_CHARS - 11]}…{name[-10:]}"
+    return f"{name[: _NAME_CHARS - 8]}…{name[-7:]}"

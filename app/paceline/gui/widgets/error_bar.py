@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
+from paceline.gui.scale import icon_size
 from paceline.gui.theme import restyle
 from paceline.gui.widgets.soft_breaks import BreakingLabel, with_soft_breaks
 
@@ -48,6 +49,7 @@ class ErrorBar(QFrame):
     def set_close_icon(self, icon: QIcon) -> None:
         """Show an icon in place of the sign."""
         if not icon.isNull():
+            self.close_button.setIconSize(icon_size())
             self.close_button.setIcon(icon)
             self.close_button.setText("")
 

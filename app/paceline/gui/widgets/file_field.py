@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from paceline.gui.file_chooser import FileChooser
 from paceline.gui.widgets.elided_label import ElidedLabel
 from paceline.gui.widgets.yielding import YieldingLabel
 
@@ -24,7 +25,8 @@ class FileField(QWidget):
         super().__init__(parent)
         self._title, self._filter = title, file_filter
         self._path = ""
-        self._dialog: QFileDialog | None = None
+        self.files = FileChooser(self)
+        self.files.chosen.connect(self.take)
         label = YieldingLabel(title, keeps=8)
         label.setProperty("role", "muted")
         self.name = ElidedLabel(_NAME_PX, Qt.TextElideMode.ElideMiddle)
@@ -56,11 +58,6 @@ class FileField(QWidget):
         """The file."""
         return self._path
 
-    @property
-    def dialog(self) -> QFileDialog | None:
-        """The dialog that chooses, while it is open."""
-        return self._dialog
-
     def show_path(self, path: str) -> None:
         """Show a file without telling anybody."""
         self._path = path
@@ -71,13 +68,9 @@ class FileField(QWidget):
 
     @Slot()
     def _on_choose(self) -> None:
-        folder = str(Path(self._path).parent) if self._path else ""
-        self._dialog = QFileDialog(self.window(), self._title, folder, self._filter)
-        self._dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._dialog.fileSelected.connect(self.take)
-        self._dialog.finished.connect(self._on_finished)
-        self._dialog.open()
+        if self._path:
+            self.files.remember(self._path)
+        self.files.ask_file(self.window(), self._title, self._filter)
 
     @Slot(str)
     def take(self, path: str) -> None:
@@ -89,7 +82,3 @@ class FileField(QWidget):
     @Slot()
     def _on_clear(self) -> None:
         self.take("")
-
-    @Slot()
-    def _on_finished(self) -> None:
-        self._dialog = None

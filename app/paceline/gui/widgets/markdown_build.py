@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextLength
 
 from paceline.chat.markdown_places import places_of, take_task_marker
+from paceline.gui.scale import px
 from paceline.gui.widgets.code import PLAIN, CodeRun, highlight
 from paceline.gui.widgets.markdown import is_fence_open
 from paceline.gui.widgets.markdown_format import (
@@ -45,7 +46,7 @@ MAX_TABLE_CELLS = 1_200
 """Larger tables are shown as they were written."""
 
 NARROW_PX = 264
-"""Room for columns that do not break, all together; half of a narrow conversation."""
+"""Room for columns that do not break, all together, at scale 1; half of a narrow conversation."""
 
 MAX_LANGUAGE_CHARS = 24
 
@@ -207,6 +208,9 @@ class Builder:
         code = token.content.removesuffix("\n")
         language = token.info.split()[0][:MAX_LANGUAGE_CHARS] if token.info.split() else ""
         left = self._left()
+        if not self.previous:
+            # Qt leaves out the margin above a document's first block, which is the card's header.
+            self._new_block(thin_format(1))
         top = self._gap() + CODE_HEADER + (2 if self.previous else 0)
         if is_open and self.live_code is not None:
             lines = self.live_code.lines_of(code)
@@ -311,10 +315,12 @@ class Builder:
         natural = [0.0] * n_columns
         for row in rows:
             for column, (_, inline) in enumerate(row):
-                text = "".join(child.content for child in inline.children or [])
-                natural[column] = max(natural[column], self.formats.cell_width(text))
+                texts = {"text": "", "code": ""}
+                for child in inline.children or []:
+                    texts["code" if child.type == "code_inline" else "text"] += child.content
+                natural[column] = max(natural[column], self.formats.cell_width(**texts))
         widths = [QTextLength()] * n_columns
-        room = float(NARROW_PX)
+        room = float(px(NARROW_PX))
         for width, column in sorted(zip(natural, range(n_columns), strict=True)):
             room -= width
             if room < 0:

@@ -74,6 +74,7 @@ class Formats:
         self.indent = px(INDENT_PX)
         self.number_indent = px(NUMBER_PX)
         self._cells = QFontMetricsF(ui_font(TEXT_PX, QFont.Weight.DemiBold))
+        self._code_cells = QFontMetricsF(mono_font(CODE_PX))
         self._is_muted = is_muted
         self._mono_families = mono_font().families()
         self._chars: dict[TextStyle, QTextCharFormat] = {}
@@ -128,9 +129,16 @@ class Formats:
             self._codes[style] = fmt
         return self._codes[style]
 
-    def cell_width(self, text: str) -> float:
-        """Pixels that a cell with this text takes without a break, in the widest letters."""
-        return self._cells.horizontalAdvance(text[:MAX_CELL_CHARS]) + 2 * CELL_PADDING + 3
+    def cell_width(self, text: str, code: str = "") -> float:
+        """Pixels that a cell with this text takes without a break, in the widest letters.
+
+        Args:
+            text: What is not code.
+            code: All that is, in one.
+        """
+        letters = self._cells.horizontalAdvance(text[:MAX_CELL_CHARS])
+        letters += self._code_cells.horizontalAdvance(code[:MAX_CELL_CHARS])
+        return letters + 2 * CELL_PADDING + 3
 
     def table(self, n_columns: int, left: float, top: float) -> QTextTableFormat:
         """The format of a table; margins in pixels."""

@@ -17,6 +17,7 @@ from PySide6.QtGui import QTextCursor, QTextDocument
 from paceline.chat.markdown_parser import (
     MAX_LINE_CHARS,
     MAX_MARKDOWN_CHARS,
+    MAX_MARKDOWN_LINES,
     shared_parser,
     split_at_caps,
 )
@@ -111,7 +112,7 @@ class MarkdownDocument:
         self._shown = 0
         self._growth: Growth = "none"
         self._fence = ""
-        self._is_plain = False
+        self._plain_from: int | None = None
 
     @property
     def source(self) -> str:
@@ -149,7 +150,7 @@ class MarkdownDocument:
         added = source[len(self._source) :]
         can_grow = (
             not self._is_final
-            and len(source) <= MAX_MARKDOWN_CHARS
+            and not _outgrows(source)
             and len(last_line) + len(added) <= MAX_LINE_CHARS
             and can_append(self._growth, added, last_line, self._fence)
         )
@@ -159,11 +160,8 @@ class MarkdownDocument:
         cursor.beginEditBlock()
         if can_grow:
             self._grow(cursor)
-        elif self._is_plain:
-            self.changed_from = cursor.position()
-            builder = Builder(cursor, self._formats, self._map, self.marks, is_fresh=False)
-            builder.plain(source[self._shown : MAX_SHOWN_CHARS], self._shown, is_new=False)
-            self._shown = len(source)
+        elif self._plain_from is not None:
+            self._add_plain(cursor)
         else:
             self._rebuild_tail(cursor)
         if self._growth == "code":
@@ -196,6 +194,10 @@ class MarkdownDocument:
         """Show the final text; one that was written piece by piece needs its end alone."""
         self._raw = ""
         source = source.translate(_CLEAN)
+        if self._can_add_last(source):
+            self.write(source)
+            self._is_final = True
+            return
         if self._can_finish_tail(source):
             self._finish_tail(source)
             return
@@ -215,24 +217,39 @@ class MarkdownDocument:
         cursor.endEditBlock()
         self.spans[:] = self._spans()
 
+    def _can_add_last(self, source: str) -> bool:
+        """Whether the end of a text that is plain from some place on needs no more than adding."""
+        return (
+            self._plain_from is not None
+            and not (self._is_literal or self._is_final)
+            and self._goes_on_to(source)
+            and split_at_caps(source) == self._plain_from
+        )
+
     def _can_finish_tail(self, source: str) -> bool:
-        """Whether nothing that comes late can change a closed block: a link's definition would."""
         return (
             not (self._is_literal or self._is_final)
             and 0 < self._closed.offset <= split_at_caps(source)
-            and source.startswith(self._source)
-            and _DEFINITION.search(source) is None
+            and self._goes_on_to(source)
         )
 
+    def _goes_on_to(self, source: str) -> bool:
+        """Whether nothing that comes late can change a closed block: a link's definition would."""
+        return source.startswith(self._source) and _DEFINITION.search(source) is None
+
     def _finish_tail(self, source: str) -> None:
-        closed = self._list_start or self._closed
         self._source, self._is_final = source, True
-        self.changed_from = closed.position
         cursor = self._end()
         cursor.beginEditBlock()
-        _cut_off(cursor, closed.position)
-        self._map.truncate(closed.n_segments)
-        del self.marks[closed.n_marks :]
+        self._build_rest(cursor, split_at_caps(source))
+        cursor.endEditBlock()
+        self.spans[self._closed.n_spans :] = self._spans(self._closed.n_segments)
+
+    def _build_rest(self, cursor: QTextCursor, end: int) -> None:
+        """Build what is behind the closed part for good: Markdown up to `end`, then plain text."""
+        self._closed = closed = self._list_start or self._closed
+        self._list_start = None
+        self._cut_off_open(cursor)
         builder = Builder(
             cursor,
             self._formats,
@@ -242,14 +259,26 @@ class MarkdownDocument:
             closed.previous,
             is_final=True,
         )
-        end = split_at_caps(source)
-        tail = source[closed.offset : end]
+        tail = self._source[closed.offset : end]
         builder.set_source(tail, closed.offset)
         builder.build(self._parser.parse(tail))
-        if end < len(source):
-            builder.plain(source[end:MAX_SHOWN_CHARS], end)
-        cursor.endEditBlock()
-        self.spans[closed.n_spans :] = self._spans(closed.n_segments)
+        if end < len(self._source):
+            builder.plain(self._source[end:MAX_SHOWN_CHARS], end)
+
+    def _cut_off_open(self, cursor: QTextCursor) -> None:
+        """Remove what is built of the part that is not closed."""
+        closed = self._closed
+        self.changed_from = closed.position
+        _cut_off(cursor, closed.position)
+        self._map.truncate(closed.n_segments)
+        del self.marks[closed.n_marks :]
+
+    def _add_plain(self, cursor: QTextCursor) -> None:
+        """Add text behind what is plain already."""
+        self.changed_from = cursor.position()
+        builder = Builder(cursor, self._formats, self._map, self.marks, is_fresh=False)
+        builder.plain(self._source[self._shown : MAX_SHOWN_CHARS], self._shown, is_new=False)
+        self._shown = len(self._source)
 
     def _end(self) -> QTextCursor:
         cursor = QTextCursor(self._document)
@@ -292,22 +321,21 @@ class MarkdownDocument:
 
     def _rebuild_tail(self, cursor: QTextCursor) -> None:
         """Parse and build what is behind the closed part; close more of it."""
-        closed = self._closed
-        self.changed_from = closed.position
-        _cut_off(cursor, closed.position)
-        self._map.truncate(closed.n_segments)
-        del self.marks[closed.n_marks :]
-        tail = self._source[closed.offset :]
+        closed, source = self._closed, self._source
+        tail = source[closed.offset :]
+        is_long = _outgrows(source)
+        end = split_at_caps(source) if is_long else closed.offset + split_at_caps(tail)
+        if end < len(source):
+            self._growth = "none"
+            self._plain_from = max(end, closed.offset)
+            self._build_rest(cursor, self._plain_from)
+            self._shown = len(source)
+            return
+        self._cut_off_open(cursor)
         builder = Builder(
             cursor, self._formats, self._map, self.marks, closed.is_fresh, closed.previous
         )
         builder.live_code = self._live_code
-        if len(self._source) > MAX_MARKDOWN_CHARS or split_at_caps(tail) < len(tail):
-            self._is_plain = True
-            self._growth = "none"
-            builder.plain(tail[: MAX_SHOWN_CHARS - closed.offset], closed.offset)
-            self._shown = len(self._source)
-            return
         lines = tail.split("\n")
         tokens = self._parser.parse(tail)
         cut = find_cut(tokens, lines)
@@ -349,6 +377,11 @@ class MarkdownDocument:
             len(self.marks),
             len(self.spans),
         )
+
+
+def _outgrows(source: str) -> bool:
+    """Whether a text is too long to be Markdown to its end."""
+    return len(source) > MAX_MARKDOWN_CHARS or source.count("\n") >= MAX_MARKDOWN_LINES
 
 
 def _cut_off(cursor: QTextCursor, position: int) -> None:

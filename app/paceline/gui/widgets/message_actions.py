@@ -9,17 +9,20 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
+from paceline.gui.scale import ICON, icon_size, px
 from paceline.gui.widgets.copy_button import CONFIRM_MS
 
 if TYPE_CHECKING:
     from paceline.conversation import Role
     from paceline.gui.icons import Icons
 
-ICON_PX = 16
+_ARROW_PX = 12
+_BESIDE_ICON_PX, _FRAME_PX = 8, 18
+"""What a button takes beside its icon and its words."""
 
 
 class Act(StrEnum):
@@ -104,7 +107,6 @@ class MessageActions(QWidget):
         button = QToolButton()
         button.setProperty("kind", "link")
         button.setDefaultAction(action)
-        button.setIconSize(QSize(ICON_PX, ICON_PX))
         button.setAccessibleName(action.toolTip())
         return button
 
@@ -112,7 +114,6 @@ class MessageActions(QWidget):
         button = QToolButton()
         button.setProperty("kind", "link")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setIconSize(QSize(12, 12))
         button.setAccessibleName(self.tr("Copy as…"))
         button.setToolTip(self.tr("Copy as…"))
         button.setText("▾")
@@ -142,8 +143,8 @@ class MessageActions(QWidget):
     def _button_width(self, button: QToolButton) -> int:
         if button not in self._buttons.values():
             return button.sizeHint().width()
-        icon = ICON_PX + 6 if self._has_icons else 0
-        return button.fontMetrics().horizontalAdvance(button.text()) + icon + 14
+        icon = px(ICON) + px(_BESIDE_ICON_PX) if self._has_icons else 0
+        return button.fontMetrics().horizontalAdvance(button.text()) + icon + _FRAME_PX
 
     def _extra(self) -> list[QToolButton]:
         return [self._more] if self._role == "assistant" else []
@@ -152,8 +153,11 @@ class MessageActions(QWidget):
         """Use these drawings, in the colours of the theme in force."""
         self._has_icons = icons is not None
         for act, action in self._actions.items():
+            self._buttons[act].setIconSize(icon_size())
             if icons is not None:
                 action.setIcon(icons.icon(_ICONS[act]))
+        for button in self._extra():
+            button.setIconSize(icon_size(_ARROW_PX))
         if icons is not None and self._role == "assistant":
             self._more.setIcon(icons.icon("chevron-down"))
             self._copies[0].setIcon(icons.icon(_ICONS[Act.COPY]))

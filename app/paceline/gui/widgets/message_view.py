@@ -8,7 +8,6 @@ Long: it answers for everything that Qt's text browser would do by itself, a few
 
 from __future__ import annotations
 
-from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -18,11 +17,9 @@ from PySide6.QtCore import (
     QMimeData,
     QPoint,
     QPointF,
-    QRect,
     QRectF,
     QSizeF,
     Qt,
-    QTimer,
     QUrl,
     Signal,
     Slot,
@@ -32,11 +29,12 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip
 
 from paceline.gui.theme import ui_font
 from paceline.gui.viewmodels.links import describe_link
-from paceline.gui.widgets.code_buttons import CodeButtons
+from paceline.gui.widgets.code_buttons import ButtonsOnCode
+from paceline.gui.widgets.found_words import FoundWords
 from paceline.gui.widgets.markdown import link_target
 from paceline.gui.widgets.markdown_format import BLOCK_GAP, CODE_HEADER, CODE_PADDING, TEXT_PX
 from paceline.gui.widgets.markdown_stream import MarkdownDocument
-from paceline.gui.widgets.message_paint import GroundPainter, code_card, find_words
+from paceline.gui.widgets.message_paint import GroundPainter
 from paceline.gui.widgets.token_text import describe_token
 
 if TYPE_CHECKING:
@@ -46,14 +44,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from paceline.gui.theme import Theme
-    from paceline.gui.widgets.markdown_inline import Mark
-    from paceline.gui.widgets.provenance import Provenance, Span
-
-MARKED_MS = 6_000
-"""How long words that were searched for stay marked."""
-
-MAX_CODE_BUTTONS = 100
-"""Blocks of code with buttons in one message: each takes the time of four widgets."""
+    from paceline.gui.widgets.provenance import Provenance
 
 _SCROLL_KEYS = frozenset(
     {
@@ -123,12 +114,10 @@ class MessageView(QTextBrowser):
         self._theme = theme
         self._content = MarkdownDocument(self.document(), theme, provenance, is_muted=is_muted)
         self._painter = GroundPainter(self.document(), theme)
-        self._buttons: list[CodeButtons] = []
-        self._marked: list[Span] = []
-        self._unmark = QTimer(self)
-        self._unmark.setSingleShot(True)
-        self._unmark.setInterval(MARKED_MS)
-        self._unmark.timeout.connect(self._on_unmark)
+        self._codes = ButtonsOnCode(self.document(), self.viewport())
+        self._codes.copy_requested.connect(self.copy_requested)
+        self._codes.save_requested.connect(self.code_save_requested)
+        self._found = FoundWords(self)
         self._has_token_colours = True
         self._has_caret = False
         self.anchorClicked.connect(self._on_anchor_clicked)
@@ -193,25 +182,11 @@ class MessageView(QTextBrowser):
         Returns:
             Whether any was found.
         """
-        self._marked = find_words(self.toPlainText(), words)
-        self._unmark.stop()
-        if self._marked:
-            self._unmark.start()
-        self.viewport().update()
-        return bool(self._marked)
+        return self._found.find(words)
 
     def marked_top(self) -> float | None:
         """Where the line of the first marked word begins; None: no word is marked."""
-        if not self._marked:
-            return None
-        cursor = QTextCursor(self.document())
-        cursor.setPosition(self._marked[0].start)
-        return float(self.cursorRect(cursor).top())
-
-    @Slot()
-    def _on_unmark(self) -> None:
-        self._marked = []
-        self.viewport().update()
+        return self._found.top()
 
     def _selected(self) -> tuple[int, int] | None:
         cursor = self.textCursor()
@@ -225,29 +200,15 @@ class MessageView(QTextBrowser):
             selection.setPosition(min(selected[0], last))
             selection.setPosition(min(selected[1], last), QTextCursor.MoveMode.KeepAnchor)
             self.setTextCursor(selection)
-        codes = self._codes()
-        while len(self._buttons) > len(codes):
-            self._buttons.pop().deleteLater()
-        while len(self._buttons) < len(codes):
-            button = CodeButtons(self.viewport())
-            button.copy_requested.connect(self.copy_requested)
-            button.save_requested.connect(self.code_save_requested)
-            self._buttons.append(button)
-        for button, mark in zip(self._buttons, codes, strict=True):
-            button.set_code(mark.label, mark.code)
-        self._marked = []  # they may stand elsewhere now
+        self._codes.show_codes(self._content.marks)
+        self._found.forget()  # they may stand elsewhere now
         self._fit()
-        self._place_buttons()
+        self._codes.place()
         cursor = QTextCursor(self.document())
         cursor.setPosition(min(self._content.changed_from, last))
         # From the line above on: a card's header and the old caret may reach there.
         top = max(0, self.cursorRect(cursor).top() - CODE_HEADER - BLOCK_GAP)
         self.viewport().update(0, top, self.viewport().width(), self.viewport().height() - top)
-
-    def _codes(self) -> list[Mark]:
-        """The blocks of code that have buttons."""
-        codes = (mark for mark in self._content.marks if mark.kind == "code_block")
-        return list(islice(codes, MAX_CODE_BUTTONS))
 
     # -------------------------------------------------------------------------- geometry
 
@@ -267,18 +228,7 @@ class MessageView(QTextBrowser):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the buttons on their cards."""
         super().resizeEvent(event)
-        self._place_buttons()
-
-    def _place_buttons(self) -> None:
-        if not self._buttons:
-            return
-        codes = self._codes()
-        for button, mark in zip(self._buttons, codes, strict=False):
-            card = code_card(self.document(), mark)
-            size = button.sizeHint()
-            top = card.top() + (CODE_HEADER - size.height()) / 2
-            left = card.right() - size.width() - 8
-            button.setGeometry(QRect(QPoint(round(left), round(top)), size))
+        self._codes.place()
 
     # -------------------------------------------------------------------------- painting
 
@@ -286,7 +236,7 @@ class MessageView(QTextBrowser):
         """Grounds first, then Qt's text on them."""
         painter = QPainter(self.viewport())
         spans = self._content.spans if self._has_token_colours else ()
-        marked = self._marked
+        marked = self._found.spans
         self._painter.paint(painter, QRectF(event.rect()), self._content.marks, spans, marked)
         if self._has_caret:
             self._paint_caret(painter)

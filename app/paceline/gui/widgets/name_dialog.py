@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from paceline.chat.presets import MAX_NAME_CHARS, clean_name
 from paceline.gui.scale import px
+from paceline.gui.widgets.dialog_parts import deciding_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,12 +54,7 @@ class NameDialog(QDialog):
         self.problem = QLabel()
         self.problem.setProperty("role", "small")
         self.problem.setWordWrap(True)
-        buttons = QDialogButtonBox()
-        self.take = buttons.addButton(action, QDialogButtonBox.ButtonRole.AcceptRole)
-        self.take.setProperty("kind", "primary")
-        buttons.addButton(self.tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
-        buttons.accepted.connect(self._on_accepted)
-        buttons.rejected.connect(self.reject)
+        buttons, self.take = deciding_box(self, action, self._on_accepted)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(10)

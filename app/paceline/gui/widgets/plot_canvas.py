@@ -64,6 +64,10 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]  # it is not typed
         self.scale_label.setProperty("role", "scale")
         self.scale_label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.scale_label.move(2, 0)
+        self.note = QLabel(self)
+        self.note.setProperty("role", "scale")
+        self.note.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.note.hide()
         self.badge = QLabel(self)
         self.badge.setProperty("role", "pill")
         self.badge.setProperty("tone", "lookup")
@@ -81,12 +85,19 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]  # it is not typed
         """Say in the other corner what is special now; empty: nothing is."""
         self.badge.setText(words)
         self.badge.setVisible(bool(words))
-        self._place_badge()
+        self._place_words()
+
+    def set_note(self, words: str) -> None:
+        """Say in the middle what will be drawn here; empty: it is there."""
+        if words != self.note.text():
+            self.note.setText(words)
+            self.note.setVisible(bool(words))
+            self._place_words()
 
     def fit_words(self) -> None:
         """Give the words in the corners the room that they need in another size of text."""
         self.scale_label.adjustSize()
-        self._place_badge()
+        self._place_words()
 
     def set_steps(self, first: int, n_places: int, top: float) -> None:
         """Show `n_places` steps from `first` on, and values from 0 to `top`."""
@@ -111,17 +122,20 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]  # it is not typed
         (first, last), _ = self.box.viewRange()
         return float(first + (last - first) * self._share(x))
 
-    def _place_badge(self) -> None:
+    def _place_words(self) -> None:
         self.badge.adjustSize()
         self.badge.move(self.width() - self.badge.width() - 2, 0)
+        self.note.adjustSize()
+        rest = self.size() - self.note.size()
+        self.note.move(max(rest.width() // 2, 0), rest.height() // 2)
 
     # -------------------------------------------------------------------------------- events
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the badge in its corner."""
+        """Keep the words in their places."""
         super().resizeEvent(event)
         if hasattr(self, "badge"):  # the base class resizes itself while it is made
-            self._place_badge()
+            self._place_words()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom with Ctrl; without it the wheel is somebody else's."""

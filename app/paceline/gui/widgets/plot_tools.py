@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
+from paceline.gui.scale import icon_size
 from paceline.gui.viewmodels.plot_range import SPANS, USUAL_SPAN
 from paceline.gui.widgets.plot_canvas import IN, OUT
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from paceline.gui.icons import Icons
     from paceline.gui.theme import Theme
-
-_ICON_PX = 16
 
 
 class PlotTools(QWidget):
@@ -115,7 +114,6 @@ class PlotTools(QWidget):
     def _button(self, name: str) -> QToolButton:
         button = QToolButton()
         button.setProperty("kind", "tiny")
-        button.setIconSize(QSize(_ICON_PX, _ICON_PX))
         button.setToolTip(name)
         button.setAccessibleName(name)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -130,6 +128,8 @@ class PlotTools(QWidget):
         else:
             self.pause.setIcon(self._icons.icon("pause", tint))
         self.more.setIcon(self._icons.icon("more", tint))
+        for button in (self.pause, self.more):
+            button.setIconSize(icon_size())
 
     def _show_span(self, steps: int) -> None:
         self.span.setText(str(steps) if steps else self.tr("all"))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+
+from paceline.gui.scale import icon_size
 
 if TYPE_CHECKING:
     from paceline.gui.icons import Icons
+
+_ICON_PX = 14
 
 
 class SiblingSwitch(QWidget):
@@ -39,13 +43,14 @@ class SiblingSwitch(QWidget):
         button = QToolButton()
         button.setProperty("kind", "link")
         button.setText(text)
-        button.setIconSize(QSize(14, 14))
         button.setAccessibleName(name)
         button.setToolTip(name)
         return button
 
     def set_icons(self, icons: Icons | None) -> None:
         """Use these drawings, in the colours of the theme in force."""
+        for button in (self._back, self._on):
+            button.setIconSize(icon_size(_ICON_PX))
         if icons is not None:
             self._back.setIcon(icons.icon("chevron-left"))
             self._on.setIcon(icons.icon("chevron-right"))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from paceline.gui.scale import px
+from paceline.gui.widgets.message_list import COLUMN_PX, MARGIN_PX
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent
 
     from paceline.gui.theme import Theme
 
-LEGEND_PX = 24
-"""Height of the line, kept free whether it is shown or not."""
-_SWATCH = QSize(18, 14)
+_LINE_PX = 24
+_SWATCH = (18, 14)
 
 
 class _Swatch(QWidget):
@@ -25,9 +27,9 @@ class _Swatch(QWidget):
         super().__init__()
         self._ground = self._line = QColor(0, 0, 0, 0)
         self._is_dotted = dotted
-        self.setFixedSize(_SWATCH)
 
     def set_colours(self, ground: str, line: str) -> None:
+        self.setFixedSize(*map(px, _SWATCH))
         self._ground, self._line = QColor(ground), QColor(line)
         self.update()
 
@@ -78,3 +80,28 @@ class SourceLegend(QWidget):
         self._draft.set_colours(theme.accent_soft, theme.accent)
         self._lookup.set_colours(theme.lookup_soft, theme.lookup)
         self._target.set_colours(theme.surface, theme.line_strong)
+
+
+class LegendLine(QWidget):
+    """The legend below a conversation; its room is kept free while it is hidden."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._legend = SourceLegend(theme)
+        self._legend.setMaximumWidth(COLUMN_PX)
+        self._legend.hide()
+        self.setFixedHeight(px(_LINE_PX))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 2)
+        row.addStretch(1)
+        row.addWidget(self._legend, 1000)
+        row.addStretch(1)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use another theme's colours, and the size in force."""
+        self._legend.set_theme(theme)
+        self.setFixedHeight(px(_LINE_PX))
+
+    def show_legend(self, *, wanted: bool) -> None:
+        """Show the legend, or leave its room empty."""
+        self._legend.setVisible(wanted)

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.viewmodels.chat_lines import title_text
 from paceline.gui.viewmodels.chat_query import TAG_CHARS, clean_tag
+from paceline.gui.widgets.dialog_parts import deciding_box
 from paceline.gui.widgets.elided_label import ElidedLabel
 from paceline.gui.widgets.local_style import tick_list_stylesheet
 
@@ -69,14 +69,7 @@ class TagEditor(QDialog):
         self.hint = QLabel(self.tr("No tags yet. Type one and press Enter."))
         self.hint.setProperty("role", "small")
         self.hint.setWordWrap(True)
-        buttons = QDialogButtonBox()
-        self.done_button = buttons.addButton(
-            self.tr("Done"), QDialogButtonBox.ButtonRole.AcceptRole
-        )
-        self.done_button.setProperty("kind", "primary")
-        buttons.addButton(self.tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
-        buttons.accepted.connect(self._on_accepted)
-        buttons.rejected.connect(self.reject)
+        buttons, self.done_button = deciding_box(self, self.tr("Done"), self._on_accepted)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(10)

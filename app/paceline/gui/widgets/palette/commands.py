@@ -15,6 +15,9 @@ MAX_ROWS = 60
 _MAX_RECENT = 6
 _RECENT_BONUS = 3.0
 
+CommandKey = tuple[str, str]
+"""A command's group and title, in the language of the window."""
+
 
 @dataclass(frozen=True, slots=True)
 class PaletteCommand:
@@ -37,7 +40,7 @@ class PaletteCommand:
     is_on: bool | None = None
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> CommandKey:
         """What it is remembered by."""
         return self.group, self.title
 
@@ -68,19 +71,37 @@ class CommandIndex:
     """All commands of all sources, as they were when the palette was opened."""
 
     def __init__(
-        self, sources: Iterable[CommandSource], searched: Iterable[SearchedSource] = ()
+        self,
+        sources: Iterable[CommandSource],
+        searched: Iterable[SearchedSource] = (),
+        recent: Iterable[CommandKey] = (),
     ) -> None:
+        """Ask nobody yet.
+
+        Args:
+            sources: Who is asked for everything.
+            searched: Who is asked with each query.
+            recent: What was used last, the newest first.
+        """
         self._sources = tuple(sources)
         self._searched = tuple(searched)
         self._commands: list[PaletteCommand] = []
-        self._recent: list[tuple[str, str]] = []
+        self._recent = list(recent)[:_MAX_RECENT]
+        self._lasting = set(self._recent)
+
+    @property
+    def recent(self) -> tuple[CommandKey, ...]:
+        """What was used last and may be kept: chats have titles that may be private."""
+        return tuple(key for key in self._recent if key in self._lasting)
 
     def refresh(self) -> None:
         """Ask the sources again."""
         self._commands = [command for source in self._sources for command in source.commands()]
 
     def note_used(self, command: PaletteCommand) -> None:
-        """Remember that it was used, until the program ends."""
+        """Remember that it was used."""
+        if command in self._commands:
+            self._lasting.add(command.key)
         if command.key in self._recent:
             self._recent.remove(command.key)
         self._recent.insert(0, command.key)
@@ -106,6 +127,6 @@ class CommandIndex:
         return found[:MAX_ROWS]
 
 
-def _value(row: Row, rank: dict[tuple[str, str], int]) -> float:
+def _value(row: Row, rank: dict[CommandKey, int]) -> float:
     bonus = _RECENT_BONUS if row.command.key in rank else 0.0
     return row.match.score + bonus - (2.0 if row.command.obstacle is not None else 0.0)

@@ -177,9 +177,10 @@ class PaletteSheet(QFrame):
         window = self._window
         n_rows = self.model.rowCount()
         width = min(px(WIDTH_PX), window.width() - 4 * STEP)
-        n_shown = min(max(n_rows, 1), _MAX_SHOWN)
-        wanted = n_shown * px(ROW_PX) + self.field.sizeHint().height() + 3 * STEP + 2 * HALF
-        height = min(wanted, window.height() - _FROM_TOP - 2 * STEP)
+        around = self.field.sizeHint().height() + 2 * STEP + HALF + 2 * self.list.frameWidth()
+        room = window.height() - _FROM_TOP - 2 * STEP - around
+        n_shown = max(min(n_rows, _MAX_SHOWN, room // px(ROW_PX)), 1)  # no row is cut
+        height = around + n_shown * px(ROW_PX)
         self.setGeometry((window.width() - width) // 2, _FROM_TOP, width, height)
 
     @Slot(str)

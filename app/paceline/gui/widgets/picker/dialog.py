@@ -144,7 +144,7 @@ class PickerDialog(QDialog):
         for page in (self.installed, self.recommended, self.hub):
             page.set_theme(theme)
         for searching in (self.installed, self.hub):
-            searching.set_search_icon(icon("search"))
+            searching.dress_search(theme, icon("search"))
         self.installed.set_icons(icon("file"), icon("folder"))
         self.recommended.set_external_icon(icon("external"))
         self.hub.set_signs(icon("offline"), icon("warning"))

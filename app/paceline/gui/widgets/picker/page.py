@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from paceline.gui.widgets.picker.model_list import ModelList
 from paceline.gui.widgets.picker.state_panel import StatePanel
@@ -61,14 +61,12 @@ class Page(QWidget):
     def make_search(self, words: str) -> SearchField:
         """A search field from which the arrow keys lead into the list."""
         self.search = SearchField(words)
-        self._search_icon = QAction(self.search)
-        self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
         self.search.installEventFilter(self)
         return self.search
 
-    def set_search_icon(self, icon: QIcon) -> None:
-        """Show an icon in the search field."""
-        self._search_icon.setIcon(icon)
+    def dress_search(self, theme: Theme, icon: QIcon) -> None:
+        """Use another theme's colours and icon in the search field."""
+        self.search.set_theme(theme, icon)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Arrow down leads from the search field into the list."""

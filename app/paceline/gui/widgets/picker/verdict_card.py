@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from paceline.gui.scale import ICON, px
 from paceline.gui.theme import restyle
 from paceline.gui.viewmodels.pair import model_name
 from paceline.gui.widgets.card import Card
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from paceline.gui.theme import Theme
     from paceline.gui.viewmodels.pair_judgement import Judgement
 
-_ICON_PX = 16
 _AROUND_PX = 64
 """What stands beside the text of the button: its own margins and those of the card."""
 
@@ -31,7 +31,6 @@ class _Line(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.sign = QLabel()
-        self.sign.setFixedSize(QSize(_ICON_PX, _ICON_PX + 2))
         self.text = QLabel()
         self.text.setWordWrap(True)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
@@ -43,7 +42,9 @@ class _Line(QWidget):
 
     def show_line(self, icon: QIcon, text: str, level: str) -> None:
         """Show this; `level` is said to those who do not see the sign."""
-        self.sign.setPixmap(icon.pixmap(_ICON_PX, _ICON_PX))
+        side = px(ICON)
+        self.sign.setFixedSize(side, side + 2)
+        self.sign.setPixmap(icon.pixmap(side, side))
         self.text.setText(with_soft_breaks(text))
         self.text.setAccessibleName(f"{level}: {text}" if level else text)
 

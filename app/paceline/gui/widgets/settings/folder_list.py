@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDir, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -15,7 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.scale import HALF, STEP
+from paceline.gui.file_chooser import FileChooser
+from paceline.gui.scale import HALF, STEP, icon_size
 from paceline.gui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class FolderRow(QWidget):
         self.remove = QToolButton()
         self.remove.setProperty("kind", "quiet")
         self.remove.setIcon(icon)
-        self.remove.setIconSize(QSize(16, 16))
+        self.remove.setIconSize(icon_size())
         self.remove.setAccessibleName(self.tr("Do not look in {}").format(self.name.full_text))
         self.remove.setToolTip(self.tr("Do not look here any more; nothing is deleted"))
         self.remove.clicked.connect(self._on_remove)
@@ -64,7 +64,8 @@ class FolderList(QWidget):
         self._preference = preference
         self._icon = icon
         self.rows: list[FolderRow] = []
-        self.dialog: QFileDialog | None = None
+        self.folders = FileChooser(self)
+        self.folders.chosen.connect(self._on_chosen)
         self._empty = QLabel(self.tr("None of your own yet."))
         self._empty.setProperty("role", "small")
         self.add = QPushButton(self.tr("Add a folder…"))
@@ -101,18 +102,7 @@ class FolderList(QWidget):
 
     @Slot()
     def _on_add(self) -> None:
-        dialog = QFileDialog(self, self.tr("Look for models in a folder"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._on_chosen)
-        dialog.finished.connect(self._on_dialog_finished)
-        self.dialog = dialog
-        dialog.open()
-
-    @Slot()
-    def _on_dialog_finished(self) -> None:
-        self.dialog = None
+        self.folders.ask_folder(self, self.tr("Look for models in a folder"))
 
     @Slot(str)
     def _on_chosen(self, folder: str) -> None:

@@ -71,7 +71,7 @@ class OptionButton(QPushButton):
         return top + bottom + lines + self._column.spacing() * (len(labels) - 1)
 
     def _fit(self) -> None:
-        self.setFixedHeight(self._height())
+        self.setMinimumHeight(self._height())
         # A layout that is resized within its own resizing keeps the geometry from before.
         self._column.invalidate()
         self._column.activate()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from paceline.gui.widgets.welcome.option_button import OptionButton
 
@@ -69,6 +69,8 @@ class StartPage(QWidget):
         self.questions = []
         for text in questions:
             button = OptionButton(text)
+            # Those that stand in one row are of one height.
+            button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Minimum)
             button.clicked.connect(self._on_clicked)
             self.questions.append(button)
         self._n_columns = 0
@@ -87,8 +89,7 @@ class StartPage(QWidget):
         self._grid.setColumnStretch(0, 1)
         self._grid.setColumnStretch(1, n_columns - 1)
         for at, button in enumerate(self.questions):
-            place = Qt.AlignmentFlag.AlignTop
-            self._grid.addWidget(button, at // n_columns, at % n_columns, place)
+            self._grid.addWidget(button, at // n_columns, at % n_columns)
 
     @Slot()
     def _on_clicked(self) -> None:
