@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
-from psutil import Process
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
@@ -14,15 +13,21 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 from album import texts
 from album.studio import Studio
 from paceline.gui.widgets.message_view import MessageView
+from paceline.gui.widgets.picker.memory_card import MemoryCard
+from paceline.gui.widgets.picker.verdict_card import VerdictCard
 from paceline.gui.widgets.reasoning_block import ReasoningBlock
 from paceline.gui.widgets.user_bubble import UserBubble
 
 Scene = Callable[[Studio], None]
-Names = dict[str, str]
+QUESTION = "Show me an example of a class."
 
 
 def first_run(studio: Studio) -> None:
     """The page of the first start."""
+    catalogue = studio.program.catalogue
+    assert catalogue is not None
+    studio.until(lambda: catalogue.entries.rowCount() > 0 and not catalogue.library.is_busy)
+    studio.wait(300)
     studio.shoot("first-run")
 
 
@@ -35,23 +40,26 @@ def empty(studio: Studio) -> None:
     studio.shoot("private-chat")
 
 
+def fill(studio: Studio) -> None:
+    """Put the chats into the database."""
+    for conversation, records in (*texts.many(5), *texts.chats()):
+        name = studio.program.session.import_conversation(conversation, records)
+        if conversation.pinned:
+            studio.program.session.pin(name, True)
+        if conversation.tags:
+            studio.program.session.tag(name, conversation.tags)
+    studio.until_counted()
+
+
 def stored(studio: Studio) -> None:
     """Chats from the database: code and table, reasoning, run details, search, edit in place."""
-    names = studio_names(studio)
-    session, chat = studio.program.session, studio.window.chat_pane.chat
-    session.show(names["Count words in a file"])
-    studio.wait(300)
+    chat = studio.window.chat_pane.chat
+    reply = studio.open_chat("Count words in a file")
     studio.shoot("code-table")
     _hover(studio)
-    reply = session.current.path()[-1].message_id
     studio.program.runs.open(reply)
-    studio.wait(300)
-    dialog = studio.dialog()
-    studio.shoot("run-details", dialog)
-    if dialog is not None:
-        dialog.close()
-    session.show(names["Fast string building"])
-    studio.wait(300)
+    studio.shoot_dialog("run-details")
+    studio.open_chat("Fast string building")
     studio.shoot("reasoning-folded")
     for block in chat.findChildren(ReasoningBlock):
         block.unfold()
@@ -63,7 +71,7 @@ def stored(studio: Studio) -> None:
     bubble.begin_edit()
     studio.shoot("edit-in-place")
     QTest.keyClick(bubble.findChildren(QPlainTextEdit)[0], Qt.Key.Key_Escape)
-    session.show(names["Find files by pattern"])
+    studio.open_chat("Find files by pattern")
     sidebar = studio.window.sidebar
     sidebar.search.setText("file")
     studio.wait(500)
@@ -90,7 +98,7 @@ def _hover(studio: Studio) -> None:
 
 
 def dialogs(studio: Studio) -> None:
-    """What menus open: settings, palette, shortcuts, log, About, the picker."""
+    """What menus open: settings, palette, shortcuts, About, the picker, where to export."""
     actions, extras = studio.window.actions_, studio.program.extras
     actions.settings.trigger()
     dialog = studio.dialog()
@@ -105,73 +113,85 @@ def dialogs(studio: Studio) -> None:
     QTest.keyClicks(extras.help.palette.findChildren(QLineEdit)[0], "the")
     studio.shoot("palette-typed")
     extras.help.palette.leave()
-    for name in ("shortcuts", "about", "log", "choose_models"):
+    for name in ("shortcuts", "about", "export_chat"):
         getattr(actions, name).trigger()
-        studio.wait(400)
-        dialog = studio.dialog()
-        studio.shoot(name.replace("_", "-"), dialog)
-        if dialog is not None:
-            dialog.close()
-        studio.wait(50)
+        studio.shoot_dialog(name.replace("_", "-"))
+    actions.choose_models.trigger()
+    for kind in (VerdictCard, MemoryCard):  # headers are read, then memory is measured
+        pill = next(iter(studio.window.findChildren(kind))).pill
+        studio.until(lambda pill=pill: pill.property("tone") != "muted")
+    studio.shoot_dialog("choose-models")
+
+
+def parts(studio: Studio) -> None:
+    """Attached files, the plot's menu, and a chat of which nothing but its text is known."""
+    program, pane, panel = studio.program, studio.window.chat_pane, studio.window.panel
+    studio.open_chat("Count words in a file")
+    more, menu = panel.plot.tools.more, panel.plot.tools.menu
+    below = more.mapToGlobal(more.rect().bottomRight())
+    panel.plot.tools.open_menu(below - QPoint(menu.sizeHint().width(), 0))
+    studio.wait(150)
+    studio.shoot("plot-menu", menu)
+    menu.close()
+    program.session.show(program.session.import_conversation(texts.foreign(), {}))
+    studio.until_counted()
+    studio.shoot("imported-chat")
+    studio.window.actions_.run.trigger()
+    studio.shoot_dialog("imported-run")
+    files = [studio.home / name for name in ("render.py", "measurements with a long name.csv")]
+    for file in files:
+        file.write_text(texts.FILE * 9, encoding="utf-8")
+    program.session.new()
+    program.extras.attachments.attach([str(file) for file in files])
+    studio.until(lambda: len(pane.composer.attachments) == len(files))
+    pane.composer.set_text("What does render return for an empty row?")
+    studio.until_counted()
+    studio.shoot("attachments")
+    QTest.keyClick(pane.composer.edit, Qt.Key.Key_Return)
+    studio.until(lambda: len(program.session.current.path()) == 2)
+    studio.until_idle()
+    pane.chat.go_to(program.session.current.path()[0].message_id)
+    studio.wait(200)
+    studio.shoot("attachments-sent")
 
 
 def live(studio: Studio) -> None:
     """A reply of the real engine, in the middle and at its end."""
-    program = studio.program
+    program, panel = studio.program, studio.window.panel
     program.speculation.use("draft:n_max=4")
+    usual = panel.sampling.max_tokens.value()
+    panel.sampling.max_tokens.setValue(1200)
     program.session.new()
-    program.session.send("Show me an example of a class.")
-    studio.until(
-        lambda: program.session.active is not None and len(program.session.active.text) > 350
-    )
+    program.session.send(QUESTION)
+    studio.until(lambda: bool(panel.headline.ratio.text()))
+    studio.wait(500)
     studio.shoot("live-plot")
     program.session.stop()
-    studio.until(lambda: not studio.window.actions_.stop.isEnabled())
-    studio.wait(500)
+    studio.until_idle()
     studio.shoot("reply-finished")
+    program.runs.open_last()
+    studio.shoot_dialog("run-stopped")
+    panel.sampling.max_tokens.setValue(usual)
 
 
-def errors(studio: Studio) -> None:
-    """What can go wrong, as the window tells it: a broken file, a missing one, no engine."""
-    program, pane = studio.program, studio.window.chat_pane
-    program.session.new()
-    broken = studio.home / "broken.gguf"
-    broken.write_bytes(b"GGUF\3\0\0\0 and then nothing")
-    for name, path in (("corrupt-file", broken), ("no-file", studio.home / "gone.gguf")):
-        program.models.open_target(str(path))
-        studio.until(pane.errors.isVisible)
-        studio.wait(300)
-        studio.shoot(f"error-{name}")
-        pane.errors.dismiss()
-    for child in Process().children():
-        child.kill()  # the engine's process, and the one that reads files
-    studio.until(lambda: program.pair.state.status == "dead")
-    studio.wait(300)
-    studio.shoot("error-engine-died")
-    pane.errors.dismiss()
+def text_sizes(studio: Studio) -> None:
+    """Larger text: everything grows with it."""
+    usual = studio.program.appearance.font_px
+    for percent, size in ((125, 18), (150, 21)):
+        studio.program.appearance.set_font_px(size)
+        studio.wait(400)
+        studio.open_chat("Fast string building")
+        studio.shoot(f"text-{percent}")
+        studio.program.runs.open_last()
+        studio.shoot_dialog(f"text-{percent}-run")
+    studio.program.appearance.set_font_px(usual)
+    studio.wait(400)
 
 
 def narrow(studio: Studio) -> None:
     """A window as narrow as it gets."""
-    names = studio_names(studio)
-    studio.program.session.show(names["Count words in a file"])
+    size = studio.window.size()
+    studio.open_chat("Count words in a file")
     studio.resize(640, 700)
     studio.shoot("narrow")
-
-
-def studio_names(studio: Studio) -> Names:
-    """The ids of the chats by their titles."""
-    return {each.title: each.conversation_id for each in studio.program.session.summaries}
-
-
-def fill(studio: Studio) -> None:
-    """Put the chats into the database."""
-    for conversation, records in (*texts.many(5), *texts.chats()):
-        name = studio.program.session.import_conversation(conversation, records)
-        if conversation.pinned:
-            studio.program.session.pin(name, True)
-        if conversation.tags:
-            studio.program.session.tag(name, conversation.tags)
-
-
-SCENES: tuple[Scene, ...] = (first_run, empty, fill, stored, dialogs, live, errors)
+    studio.resize(size.width(), size.height())

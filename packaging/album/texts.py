@@ -175,7 +175,9 @@ def chat(name: str, title: str, *turns: tuple[str, str], **more: object) -> Chat
         parent = said
     tags = more.get("tags", ())
     assert isinstance(tags, tuple)
-    now = time() - 3_600 * (1 + len(name))
+    days = more.get("days", 0)
+    assert isinstance(days, int)
+    now = time() - 600 * (1 + len(name)) - 86_400 * days
     conversation = Conversation(
         name, title, created_s=now, changed_s=now,
         messages=MappingProxyType(messages), leaf_id=parent,
@@ -188,9 +190,9 @@ def chats() -> tuple[Chat, ...]:
     """All conversations of the pictures, the oldest first."""
     file = Attachment("render.py", FILE, len(FILE))
     return (
-        chat("notes", "Notes for the release", ("List what changed since spring.", SHORT)),
+        chat("notes", "Notes for the release", ("List what changed since spring.", SHORT), days=1),
         chat("glob", "Find files by pattern", ("How do I list all .py files?", SHORT),
-             tags=("python",)),
+             tags=("python",), days=1),
         chat("join", "Fast string building", ("Which is faster, join or +=?", REASONING),
              tags=("python", "speed"), attachments=(file,)),
         chat("words", "Count words in a file",
@@ -207,5 +209,12 @@ def many(n: int) -> tuple[Chat, ...]:
         *("Pack a wheel", "Letter to the landlord"),
     )
     return tuple(
-        chat(f"more{i}", title, (f"{title}?", SHORT)) for i, title in enumerate(titles[:n])
+        chat(f"more{i}", title, (f"{title}?", SHORT), days=2 + 3 * i)
+        for i, title in enumerate(titles[:n])
     )
+
+
+def foreign() -> Conversation:
+    """A chat from elsewhere: nothing is known of how its reply was made."""
+    conversation, _ = chat("foreign", "From another program", ("How do I open a file?", SHORT))
+    return conversation

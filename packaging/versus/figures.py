@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from paceline.bench.intervals import Interval, bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,33 +49,12 @@ class Pair:
     server: Measurement
 
 
-@dataclass(frozen=True)
-class Ratio:
-    """A median with its 95 % interval; above 1 means that ours is faster."""
-
-    median: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.median:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
 RATIOS: dict[str, Callable[[Pair], float]] = {
     "decode": lambda pair: pair.ours.tokens_per_s / pair.server.tokens_per_s,
     "reported": lambda pair: pair.ours.reported / pair.server.reported,
     "total": lambda pair: pair.server.total_s / pair.ours.total_s,
     "wall": lambda pair: pair.server.wall_s / pair.ours.wall_s,
 }
-
-
-def bootstrap(groups: Sequence[Sequence[float]], samples: int = 4000, seed: int = 1) -> Ratio:
-    """The median over all groups; resampled within each, since prompts differ for good reasons."""
-    random = np.random.default_rng(seed)
-    drawn = [random.choice(np.asarray(group), (samples, len(group))) for group in groups]
-    low, high = np.percentile(np.median(np.concatenate(drawn, axis=1), axis=1), [2.5, 97.5])
-    middle = median(value for group in groups for value in group)
-    return Ratio(float(middle), float(low), float(high))
 
 
 def by_prompt(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
@@ -154,7 +133,7 @@ def table(results: Sequence[dict[str, Any]]) -> str:
                 result["strategy"],
                 f"{ours['tokens_per_s']:.1f}",
                 f"{server['tokens_per_s']:.1f}",
-                str(Ratio(**ratio["decode"])),
+                str(Interval(**ratio["decode"])),
                 f"{ratio['total']['median']:.3f}",
                 f"{ratio['wall']['median']:.3f}",
                 "/".join("-" if rate is None else f"{rate:.2f}" for rate in rates),
