@@ -15,7 +15,7 @@ from paceline import messages
 
 IMPERATIVES = {
     *("Load", "Start", "Tune", "Cancel", "Describe", "Count", "Forget", "Unload", "Shutdown"),
-    "Calibrate",
+    *("Calibrate", "Reset"),
 }
 DATACLASSES = [
     value

@@ -6,6 +6,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Reason = Literal["pays", "nothing", "dear", "shut", "trial", "ledger", "plain", "first", "forced"]
+"""Why Auto did what it did in a step; see `Decision`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,84 @@ class DraftCount:
     n_drafted: int
     n_accepted: int
     n_discarded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What Auto decided for one step, and what it expected of it.
+
+    Attributes:
+        drafter: Whose draft was verified first; empty: the step was a plain one.
+        n_drafted: Tokens that were verified.
+        reason: "pays": the draft was worth its time. "nothing": nobody had a proposal. "dear":
+            there were proposals, but verifying them would have cost more than they gain. "shut":
+            drafting did not pay of late and pauses. "trial": drafting is tried again. "ledger": a
+            loss could not be covered by what was saved. "plain": a plain step to see how fast plain
+            decoding is. "first": one of a load's first steps. "forced": the grammar allows nothing
+            else.
+        expected: Tokens that the step was expected to commit.
+        gain: Tokens per second that were expected, over plain decoding's; 1 is plain.
+    """
+
+    drafter: str
+    n_drafted: int
+    reason: Reason
+    expected: float = 1.0
+    gain: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class WidthCost:
+    """What a step costs whose batch has `width` tokens; `n_samples` 0: not measured, derived."""
+
+    width: int
+    seconds: float
+    n_samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRate:
+    """How often drafted tokens of one class of confidence are accepted.
+
+    Attributes:
+        upper: Upper end of the class, 0..1.
+        share: Accepted of those judged, 0..1, as believed at present.
+        weight: Tokens of this class that the belief rests on.
+    """
+
+    upper: float
+    share: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What Auto thinks of one drafter.
+
+    Attributes:
+        drafter: Its id.
+        is_open: Whether it is asked; False while it pauses because it did not pay.
+        seconds_per_token: What drafting one token costs.
+        acceptance: Share of its tokens that were accepted of late, given that all before them
+            were, by groups of places in the draft: the 1st, 2nd, 3rd, 4th and 5th, 6th to 9th, and
+            all from the 10th on (`engine.control.classes.PLACE_OF`). It ends before the first
+            group that is hardly ever reached.
+        by_confidence: The same by confidence.
+        gain: Tokens per second of the steps that it drafted, over plain decoding's; None: too few.
+        n_judged: Tokens of its own that were judged so far, in any reply with this pair.
+        n_accepted: How many of them were accepted.
+        saved_s: Seconds that it saved so far over plain decoding, negative: lost.
+    """
+
+    drafter: str
+    is_open: bool
+    seconds_per_token: float
+    acceptance: tuple[float, ...]
+    by_confidence: tuple[ClassRate, ...]
+    gain: float | None
+    n_judged: int
+    n_accepted: int
+    saved_s: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from paceline.figures import DraftCount as DraftCount  # noqa: PLC0414  they are found here, too
+from paceline.figures import ClassRate as ClassRate  # noqa: PLC0414  they are found here, too
+from paceline.figures import Decision as Decision  # noqa: PLC0414
+from paceline.figures import DraftCount as DraftCount  # noqa: PLC0414
 from paceline.figures import DrafterStats as DrafterStats  # noqa: PLC0414
+from paceline.figures import Outlook as Outlook  # noqa: PLC0414
 from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
 from paceline.figures import TurnStats as TurnStats  # noqa: PLC0414
+from paceline.figures import WidthCost as WidthCost  # noqa: PLC0414
 from paceline.params import LogitBias as LogitBias  # noqa: PLC0414
 from paceline.params import ModelParams as ModelParams  # noqa: PLC0414
 from paceline.params import SamplingParams as SamplingParams  # noqa: PLC0414
@@ -113,7 +117,7 @@ class StartTurn:
         prompt: Raw text without a template; special tokens in it are plain text.
         prompt_tokens: Token ids, taken as they are.
         sampling: How tokens are drawn.
-        strategy: ``ID[+ID…][:key=value]…``, e.g. ``draft:n_max=4``.
+        strategy: ``ID[+ID…][:key=value]…``, e.g. ``auto`` or ``draft:n_max=4``.
         max_tokens: Tokens to generate at most.
         seed: Key of the noise; None draws one, which the events report.
         stop: Texts that end the reply, cut off before the first of them.
@@ -133,7 +137,7 @@ class StartTurn:
     prompt: str | None = None
     prompt_tokens: tuple[int, ...] | None = None
     sampling: SamplingParams = field(default_factory=SamplingParams)
-    strategy: str = "draft"
+    strategy: str = "auto"
     max_tokens: int = 1024
     seed: int | None = None
     stop: tuple[str, ...] = ()
@@ -187,6 +191,18 @@ class Forget:
 
 
 @dataclass(frozen=True, slots=True)
+class Calibrate:
+    """Measure anew what steps of each width cost; answered by `Calibrated`. Empties contexts."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Forget every text in memory: contexts, indexes, what Auto learned; measured costs stay."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unload:
     """Free both models."""
 
@@ -204,6 +220,8 @@ Command = (
     | DescribeEngine
     | CountTokens
     | Forget
+    | Calibrate
+    | Reset
     | Unload
     | Shutdown
 )
@@ -290,6 +308,17 @@ class Forgotten:
 
 
 @dataclass(frozen=True, slots=True)
+class Calibrated:
+    """What decodes of the target and of the draft model cost; `problem`: why that is not known."""
+
+    request_id: str
+    n_threads: int = 0
+    costs: tuple[WidthCost, ...] = ()
+    draft_costs: tuple[WidthCost, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnStarted:
     """The prompt is tokenized; the prefill begins. `n_cut` messages were left out of it."""
 
@@ -327,6 +356,7 @@ class StepCommitted:
         sample_s: Seconds spent on sampling and comparing the target's rows.
         total_s: Seconds from the last step's end to this one's end.
         plain: Whether this was a true plain step: one row, nothing drafted, the graph warm.
+        decision: What Auto decided; None where something else is in charge.
     """
 
     turn_id: str
@@ -339,6 +369,30 @@ class StepCommitted:
     sample_s: float
     total_s: float
     plain: bool = False
+    decision: Decision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ControlReported:
+    """What Auto knows by now; a few times a second in its turns, and before they end.
+
+    Attributes:
+        turn_id: The turn.
+        step: The last step that it has seen.
+        plain_s: Seconds that a plain step takes at present.
+        pace: How fast the machine is at present compared with what was measured; 0.5 is half.
+        slack_s: Seconds that drafting may still lose before the reply is later than promised.
+        costs: Seconds of a step by width.
+        drafters: What is thought of each.
+    """
+
+    turn_id: str
+    step: int
+    plain_s: float
+    pace: float
+    slack_s: float
+    costs: tuple[WidthCost, ...]
+    drafters: tuple[Outlook, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,9 +475,11 @@ Event = (
     | Unloaded
     | TokensCounted
     | Forgotten
+    | Calibrated
     | TurnStarted
     | PrefillProgressed
     | StepCommitted
+    | ControlReported
     | TuneApplied
     | TuneRejected
     | TextDiverged

@@ -1,0 +1,116 @@
+"""What Auto knows of a pair of models on this machine, beyond a turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paceline.engine.control.acceptance import Acceptance
+from paceline.engine.control.chances import Chances
+from paceline.engine.control.context_slope import ContextSlope
+from paceline.engine.control.costs import VerifyCosts
+from paceline.engine.control.draft_costs import DraftCosts
+from paceline.engine.control.gate import Gate
+from paceline.engine.control.pace import Pace
+from paceline.engine.control.priors import Priors
+
+_REPLY = 200  # tokens that a reply is expected to have before any was seen
+
+
+class ModelRecord:
+    """How a draft model does.
+
+    Attributes:
+        gate: Whether it is asked.
+        chances: Which class of confidence follows which.
+        value: Tokens that its steps gained of late over plain ones, less their time at the rate.
+        n_steps: Steps that `value` rests on.
+    """
+
+    __slots__ = ("chances", "gate", "n_steps", "value")
+
+    def __init__(self) -> None:
+        self.gate = Gate()
+        self.chances = Chances()
+        self.value = 0.0
+        self.n_steps = 0
+
+    def add(self, value: float) -> None:
+        """Count one step that it drafted."""
+        n = self.n_steps = self.n_steps + 1
+        self.value += (value - self.value) / (n if n < 32 else 32)
+
+
+@dataclass
+class Knowledge:
+    """Lives as long as the pair; for the engine's thread.
+
+    Attributes:
+        costs: What a step costs by width.
+        draft_costs: What drafting costs, by drafter.
+        priors: Acceptance in the long run.
+        pace: How fast the machine is at present.
+        switch: Plain steps that another width costs once, since the graph is rebuilt.
+        acceptance: Acceptance of late, by drafter.
+        models: How the draft models do.
+        gains: Committed tokens and plain steps of the steps that a drafter drafted, of late.
+        n_reply: Tokens that replies have, roughly.
+        slope: How plain steps depend on the context.
+        n_ctx: The context of the last step.
+        n_tokens: Tokens of the present reply.
+    """
+
+    costs: VerifyCosts = field(default_factory=VerifyCosts)
+    draft_costs: dict[str, DraftCosts] = field(default_factory=dict)
+    priors: Priors = field(default_factory=Priors)
+    pace: Pace = field(default_factory=Pace)
+    switch: float = 0.03
+    acceptance: dict[str, Acceptance] = field(default_factory=dict)
+    models: dict[str, ModelRecord] = field(default_factory=dict)
+    gains: dict[str, list[float]] = field(default_factory=dict)
+    n_reply: float = _REPLY
+    slope: ContextSlope = field(default_factory=ContextSlope)
+    n_ctx: int = 0
+    n_tokens: int = 0
+
+    def begin_reply(self) -> None:
+        """Note how long the last reply was, and what long contexts cost by now."""
+        if self.n_tokens:
+            self.n_reply += 0.25 * (self.n_tokens - self.n_reply)
+            self.n_tokens = 0
+            self.costs.age()
+        slope = self.slope.fit()
+        if slope is None:
+            return
+        plain, n_ctx, before = self.pace.plain, self.n_ctx, self.costs.slope
+        self.costs.set_slope(slope)
+        if plain is not None:  # what was measured at that context stays as it was
+            self.pace.rescale((1.0 + before * n_ctx) / (1.0 + slope * n_ctx))
+
+    def forget(self) -> None:
+        """Forget what came from texts; what the machine costs stays."""
+        self.priors = Priors()
+        self.acceptance.clear()
+        self.models.clear()
+        self.gains.clear()
+        self.n_reply = _REPLY
+
+    def accepted(self, drafter: str) -> Acceptance:
+        """Return a drafter's acceptance, made at its first use."""
+        found = self.acceptance.get(drafter)
+        if found is None:
+            found = self.acceptance[drafter] = Acceptance(self.priors.drafter(drafter))
+        return found
+
+    def model(self, drafter: str) -> ModelRecord:
+        """Return a draft model's record, made at its first use."""
+        found = self.models.get(drafter)
+        if found is None:
+            found = self.models[drafter] = ModelRecord()
+        return found
+
+    def draft_cost(self, drafter: str) -> DraftCosts:
+        """Return a draft model's costs, made at its first use."""
+        found = self.draft_costs.get(drafter)
+        if found is None:
+            found = self.draft_costs[drafter] = DraftCosts()
+        return found

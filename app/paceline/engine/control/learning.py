@@ -1,0 +1,241 @@
+"""What a step teaches: its time the costs and the pace, its tokens the acceptance.
+
+Each time is split: drafting teaches what drafting costs, the rest what a batch of this width
+costs, at the pace that the machine has. Whether a surprising time is the machine's or the width's
+is open until a plain step has been timed (`pace.py`); samples wait until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paceline.engine.control.asking import Asking
+from paceline.engine.control.knowledge import Knowledge
+from paceline.engine.control.ledger import Ledger
+from paceline.engine.control.pace import HICCUP, Turned
+from paceline.engine.control.state import StepState
+from paceline.engine.control.steps import FORCED, StepTimes
+
+_RATE_KEPT = 0.98
+_LONG_HIT = 8  # accepted tokens of a lookup that say the text has changed
+_KNOWN = 3  # steps of a width that tell what it costs
+_LONG_PLAIN = 32  # plain steps in a row behind which it is doubted that drafts are so dear
+_ENOUGH = 9  # plain samples behind which the table's unit stays as it is
+
+
+class Learner:
+    """Turns what was observed into knowledge; one per turn.
+
+    Attributes:
+        rate: Tokens per plain step of late, at least 1.
+        last_width: Width of the step before; 0: something foreign came in between.
+        n_committed: Tokens of the reply so far.
+    """
+
+    __slots__ = ("_asking", "_held", "_knowledge", "_ledger", "_models", "_n_plain", "_steps",
+                 "_tokens", "last_width", "n_committed", "rate")  # fmt: skip
+
+    def __init__(
+        self, knowledge: Knowledge, ledger: Ledger, asking: Asking, models: Sequence[str]
+    ) -> None:
+        self._knowledge = knowledge
+        self._ledger = ledger
+        self._asking = asking
+        self._models = models
+        self._held: list[tuple[int, int, float]] = []
+        self._tokens = self._steps = 1.0
+        self.rate = 1.0
+        self.last_width = 1
+        self.n_committed = 0
+        self._n_plain = 0
+
+    def observe(self, state: StepState, step: StepTimes) -> None:
+        """Learn from one step."""
+        knowledge = self._knowledge
+        pace, costs = knowledge.pace, knowledge.costs
+        n_ctx, width, seconds, draft_s, lookup_s, _, _, _, n_committed, is_warm, had_pause = step
+        knowledge.n_tokens = self.n_committed = self.n_committed + n_committed
+        if had_pause:
+            self.last_width = 0
+            self._count_tokens(state, step)
+            return
+        rest = seconds - draft_s - lookup_s
+        raw = rest if rest > 1e-9 else 1e-9
+        hiccup, turned = self._time(state, step, raw)
+        self.last_width = width
+        self._count_tokens(state, step)
+        if pace.plain is None:
+            return
+        booked = seconds - hiccup
+        scale = 1.0 + costs.slope * n_ctx
+        plain = pace.plain * scale
+        if width == 1:  # what it took is what plain decoding would have taken
+            self._n_plain += 1
+            if self._n_plain == _LONG_PLAIN:
+                self._n_plain = 0
+                costs.age()
+            extra = 0.0 if is_warm else knowledge.switch * plain
+            self._ledger.book_plain(n_committed, seconds, max(raw - extra, 0.5 * raw))
+        else:
+            self._n_plain = 0
+            self._ledger.book(n_committed, booked, plain * pace.drag, seconds)
+        if turned is not None:
+            self._ledger.rebook(turned.n_steps, turned.plain * scale * pace.drag)
+        took = booked / plain
+        self._tokens = tokens = _RATE_KEPT * self._tokens + n_committed
+        self._steps = steps = _RATE_KEPT * self._steps + took
+        self.rate = tokens / steps if tokens > steps else 1.0
+        self._count_gain(state, n_committed, took)
+        if state.n_asked:
+            self._asking.took(state.n_asked, lookup_s)
+
+    # ------------------------------------------------------------------------------- its time
+
+    def _time(self, state: StepState, step: StepTimes, raw: float) -> tuple[float, Turned | None]:
+        """Let costs and pace learn from the seconds of a step without its drafting.
+
+        Returns:
+            The seconds of a hiccup, which nobody is charged, and whether the pace has turned.
+        """
+        knowledge = self._knowledge
+        costs, pace = knowledge.costs, knowledge.pace
+        n_ctx, width = step.n_ctx, step.width
+        knowledge.n_ctx = n_ctx
+        base = raw / (1.0 + costs.slope * n_ctx)
+        ratios, unit, plain = costs.ratios(), costs.plain, pace.plain
+        if plain is None or unit is None or width >= len(ratios):
+            turned, hiccup = self._time_plain(step, raw, base) if width == 1 else None, 0.0
+        else:
+            n, ratio, model = costs.n_samples(width), ratios[width], state.model
+            hiccup = base - HICCUP * ratio * plain
+            hiccup = hiccup * raw / base if n and hiccup > 0.0 else 0.0
+            if width == 1:
+                turned = self._time_plain(step, raw, base)
+            else:
+                turned = self._time_wide(step, raw, base, ratio * plain, n)
+            if model and pace.plain is not None:
+                n_backlog = state.n_backlog
+                n_decoded = step.n_draft_decoded or n_backlog + len(state.survivals) - 1
+                knowledge.draft_cost(model).add(
+                    n_decoded, step.draft_s * unit / pace.plain, n_backlog
+                )
+        return hiccup, turned
+
+    def _time_plain(self, step: StepTimes, raw: float, base: float) -> Turned | None:
+        knowledge = self._knowledge
+        costs, pace = knowledge.costs, knowledge.pace
+        if not step.is_warm:
+            if pace.plain is not None:
+                self._learn_switch(base / pace.plain - 1.0)
+            pace.saw_other()
+            return None
+        knowledge.slope.add(step.n_ctx, raw)
+        was_in_doubt, unit = pace.in_doubt, costs.plain
+        turned = pace.saw_plain(base)
+        if was_in_doubt and turned is not None:
+            self._release(is_wide_alone=turned.is_back)
+        if costs.n_samples(1) < _ENOUGH:
+            scale = 1.0 if unit is None or pace.plain is None else unit / pace.plain
+            costs.add(1, step.n_ctx, raw * scale)
+        return turned
+
+    def _time_wide(
+        self, step: StepTimes, raw: float, base: float, expected: float, n: int
+    ) -> Turned | None:
+        knowledge = self._knowledge
+        costs, pace = knowledge.costs, knowledge.pace
+        plain, far = pace.plain, pace.far
+        assert plain is not None
+        if not step.is_warm:
+            if n >= _KNOWN:
+                self._learn_switch((base - expected) / plain)
+            less = knowledge.switch * plain
+            raw -= less * raw / base
+            base -= less
+        turned, is_odd = None, False
+        if n < 2:
+            pace.saw_speculative()
+        else:
+            factor = base / expected
+            is_odd = not 1 / far < factor < far
+            turned = pace.saw_wide(factor)
+        if pace.in_doubt or is_odd:  # a hiccup, or the beginning of something
+            if not pace.in_doubt:
+                self._held.clear()
+            self._held.append((step.width, step.n_ctx, raw))
+        else:
+            if self._held:
+                self._held.clear()
+            costs.add(step.width, step.n_ctx, raw * (costs.plain or plain) / plain)
+        return turned
+
+    def _learn_switch(self, extra: float) -> None:
+        """Count what a step behind a change of width took beyond the expected, in plain steps."""
+        switch = self._knowledge.switch
+        counted = 0.0 if extra < 0.0 else extra if extra < 0.3 else 0.3
+        self._knowledge.switch = switch + 0.1 * (counted - switch)
+
+    def _release(self, *, is_wide_alone: bool) -> None:
+        """Count the samples that waited for what the plain steps would say."""
+        costs, plain = self._knowledge.costs, self._knowledge.pace.plain
+        unit = costs.plain
+        if plain is None or unit is None:
+            return
+        if is_wide_alone and self._held:
+            ratios = costs.ratios()
+            factors = sorted(
+                raw / (ratios[width] * plain * (1.0 + costs.slope * n_ctx))
+                for width, n_ctx, raw in self._held
+            )
+            costs.stretch(factors[len(factors) // 2])
+        for width, n_ctx, raw in self._held:
+            costs.add(width, n_ctx, raw * unit / plain)
+        self._held.clear()
+
+    # ----------------------------------------------------------------------------- its tokens
+
+    def _count_tokens(self, state: StepState, step: StepTimes) -> None:
+        """Let acceptance learn from what was judged."""
+        drafter, n, decision = state.settled
+        if not n or drafter == FORCED:
+            return
+        knowledge, n_accepted = self._knowledge, step.n_accepted
+        n_judged = step.n_judged if step.n_judged < n else n
+        accepted = knowledge.accepted(drafter)
+        if drafter == state.model:
+            n_own, extension = len(state.survivals), state.extension
+            if n <= n_own:
+                accepted.add_classes(state.classes, n_accepted, n_judged)
+                return
+            accepted.add_classes(state.classes, min(n_accepted, n_own), min(n_judged, n_own))
+            if extension is not None and n_accepted >= n_own:
+                knowledge.accepted(extension.drafter).add(
+                    extension.confidences, n_accepted - n_own, n_judged - n_own
+                )
+        else:
+            accepted.add(state.best_sure, n_accepted, n_judged)
+            if n_judged == n:
+                accepted.verified(decision.expected - 1.0, n_accepted)
+            if n_accepted >= _LONG_HIT:
+                for name in self._models:
+                    knowledge.model(name).gate.renew()
+
+    def _count_gain(self, state: StepState, n_committed: int, took: float) -> None:
+        """Let gates and records learn from what the step gained."""
+        knowledge, model, drafter = self._knowledge, state.model, state.settled.drafter
+        if drafter:
+            gains = knowledge.gains.get(drafter)
+            if gains is None:
+                gains = knowledge.gains[drafter] = [0.0, 0.0]
+            gains[0] = gains[0] * 0.98 + n_committed
+            gains[1] = gains[1] * 0.98 + took
+            knowledge.accepted(drafter).long_run.saved += n_committed - took
+        for name in self._models:
+            record = knowledge.model(name)
+            if model == name:
+                caught_up = state.cost - state.each * len(state.survivals)
+                took_here = took - caught_up if caught_up > 0.0 else took
+                record.gate.add(n_committed - took_here)
+                record.add(n_committed - 1.0 - self.rate * (took_here - 1.0))
+            else:
+                record.gate.wait()

@@ -1,0 +1,119 @@
+"""What is known of a drafter's acceptance in the long run; it outlives turns, and programs.
+
+Counts by class of confidence only: nothing of any text can be told from them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from paceline.engine.control.classes import DEFAULT, N_CLASSES
+
+_WEIGHT = 4.0  # judged tokens that the built-in belief counts for
+_MOST = 2000.0  # beyond so many, older tokens fade
+_VERSION = 1
+_LARGEST = 1e9
+
+
+class LongRun:
+    """One drafter's judged tokens, by class.
+
+    Attributes:
+        judged: Tokens per class.
+        accepted: How many of them were accepted.
+        n_judged: All tokens that were ever judged.
+        n_accepted: How many of them were accepted.
+        saved: Plain steps that the drafter saved, over all.
+    """
+
+    __slots__ = ("accepted", "judged", "n_accepted", "n_judged", "saved")
+
+    def __init__(self) -> None:
+        self.judged = [0.0] * N_CLASSES
+        self.accepted = [0.0] * N_CLASSES
+        self.n_judged = 0
+        self.n_accepted = 0
+        self.saved = 0.0
+
+    def rate(self, cls: int) -> float:
+        """Return what is believed of a class."""
+        judged, accepted = self.judged, self.accepted
+        if judged[cls] > _MOST:
+            judged[cls] *= 0.5
+            accepted[cls] *= 0.5
+        return (accepted[cls] + _WEIGHT * DEFAULT[cls]) / (judged[cls] + _WEIGHT)
+
+
+class Priors:
+    """The long run of every drafter, by its id."""
+
+    __slots__ = ("of",)
+
+    def __init__(self) -> None:
+        self.of: dict[str, LongRun] = {}
+
+    def drafter(self, name: str) -> LongRun:
+        """Return a drafter's counts, made at its first use."""
+        found = self.of.get(name)
+        if found is None:
+            found = self.of[name] = LongRun()
+        return found
+
+    def to_json(self) -> str:
+        """Return everything as a text."""
+        return json.dumps(
+            {
+                "version": _VERSION,
+                "drafters": {
+                    name: {
+                        "judged": [round(x, 3) for x in run.judged],
+                        "accepted": [round(x, 3) for x in run.accepted],
+                        "n_judged": run.n_judged,
+                        "n_accepted": run.n_accepted,
+                        "saved": round(run.saved, 3),
+                    }
+                    for name, run in sorted(self.of.items())
+                },
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Priors:
+        """Return the counts that `to_json` gave this text for.
+
+        Raises:
+            ValueError: It is no such text.
+        """
+        data = json.loads(text)
+        priors = cls()
+        try:
+            if data["version"] != _VERSION:
+                raise ValueError("these priors are of another version")
+            for name, held in data["drafters"].items():
+                run = priors.drafter(str(name))
+                run.judged = _counts(held["judged"])
+                run.accepted = _counts(held["accepted"])
+                if any(a > j + 1e-3 for a, j in zip(run.accepted, run.judged, strict=True)):
+                    raise ValueError("more tokens were accepted than judged")
+                run.n_judged = int(_number(held["n_judged"], 0.0))
+                run.n_accepted = int(_number(held["n_accepted"], 0.0))
+                if run.n_accepted > run.n_judged:
+                    raise ValueError("more tokens were accepted than judged")
+                run.saved = _number(held["saved"], -_LARGEST)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"these are no priors: {error}") from error
+        return priors
+
+
+def _counts(given: Iterable[object]) -> list[float]:
+    counts = [_number(value, 0.0) for value in given]
+    if len(counts) != N_CLASSES:
+        raise ValueError(f"{len(counts)} classes instead of {N_CLASSES}")
+    return counts
+
+
+def _number(value: object, low: float) -> float:
+    if not isinstance(value, int | float) or not low <= value <= _LARGEST:
+        raise ValueError(f"no number from {low} to {_LARGEST}: {value!r}")
+    return float(value)

@@ -1,0 +1,237 @@
+"""The controller's face towards the chain: who is asked, what is verified, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.control.simulator import CURVES, PLAIN_S, calibrated
+from paceline.engine.control import Controller, Knowledge, StepTimes
+from paceline.engine.control.steps import FORCED
+from paceline.messages import Decision
+
+SURE = [0.97] * 8
+
+
+def times(width: int, seconds: float, n_accepted: int = 0, **more: object) -> StepTimes:
+    values: dict[str, object] = {
+        "n_ctx": 0, "width": width, "seconds": seconds, "draft_s": 0.0, "lookup_s": 0.0,
+        "n_draft_decoded": 0, "n_accepted": n_accepted, "n_judged": width - 1,
+        "n_committed": n_accepted + 1, "is_warm": True, "had_pause": False,
+    }  # fmt: skip
+    return StepTimes(**(values | more))  # type: ignore[arg-type]
+
+
+def control(curve: str = "flat", *lookups: str, knowledge: Knowledge | None = None) -> Controller:
+    return Controller(
+        knowledge or calibrated(CURVES[curve]), ["draft"], lookups or ("suffix",), n_most=16
+    )
+
+
+def test_without_any_time_the_first_steps_are_plain() -> None:
+    controller = control(knowledge=Knowledge())
+    for _ in range(3):
+        plan = controller.plan(10, 100)
+        assert plan.n_max == 0
+        assert plan.reason in {"first", "plain"}
+        settled = controller.settle()
+        assert settled.drafter == ""
+        assert settled.decision == Decision("", 0, plan.reason)
+        controller.observe(times(1, PLAIN_S))
+    assert controller.plan(10, 100).n_max > 0
+
+
+def test_the_best_offer_is_verified_as_far_as_it_pays() -> None:
+    controller = control("cpu", "suffix", "cache")
+    assert controller.plan(10, 100).lookups == ("suffix", "cache")
+    assert controller.offer("suffix", [0.97, 0.97, 0.2, 0.2, 0.2]) > 0
+    assert controller.offer("cache", [0.97] * 12) > 0
+    assert controller.offer("suffix", [0.1]) <= 0.3
+    settled = controller.settle()
+    assert settled.drafter == "cache"
+    assert settled.n >= 3
+    assert settled.decision.reason == "pays"
+    assert settled.decision.n_drafted == settled.n
+    assert settled.decision.expected > 2
+    assert settled.decision.gain > 1.5
+
+
+def test_nothing_offered_is_nothing_verified() -> None:
+    controller = control()
+    controller.plan(10, 100)
+    assert controller.settle().decision.reason == "nothing"
+
+
+def test_an_offer_that_costs_more_than_it_gains_is_dear() -> None:
+    controller = control("moe")
+    controller.plan(10, 100)
+    assert controller.offer("suffix", [0.3, 0.3]) <= 0
+    assert controller.settle().decision.reason == "dear"
+
+
+def test_what_the_grammar_forces_is_certain() -> None:
+    controller = control("moe", FORCED, "suffix")
+    assert controller.plan(10, 100).lookups[0] == FORCED
+    assert controller.offer(FORCED, [None] * 4) > 1
+    settled = controller.settle()
+    assert settled.drafter == FORCED
+    assert settled.n == 4
+    assert settled.decision.reason == "forced"
+
+
+def test_the_model_drafts_until_it_does_not_pay() -> None:
+    controller = control()
+    assert controller.plan(10, 100).models
+    assert controller.wants_model("draft", 2)
+    n = 1
+    while controller.goes_on(0.97 if n < 4 else 0.05):
+        n += 1
+    assert 4 <= n <= 5
+    settled = controller.settle()
+    assert settled.drafter == "draft"
+    assert settled.n in {3, 4}
+
+
+def test_the_drafted_tokens_never_exceed_the_room() -> None:
+    controller = control()
+    plan = controller.plan(10, 3)
+    assert plan.n_max == 3
+    assert controller.wants_model("draft", 2)
+    n = 1
+    while controller.goes_on(0.99):
+        n += 1
+    assert n <= 3
+    assert controller.settle().n <= 3
+    assert controller.plan(10, 0).n_max == 0
+
+
+def test_a_lookup_goes_on_behind_the_model() -> None:
+    controller = control()
+    controller.plan(10, 100)
+    assert controller.wants_model("draft", 2)
+    n = 1
+    while n < 3 and controller.goes_on(0.97):
+        n += 1
+    n_more = controller.extends("suffix", [0.97] * 6)
+    assert n_more > 0
+    settled = controller.settle()
+    assert settled.drafter == "draft"
+    assert n < settled.n <= n + n_more
+
+
+def test_behind_unlikely_tokens_no_lookup_goes_on() -> None:
+    controller = control("moe")
+    controller.plan(10, 100)
+    assert controller.extends("suffix", SURE) == 0  # nothing was drafted
+    assert controller.wants_model("draft", 2)
+    controller.goes_on(0.05)
+    assert controller.extends("suffix", [0.9]) == 0
+
+
+def test_a_long_backlog_is_not_caught_up_without_cover() -> None:
+    controller = control()
+    controller.plan(5000, 100)
+    assert not controller.wants_model("draft", 5000)  # 125 plain steps
+    assert controller.wants_model("draft", 20)
+
+
+def test_the_target_s_prefill_covers_a_share() -> None:
+    knowledge = calibrated(CURVES["flat"], 0.03)
+    for prefill_s, is_covered in ((0.0, False), (500 * PLAIN_S, True)):
+        controller = Controller(knowledge, ["draft"], (), n_most=16, prefill_s=prefill_s)
+        controller.plan(1000, 100)
+        assert controller.wants_model("draft", 1000) is is_covered
+
+
+def test_a_pause_teaches_nothing_about_time() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    controller = control(knowledge=knowledge)
+    controller.plan(10, 100)
+    controller.settle()
+    before = controller.report("t", 1, 10)
+    controller.observe(times(1, 100.0, had_pause=True))
+    after = controller.report("t", 2, 10)
+    assert after.plain_s == before.plain_s
+    assert after.slack_s == before.slack_s
+
+
+def test_unused_proposals_are_scored() -> None:
+    """A lookup proves itself without a single wide step."""
+    controller, n_unused = control("moe"), 0
+    while n_unused < 40:
+        controller.plan(10, 100)
+        controller.offer("suffix", [0.4])
+        if controller.settle().n:
+            break
+        n_unused += 1
+        controller.observe(times(1, PLAIN_S))
+        controller.shadow("suffix", [0.4], 1, 1)
+    assert 0 < n_unused < 40
+
+
+def test_a_lookup_that_is_always_wrong_stops_costing_wide_steps() -> None:
+    controller = control()
+    n_wide = 0
+    for _ in range(60):
+        controller.plan(10, 100)
+        controller.offer("suffix", [0.97] * 5)
+        n = controller.settle().n
+        n_wide += n > 0
+        controller.observe(times(n + 1, PLAIN_S * CURVES["flat"](n + 1)))
+        if not n:
+            controller.shadow("suffix", [0.97] * 5, 0, 1)
+    assert n_wide < 20
+
+
+def test_what_is_reported_is_what_is_known() -> None:
+    controller = control("cpu", "suffix")
+    for _ in range(30):
+        controller.plan(10, 100)
+        controller.offer("suffix", [0.9, 0.9])
+        n = controller.settle().n
+        controller.observe(times(n + 1, PLAIN_S * CURVES["cpu"](n + 1), n))
+    report = controller.report("turn", 30, 10)
+    assert report.turn_id == "turn"
+    assert report.step == 30
+    assert report.plain_s == pytest.approx(PLAIN_S, rel=0.05)
+    assert report.pace == pytest.approx(1.0, rel=0.05)
+    assert report.slack_s > 4 * PLAIN_S
+    assert [cost.width for cost in report.costs][:4] == [1, 2, 3, 4]
+    model, lookup = report.drafters
+    assert model.drafter == "draft"
+    assert model.is_open
+    assert model.gain is None
+    assert lookup.drafter == "suffix"
+    assert lookup.n_judged == lookup.n_accepted > 30
+    assert lookup.gain is not None
+    assert lookup.gain > 1.5
+    assert lookup.saved_s > 0
+    assert lookup.acceptance[0] == pytest.approx(1.0)
+    assert [rate.upper for rate in lookup.by_confidence] == [0.95]
+
+
+def test_a_shut_gate_is_told() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    controller = control(knowledge=knowledge)
+    while knowledge.model("draft").gate.is_open:
+        knowledge.model("draft").gate.add(-0.2)
+    plan = controller.plan(10, 100)
+    assert not plan.models
+    assert not controller.wants_model("draft", 1)
+    assert controller.settle().decision.reason == "shut"
+
+
+def test_long_contexts_are_learned_between_replies() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    slope = 4e-4
+    for first in (0, 2000):
+        controller = control(knowledge=knowledge)
+        for i in range(400):
+            n_ctx = first + 2 * i
+            controller.plan(n_ctx, 0)
+            controller.settle()
+            controller.observe(times(1, PLAIN_S * (1 + slope * n_ctx), n_ctx=n_ctx))
+    controller = control(knowledge=knowledge)
+    assert knowledge.costs.slope == pytest.approx(slope, rel=0.15)
+    for n_ctx in (0, 1000, 3000):
+        expected = PLAIN_S * (1 + slope * n_ctx)
+        assert controller.report("t", 0, n_ctx).plain_s == pytest.approx(expected, rel=0.15)

@@ -1,0 +1,156 @@
+"""The table of costs: what was measured, what is guessed between, and what is feared beyond."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paceline.engine.control import DraftCosts, VerifyCosts
+
+
+def table(points: dict[int, float], n: int = 2) -> VerifyCosts:
+    costs = VerifyCosts()
+    for width, seconds in points.items():
+        for _ in range(n):
+            costs.add(width, 0, seconds)
+    return costs
+
+
+def test_nothing_is_known_at_first() -> None:
+    costs = VerifyCosts()
+    assert costs.seconds(1, 0) is None
+    assert costs.ratios() == []
+    assert costs.table(0) == ()
+    assert costs.missing((1, 2, 4)) == [1, 2, 4]
+
+
+def test_the_median_of_the_last_nine_steps_counts() -> None:
+    costs = VerifyCosts()
+    for seconds in (9.0, 1.0, 1.0, 1.0, 30.0, 1.0, 1.0, 1.0, 1.0, 1.0):
+        costs.add(1, 0, seconds)
+    assert costs.n_samples(1) == 9
+    assert costs.seconds(1, 0) == 1.0
+    for _ in range(6):
+        costs.add(1, 0, 2.0)
+    assert costs.seconds(1, 0) == 2.0
+
+
+def test_between_two_widths_it_lies_between_the_line_and_the_wider_one() -> None:
+    ratios = table({1: 1.0, 4: 1.1, 8: 1.9}).ratios()
+    assert ratios[4] == pytest.approx(1.1)
+    for width in (5, 6, 7):
+        line = 1.1 + (width - 4) * 0.2
+        assert line <= ratios[width] <= 1.9
+    assert table({1: 1.0, 4: 1.1, 8: 1.9}).careful()[5] == pytest.approx(1.9)
+
+
+def test_beyond_the_widest_one_the_ledger_fears_a_plain_step_per_token() -> None:
+    costs = table({1: 1.0, 4: 1.3})
+    assert costs.careful()[6] == pytest.approx(3.3)
+    assert costs.ratios()[6] == pytest.approx(1.5)
+    assert table({1: 1.0}).careful()[3] == pytest.approx(3.0)
+
+
+def test_no_batch_is_dearer_than_a_wider_one() -> None:
+    """A width that was timed in a bad minute does not stand in the way of the others."""
+    costs = table({1: 1.0, 2: 3.0, 4: 1.4})
+    assert costs.ratios()[2] == pytest.approx(1.4)
+    assert costs.careful()[2] == pytest.approx(1.4)
+
+
+def test_a_bad_minute_is_forgotten() -> None:
+    costs = VerifyCosts()
+    for seconds in (1.0, 1.0, 1.0):
+        costs.add(1, 0, seconds)
+    for seconds in (1.2, 1.2, 5.0, 5.0, 5.0, 5.0, 5.0):
+        costs.add(2, 0, seconds)
+    assert costs.ratios()[2] == pytest.approx(5.0)
+    costs.age()
+    for _ in range(4):
+        costs.age()
+    assert costs.n_samples(2) == 3
+    assert costs.ratios()[2] == pytest.approx(1.2)
+    assert costs.n_samples(1) == 3
+
+
+def test_a_calibration_takes_the_place_of_older_steps() -> None:
+    costs = table({1: 1.0, 2: 1.1}, n=9)
+    for _ in range(2):
+        costs.add(2, 0, 3.0, calibrated=True)
+    costs.add(2, 0, 3.0, calibrated=True)
+    assert costs.seconds(2, 0) == pytest.approx(3.0)
+
+
+def test_longer_contexts_scale_all_widths() -> None:
+    costs = VerifyCosts()
+    costs.slope = 1e-3
+    costs.add(1, 1000, 2.0)
+    costs.add(4, 1000, 3.0)
+    assert costs.seconds(1, 0) == pytest.approx(1.0)
+    assert costs.seconds(4, 3000) == pytest.approx(6.0)
+
+
+def test_a_common_slow_down_of_wide_steps_stretches_them_all() -> None:
+    costs = table({1: 1.0, 2: 1.1, 8: 2.0}, n=9)
+    costs.stretch(2.0)
+    assert costs.ratios()[1] == 1.0
+    assert costs.ratios()[8] == pytest.approx(4.0)
+    for _ in range(3):
+        costs.add(8, 0, 2.0)
+    assert costs.ratios()[8] == pytest.approx(2.0)
+
+
+@given(
+    st.dictionaries(
+        st.integers(1, 63), st.lists(st.floats(1e-4, 10), min_size=1, max_size=12), min_size=1
+    )
+)
+def test_the_json_gives_the_same_table_back(points: dict[int, list[float]]) -> None:
+    costs = VerifyCosts()
+    for width, all_seconds in points.items():
+        for seconds in all_seconds:
+            costs.add(width, 17, seconds)
+    again = VerifyCosts.from_json(costs.to_json())
+    assert again.to_json() == costs.to_json()
+    assert [again.n_samples(w) for w in points] == [costs.n_samples(w) for w in points]
+    if 1 in points:  # the table in use may lag behind its samples by less than the noise
+        assert again.seconds(1, 50) == pytest.approx(costs.seconds(1, 50), rel=0.04)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", "7", '{"version": 2, "slope": 0, "samples": {}}',
+        '{"version": 1, "slope": 0, "samples": {"x": []}}',
+        '{"version": 1, "slope": 0, "samples": {"1": [[0, -1]]}}',
+        '{"version": 1, "slope": 0, "samples": {"1": [[0]]}}',
+        '{"version": 1, "slope": 0, "samples": {"0": [[0, 1]]}}',
+        '{"version": 1, "slope": "a", "samples": {}}',
+        '{"version": 1, "slope": 0, "samples": {"1": [[0, NaN]]}}',
+        '{"version": 1, "slope": 0, "samples": []}',
+    ],
+)  # fmt: skip
+def test_any_other_text_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        VerifyCosts.from_json(text)
+
+
+def test_impossible_times_are_not_counted() -> None:
+    costs = VerifyCosts()
+    for seconds in (0.0, -1.0, float("inf"), float("nan")):
+        costs.add(1, 0, seconds)
+    assert costs.n_samples(1) == 0
+
+
+def test_drafting_is_split_into_single_tokens_and_a_backlog() -> None:
+    costs = DraftCosts()
+    assert costs.token(2.0) == 2.0  # feared: as dear as the target
+    costs.guess = 0.05
+    assert costs.token(2.0) == pytest.approx(0.1)
+    for _ in range(3):
+        costs.add(5, 0.05, 2)  # two behind in one batch, and four drafted
+    assert costs.token(2.0) == pytest.approx(0.05 / 4)
+    costs.add(103, 0.05 + 99 * 0.002, 100)
+    assert costs.catch_up(100, 2.0) == pytest.approx(99 * 0.002)
+    assert costs.catch_up(1, 2.0) == 0.0

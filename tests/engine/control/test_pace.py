@@ -1,0 +1,165 @@
+"""The plain estimate follows the machine; what wide steps alone do is no change of the machine."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from engine.control.simulator import (
+    CURVES,
+    KINDS,
+    PLAIN_S,
+    USELESS,
+    Machine,
+    calibrated,
+    copy_into,
+    decode,
+    write,
+)
+from paceline.engine.control.pace import Pace
+
+WITHIN = 64  # tokens behind a jump
+N_TOKENS = 1200
+
+
+def jumps(rng: random.Random) -> list[tuple[int, float]]:
+    """Return where the machine gets slower by a factor, and where it comes back."""
+    places, at, factor = [], 0, 1.0
+    while at < N_TOKENS + 80:
+        places.append((at, factor))
+        at += rng.randint(120, 250)
+        factor = 1.0 if factor != 1.0 else rng.choice((1.5, 2.0, 3.0, 4.0))
+    return places
+
+
+def factor_at(places: list[tuple[int, float]]) -> Callable[[int], float]:
+    return lambda n: next(factor for at, factor in reversed(places) if at <= n)
+
+
+@pytest.mark.parametrize("is_wide_alone", [False, True])
+@pytest.mark.parametrize("kind", ["chat", "code", "useless", "copied"])
+def test_the_plain_estimate_follows_within_64_tokens(
+    kind: str, is_wide_alone: bool, is_long: bool
+) -> None:
+    n_off = n_looks = 0
+    for curve_name, curve in CURVES.items():
+        for noise, hiccups in ((0.03, 0.0), (0.08, 0.03)):
+            for run in range(4 if is_long else 1):
+                rng = random.Random(f"{curve_name}{run}")
+                text = write(rng, KINDS.get(kind, USELESS), N_TOKENS)
+                if kind == "copied":
+                    copy_into(text, rng, "suffix", share=0.7, length=60)
+                places = jumps(rng)
+                machine = Machine(
+                    curve, 0.1, random.Random(run), noise=noise, hiccups=hiccups, cold=0.02
+                )
+                if is_wide_alone:
+                    machine.wide_pace = factor_at(places)
+                else:
+                    machine.pace = factor_at(places)
+                reply = decode(calibrated(curve), text, machine, N_TOKENS, n_most=32)
+                # Neither the slow-down nor the recovery is booked to speculation.
+                assert reply.excess <= 4.6, (curve_name, noise, reply.excess)
+                done = 0
+                for step in reply.steps:
+                    done += step.n_committed
+                    # The step that sees a jump begins behind it, and the one that tells ends later.
+                    late = 2 * max(step.n_committed, 16)
+                    settled = all(not at <= done <= at + WITHIN + late for at, _ in places[1:])
+                    if step.believed and settled:
+                        n_looks += 1
+                        n_off += abs(step.believed / step.plain - 1) > 0.2
+    assert n_looks > 150
+    assert n_off <= 0.015 * n_looks, (n_off, n_looks)
+
+
+def test_drafting_goes_on_at_a_slower_pace() -> None:
+    """A machine that is three times slower for all widths changes no decision for long."""
+    curve, text = CURVES["gpu"], write(random.Random(3), KINDS["code"], N_TOKENS)
+    calm = decode(calibrated(curve), text, Machine(curve, 0.1, random.Random(1)), N_TOKENS)
+    slow = Machine(curve, 0.1, random.Random(1), pace=lambda n: 3.0 if n > 300 else 1.0)
+    assert decode(calibrated(curve), text, slow, N_TOKENS).gain > 0.95 * calm.gain
+
+
+def test_a_recovery_is_no_merit_of_speculation() -> None:
+    """With a useless draft, a machine that gets faster must not fill the ledger."""
+    curve, text = CURVES["flat"], write(random.Random(3), USELESS, N_TOKENS)
+    machine = Machine(curve, 0.1, random.Random(1), pace=lambda n: 4.0 if n < 300 else 1.0)
+    reply = decode(calibrated(curve), text, machine, N_TOKENS)
+    assert reply.gain > 0.98
+    assert reply.excess <= 4.6
+
+
+def settled_pace() -> Pace:
+    pace = Pace()
+    for _ in range(4):
+        pace.saw_plain(PLAIN_S)
+    return pace
+
+
+def test_the_first_estimate_rests_on_three_steps() -> None:
+    pace = Pace()
+    assert pace.plain is None
+    for seconds in (0.030, 0.010):
+        pace.saw_plain(seconds)
+        assert pace.wants_plain
+    pace.saw_plain(0.011)
+    assert pace.plain == pytest.approx(0.011)
+    assert not pace.wants_plain
+
+
+def test_one_step_that_was_held_up_moves_nothing() -> None:
+    pace = settled_pace()
+    for see in (lambda: pace.saw_plain(4 * PLAIN_S), lambda: pace.saw_wide(4.0)):
+        see()
+        assert pace.plain == pytest.approx(PLAIN_S)
+        pace.saw_plain(PLAIN_S)
+        assert not pace.in_doubt
+
+
+def test_two_slow_wide_steps_move_the_estimate_and_plain_ones_confirm_it() -> None:
+    pace = settled_pace()
+    assert pace.saw_wide(2.0) is None
+    turned = pace.saw_wide(2.1)
+    assert turned is not None
+    assert turned.n_steps == 2
+    assert pace.in_doubt
+    assert pace.wants_plain
+    assert pace.plain == pytest.approx(2.05 * PLAIN_S, rel=0.01)
+    assert pace.saw_plain(2.0 * PLAIN_S) is None  # one could have been held up
+    turned = pace.saw_plain(2.0 * PLAIN_S)
+    assert turned is not None
+    assert not turned.is_back
+    assert turned.n_steps == 4
+    assert not pace.in_doubt
+    assert pace.plain == pytest.approx(2.0 * PLAIN_S)
+
+
+def test_a_fast_plain_step_proves_that_wide_steps_alone_are_slow() -> None:
+    pace = settled_pace()
+    pace.saw_wide(2.0)
+    pace.saw_wide(2.0)
+    turned = pace.saw_plain(1.02 * PLAIN_S)
+    assert turned is not None
+    assert turned.is_back
+    assert pace.plain == pytest.approx(1.02 * PLAIN_S)
+    pace.saw_wide(2.0)
+    pace.saw_wide(2.0)  # once more: it does not believe that again so soon
+    assert pace.plain == pytest.approx(1.02 * PLAIN_S)
+
+
+def test_plain_steps_are_asked_for_every_64_speculative_ones() -> None:
+    pace = settled_pace()
+    n = 0
+    while not pace.wants_plain:
+        pace.saw_wide(1.0)
+        n += 1
+    assert n == 64
+    pace.saw_plain(PLAIN_S)
+    n = 0
+    while not pace.wants_plain:
+        pace.saw_wide(1.0)
+        n += 1
+    assert n == 128
