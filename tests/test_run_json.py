@@ -15,7 +15,7 @@ from hypothesis import given
 
 from message_samples import _dataclass
 from paceline.codec import CodecError
-from paceline.figures import DraftCount, TokenTrace
+from paceline.figures import Decision, DraftCount, TokenTrace
 from paceline.messages import StepCommitted
 from paceline.run_json import record_from_json, record_to_json, steps_from_json, steps_to_json
 from paceline.run_record import RunRecord
@@ -29,7 +29,15 @@ def confidence(value: float | None) -> float | None:
 def rounded(step: StepCommitted) -> StepCommitted:
     tokens = tuple(replace(t, confidence=confidence(t.confidence)) for t in step.tokens)
     times = {n: round(getattr(step, n), 6) for n in ("draft_s", "verify_s", "sample_s", "total_s")}
-    return replace(step, tokens=tokens, **times)
+    decision = step.decision
+    if decision is not None:
+        expected, gain = confidence(decision.expected), confidence(decision.gain)
+        decision = replace(
+            decision,
+            expected=1.0 if expected is None else expected,
+            gain=1.0 if gain is None else gain,
+        )
+    return replace(step, tokens=tokens, decision=decision, **times)
 
 
 def through_json(data: Any) -> Any:
@@ -70,6 +78,50 @@ def test_every_step_comes_back(step: StepCommitted) -> None:
     small = replace(step, draft_s=0.5, verify_s=0.25, sample_s=0.0, total_s=1.0)
     again = steps_from_json(through_json(steps_to_json([small, small])))
     assert again == (rounded(small), rounded(small))
+
+
+def decided() -> list[StepCommitted]:
+    """Three steps, of which the second was another strategy's."""
+    return [
+        StepCommitted("t", 0, (), "a", (), 0, 0, 0, 0, False, Decision("", 0, "first")),
+        StepCommitted("t", 1, (), "b", (), 0, 0, 0, 0),
+        StepCommitted("t", 2, (), "c", (), 0, 0, 0, 0, False, Decision("x", 3, "pays", 2.5, 1.3)),
+    ]
+
+
+def test_decisions_have_columns_where_there_are_any() -> None:
+    data = steps_to_json(decided())
+    assert data["decided_step"] == [0, 2]
+    assert steps_from_json(through_json(data)) == tuple(decided())
+    without = steps_to_json(decided()[1:2])
+    assert not [key for key in without if key.startswith("decided")]
+
+
+def test_steps_that_were_kept_before_there_was_auto_can_be_read() -> None:
+    data = {k: v for k, v in steps_to_json(decided()).items() if not k.startswith("decided")}
+    assert steps_from_json(data) == tuple(replace(step, decision=None) for step in decided())
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("decided_step", [0, 3]),
+        ("decided_step", [-1, 2]),
+        ("decided_step", [0]),
+        ("decided_step", None),
+        ("decided_drafter", [0, 99]),
+        ("decided_reason", [1, 1]),
+        ("decided_n", [0, "3"]),
+        ("decided_gain", [1.0, "x"]),
+        ("decided_gain", [1.0]),
+        ("decided_expected", None),
+    ],
+)
+def test_decisions_that_do_not_fit_are_refused(key: str, value: Any) -> None:
+    data = {**steps_to_json(decided()), key: value}
+    data["names"][1] = "nonsense" if key == "decided_reason" else data["names"][1]
+    with pytest.raises(CodecError):
+        steps_from_json(data)
 
 
 def damaged(key: str, value: Any) -> dict[str, Any]:

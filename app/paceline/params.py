@@ -57,8 +57,10 @@ class ModelParams:
     Attributes:
         path: The GGUF file; of a split model the first part.
         n_ctx: Context in tokens; 0 takes 4096 or what the model was trained for, if smaller.
-        n_threads: Threads for decodes of one token; 0 takes physical cores - 1, at least 1.
-        n_threads_batch: Threads for wider decodes (prefill, verify); 0 takes `n_threads`.
+        n_threads: Threads for decodes of one token; 0 takes physical cores - 1, at least 1, or
+            fewer where that was measured to be faster.
+        n_threads_batch: Threads for wider decodes (prefill, verify); 0 takes what `n_threads`
+            says, or physical cores - 1 where it says nothing.
         n_gpu_layers: Layers kept on the GPU; -1 as many as there are ("auto"); what fits
             is decided beforehand, by `catalog.fitting`.
         device: Name of a device from `EngineInfo.devices`; empty takes llama.cpp's choice.

@@ -2,26 +2,31 @@
 
 A reply of 4,000 tokens has some 1,500 steps. As one object per step they would take 1.5 MB; a list
 per field takes a tenth of that, and half of it goes away when it is compressed. What is lost:
-times are rounded to microseconds and confidences to three digits; a number that is not finite
-becomes 0, or no confidence. Everything else comes back as it was. No I/O, any thread.
+times are rounded to microseconds, confidences and what Auto expected to three digits; a number
+that is not finite becomes 0, no confidence, or what a plain step has. Everything else comes back
+as it was. No I/O, any thread.
+
+Auto's decisions have columns of their own, of which old data, and replies without Auto, have none.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast, get_args
 
 from paceline.codec import CodecError, decode_part, encode_part
-from paceline.figures import DraftCount, TokenTrace
+from paceline.figures import Decision, DraftCount, Reason, TokenTrace
 from paceline.messages import StepCommitted
 from paceline.run_record import RunRecord
 
 _T = TypeVar("_T", int, str)
 _TIMES = ("draft_us", "verify_us", "sample_us", "total_us")
 _TOKEN_COLUMNS = ("token", "source", "position", "text_end")
+_DECISION_COLUMNS = ("decided_step", "decided_drafter", "decided_n", "decided_reason")
+_FIGURE_COLUMNS = ("decided_expected", "decided_gain")
 _COUNT_COLUMNS = ("drafter", "n_drafted", "n_accepted", "n_discarded")
 
 
@@ -61,7 +66,9 @@ def steps_to_json(steps: Sequence[StepCommitted]) -> dict[str, Any]:
     tokens = [token for step in steps for token in step.tokens]
     counts = [count for step in steps for count in step.drafted]
     ends = [token.text_end for token in tokens]
-    return {
+    decided = [(i, step.decision) for i, step in enumerate(steps) if step.decision is not None]
+    columns = _decisions_to_json(decided, number) if decided else {}
+    return columns | {
         "turn": [number(step.turn_id) for step in steps],
         "step": [step.step for step in steps],
         "text": [step.text for step in steps],
@@ -75,7 +82,7 @@ def steps_to_json(steps: Sequence[StepCommitted]) -> dict[str, Any]:
         "token": [token.token for token in tokens],
         "source": [number(token.source) for token in tokens],
         "position": [token.position for token in tokens],
-        "confidence": [_confidence(token.confidence) for token in tokens],
+        "confidence": [_rounded(token.confidence) for token in tokens],
         "text_end": [end - before for before, end in zip([0, *ends], ends, strict=False)],
         "drafter": [number(count.drafter) for count in counts],
         "n_drafted": [count.n_drafted for count in counts],
@@ -104,6 +111,7 @@ def steps_from_json(data: object) -> tuple[StepCommitted, ...]:
     counts = _counts(data, names, sum(n_counts))
     if min(n_tokens, default=0) < 0 or min(n_counts, default=0) < 0:
         raise CodecError("a step has fewer than no tokens")
+    decisions = _decisions(data, names, n)
     token_ends, count_ends = list(accumulate(n_tokens)), list(accumulate(n_counts))
     return tuple(
         StepCommitted(
@@ -117,18 +125,61 @@ def steps_from_json(data: object) -> tuple[StepCommitted, ...]:
             sample[i] / 1e6,
             total[i] / 1e6,
             bool(plain[i]),
+            decisions.get(i),
         )
         for i in range(n)
     )
 
 
+def _decisions_to_json(
+    decided: Sequence[tuple[int, Decision]], number: Callable[[str], int]
+) -> dict[str, Any]:
+    """Return columns over the steps that have a decision; `decided_step` counts steps from 0."""
+    return {
+        "decided_step": [step for step, _ in decided],
+        "decided_drafter": [number(decision.drafter) for _, decision in decided],
+        "decided_n": [decision.n_drafted for _, decision in decided],
+        "decided_reason": [number(decision.reason) for _, decision in decided],
+        "decided_expected": [_rounded(decision.expected) for _, decision in decided],
+        "decided_gain": [_rounded(decision.gain) for _, decision in decided],
+    }
+
+
+def _decisions(data: dict[str, Any], names: list[str], n_steps: int) -> dict[int, Decision]:
+    """Return the decisions by their steps' places."""
+    if _DECISION_COLUMNS[0] not in data:
+        return {}
+    places = _column(data, _DECISION_COLUMNS[0], int)
+    columns = [_column(data, key, int, len(places)) for key in _DECISION_COLUMNS[1:]]
+    expected, gain = (_shares(data, key, len(places)) for key in _FIGURE_COLUMNS)
+    if any(not 0 <= place < n_steps for place in places):
+        raise CodecError("a decision belongs to no step")
+    return {
+        place: Decision(
+            _name(names, drafter),
+            n_drafted,
+            _reason(_name(names, reason)),
+            1.0 if wanted is None else wanted,
+            1.0 if better is None else better,
+        )
+        for place, drafter, n_drafted, reason, wanted, better in zip(
+            places, *columns, expected, gain, strict=True
+        )
+    }
+
+
+def _reason(name: str) -> Reason:
+    for reason in get_args(Reason):
+        if name == reason:
+            return cast("Reason", reason)
+    raise CodecError(f"{name!r:.60} is no reason of Auto's")
+
+
 def _tokens(data: dict[str, Any], names: list[str], n: int) -> list[TokenTrace]:
     token, source, position, distance = (_column(data, key, int, n) for key in _TOKEN_COLUMNS)
-    confidence = data.get("confidence")
-    if not isinstance(confidence, list) or len(confidence) != n:
-        raise CodecError("steps.confidence is not a list as long as the others")
+    confidence = _shares(data, "confidence", n)
     return [
-        TokenTrace(token[i], _name(names, source[i]), position[i], _share(confidence[i]), end)
+        TokenTrace(token[i], _name(names, source[i]), position[i], confidence[i], end)
         for i, end in enumerate(accumulate(distance))
     ]
 
@@ -153,13 +204,20 @@ def _name(names: list[str], number: int) -> str:
     return names[number]
 
 
-def _share(value: object) -> float | None:
+def _shares(data: dict[str, Any], key: str, n: int) -> list[float | None]:
+    column = data.get(key)
+    if not isinstance(column, list) or len(column) != n:
+        raise CodecError(f"steps.{key} is not a list as long as the others")
+    return [_share(value, key) for value in column]
+
+
+def _share(value: object, key: str) -> float | None:
     if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
         return value if value is None else float(value)
-    raise CodecError(f"steps.confidence: {value!r:.60} does not fit")
+    raise CodecError(f"steps.{key}: {value!r:.60} does not fit")
 
 
-def _confidence(value: float | None) -> float | None:
+def _rounded(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else round(value, 3)
 
 

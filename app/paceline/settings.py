@@ -139,6 +139,7 @@ class Settings:
         send_key: What sends a message; the other one makes a new line.
         opens_last_chat: Whether a start shows the chat that was shown last; else a new one.
         was_welcomed: Whether the first-run page has been left.
+        recent_commands: Group and title of what was used from the palette last, the newest first.
     """
 
     theme: ThemeMode = "system"
@@ -147,7 +148,7 @@ class Settings:
     max_tokens: int = 1024
     seed: int | None = None
     system_prompt: str = ""
-    strategies: tuple[str, ...] = ("draft",)
+    strategies: tuple[str, ...] = ("auto",)
     remember_drafts: bool = False
     engine_host: EngineHost = "process"
     window: WindowSettings = field(default_factory=WindowSettings)
@@ -165,6 +166,7 @@ class Settings:
     send_key: SendKey = "enter"
     opens_last_chat: bool = True
     was_welcomed: bool = False
+    recent_commands: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

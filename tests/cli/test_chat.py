@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 STEP_KEYS = {
     "event", "step", "tokens", "text", "sources", "n_committed", "drafted",
-    "draft_s", "verify_s", "sample_s",
+    "draft_s", "verify_s", "sample_s", "decision",
 }  # fmt: skip
+FINISHED_KEYS = {"event", "text", "tokens", "reason", "seed", "strategy", "stats", "control"}
 STATS_KEYS = {
     "batch_invariant", "n_prompt", "n_reused", "n_generated", "prefill_s", "decode_s", "total_s",
     "tokens_per_s", "plain_tokens_per_s", "n_steps", "n_drafted", "n_accepted", "n_discarded",
@@ -59,12 +60,36 @@ def test_every_json_line_has_the_promised_keys() -> None:
     assert [step["event"] for step in steps] == ["step"] * len(steps)
     assert [step["step"] for step in steps] == list(range(len(steps)))
     assert all(set(step) == STEP_KEYS for step in steps)
-    assert set(last) == {"event", "text", "tokens", "reason", "seed", "strategy", "stats"}
+    assert set(last) == FINISHED_KEYS
+    assert last["control"] is None
+    assert all(step["decision"] is None for step in steps)
     assert last["strategy"] == "draft:n_max=4:p_min=0"
     stats = last["stats"]
     assert set(stats) == STATS_KEYS
     assert set(stats["by_drafter"]) == {"draft"}
     assert set(stats["by_drafter"]["draft"]) == DRAFTER_KEYS
+
+
+def test_auto_tells_what_it_decided() -> None:
+    result = chat("--strategy", "auto", "--max-tokens", "60", "--seed", "3")
+    *steps, last = result.objects
+    assert result.code == 0
+    assert [step["event"] for step in steps] == ["step"] * len(steps)
+    assert all(set(step) == STEP_KEYS for step in steps)
+    assert steps[0]["decision"] is None  # the prefill's token
+    for step in steps[1:]:
+        decision = step["decision"]
+        assert set(decision) == {"drafter", "n_drafted", "reason", "expected", "gain"}
+        assert decision["n_drafted"] == sum(count["n_drafted"] for count in step["drafted"])
+    assert set(last) == FINISHED_KEYS
+    control = last["control"]
+    assert set(control) == {"step", "plain_s", "pace", "slack_s", "costs", "drafters"}
+    assert control["step"] == len(steps) - 1
+    assert control["plain_s"] > 0
+    names = ["draft", "suffix", "prompt-lookup", "ngram-cache", "ngram-mod"]
+    assert [outlook["drafter"] for outlook in control["drafters"]] == names
+    off = chat("--strategy", "off", "--max-tokens", "60", "--seed", "3").finished
+    assert last["tokens"] == off["tokens"]
 
 
 def test_steps_and_figures_agree() -> None:
@@ -241,17 +266,26 @@ def test_a_draft_as_long_as_anybody_likes() -> None:
     assert wild.finished["tokens"] == off.finished["tokens"]
 
 
-def test_a_target_alone_decodes_plainly(target_path: Path) -> None:
-    result = chat("--target", target_path)
-    assert result.finished["strategy"] == "off"
-    assert result.finished["stats"]["n_drafted"] == 0
+def test_a_target_alone_is_drafted_for_by_lookups_or_not_at_all(target_path: Path) -> None:
+    result = chat("--target", target_path, "--seed", "1")
+    assert result.finished["strategy"] == "auto"
+    assert "draft" not in result.finished["stats"]["by_drafter"]
     assert result.err == ""
+    plain = chat("--target", target_path, "--seed", "1", "--strategy", "off")
+    assert plain.finished["stats"]["n_drafted"] == 0
+    assert plain.err == ""
+    assert plain.finished["tokens"] == result.finished["tokens"]
 
 
-def test_a_pair_given_by_hand(target_path: Path, draft_path: Path) -> None:
-    by_hand = chat("--target", target_path, "--draft", draft_path, "--seed", "1").finished
-    assert by_hand["strategy"] == "draft"
-    assert by_hand["tokens"] == chat("--seed", "1").finished["tokens"]
+@pytest.mark.parametrize("options", [(), ("--strategy", "draft")])
+def test_a_pair_given_by_hand(
+    target_path: Path, draft_path: Path, options: tuple[str, ...]
+) -> None:
+    pair = ("--target", target_path, "--draft", draft_path)
+    by_hand = chat(*pair, "--seed", "1", *options).finished
+    assert by_hand["strategy"] == (options[-1] if options else "auto")
+    assert "draft" in by_hand["stats"]["by_drafter"]
+    assert by_hand["tokens"] == chat("--seed", "1", *options).finished["tokens"]
 
 
 def test_relative_paths_work(target_path: Path) -> None:

@@ -77,8 +77,10 @@ def test_the_text_ends_with_a_line_and_its_figures() -> None:
 def test_ctrl_c_at_any_moment(delay_s: float) -> None:
     # While the interpreter itself is starting, the signal would meet Python's own handler.
     wait_for_start = (
-        "import sys\nfrom paceline.__main__ import main\n"
-        "print('started', flush=True)\nsys.exit(main(sys.argv[1:]))"
+        "import sys\nimport paceline.cli.main as cli\nfrom paceline.__main__ import main\n"
+        "run = cli.run\n"
+        "def tell(*given):\n    print('started', flush=True)\n    return run(*given)\n"
+        "cli.run = tell\nsys.exit(main(sys.argv[1:]))"
     )
     command = (sys.executable, "-c", wait_for_start)
     with running(*ENDLESS, "--json", command=command) as process:

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from paceline.engine import auto_chain, step_clock
+from paceline.engine import decoder as decoder_module
+from paceline.engine.backend import Rows
 from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import Draft, DrafterInfo, Settings, Workbench
 from paceline.engine.drafters.strategy import Strategy, parse_strategy
@@ -19,6 +22,40 @@ from paceline.engine.text import TextAssembler
 from paceline.messages import SamplingParams, StepCommitted
 
 PROMPT = list(b"ask")
+
+
+TIMED = (auto_chain, decoder_module, step_clock)
+"""The modules that take the time of steps, each by its `_clock`."""
+
+
+class Clock:
+    """Stands still but for decodes, so that what Auto decides can be repeated."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class PricedModel(FakeModel):
+    """A model whose decodes take the seconds that a function of their width says, by a `Clock`."""
+
+    price: Callable[[int], float]
+    time: Clock
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        self.time.now += self.price(len(tokens))
+        return super().decode(tokens, n_rows)
+
+
+def target_price(n: int) -> float:
+    """A target for which wide batches are nearly free."""
+    return 1 + 0.05 * n
+
+
+def draft_price(n: int) -> float:
+    """A draft model that is twenty times as fast as that target."""
+    return 0.04 + 0.01 * n
 
 
 def random_language(seed: int, spread: float = 3.0) -> Logits:

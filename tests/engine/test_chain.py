@@ -2,112 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.chain_members import (
+    REPLY,
+    Lookup,
+    Member,
+    TextsGrammar,
+    bench,
+    copy,
+    explode,
+    info_of,
+    nothing,
+    strategy,
+)
 from engine.harness import PROMPT, decoder_for, run
 from paceline.engine.backend import Grammar
-from paceline.engine.chain import Chain, Proposal
+from paceline.engine.chain import Chain
 from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import NO_DRAFT, Draft, DrafterInfo, Settings, Workbench
 from paceline.engine.drafters.strategy import Strategy
-from paceline.engine.fake import EOG, ByteVocabulary, FakeModel, scripted
-from paceline.engine.sampling import Sampler
+from paceline.engine.fake import EOG, FakeModel, scripted
+from paceline.engine.proposal import Proposal
 from paceline.engine.stats import TurnMeter
 from paceline.errors import CancelledError, EngineError, UserError
-from paceline.messages import SOURCE_TARGET, DraftCount, SamplingParams
-
-REPLY = "The quick brown fox jumps over the lazy dog."
-Rule = Callable[[Sequence[int], int], Sequence[int]]
-"""From the text so far and the room to the tokens that follow."""
-
-
-class Member:
-    """A drafter that follows a rule, and keeps what it was told; it cannot extend."""
-
-    def __init__(self, rule: Rule, sure: float | None = None) -> None:
-        self.rule = rule
-        self.sure = sure
-        self.asked: list[tuple[str, int]] = []
-        self.seen: list[int | None] = []
-        self.closed = 0
-        self.begun = 0
-        self.history: Sequence[int] = ()
-
-    def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        self.begun += 1
-        self.history = history
-
-    def propose(self, n_max: int) -> Draft:
-        return self.draft("propose", (), n_max)
-
-    def observe(self, n_accepted: int | None) -> None:
-        self.seen.append(n_accepted)
-
-    def close(self) -> None:
-        self.closed += 1
-
-    def draft(self, how: str, ahead: Sequence[int], n_max: int) -> Draft:
-        self.asked.append((how, n_max))
-        tokens = list(self.rule([*self.history, *ahead], n_max))[:n_max]
-        return Draft(tokens, [self.sure] * len(tokens) if self.sure is not None else ())
-
-
-class Lookup(Member):
-    """One that can extend and be tuned."""
-
-    settings: Settings | None = None
-
-    def extend(self, ahead: Sequence[int], n_max: int) -> Draft:
-        return self.draft("extend", ahead, n_max)
-
-    def tune(self, settings: Settings) -> None:
-        self.settings = settings
-
-
-def nothing(text: Sequence[int], n_max: int) -> Sequence[int]:
-    return ()
-
-
-def copy(reply: str, n: int, *, behind: int = 0, until: int = 999) -> Rule:
-    """Copies `n` tokens of a reply, while `behind` to `until` tokens of it are there."""
-    data = [*reply.encode(), EOG]
-
-    def rule(text: Sequence[int], n_max: int) -> Sequence[int]:
-        at = len(text) - len(PROMPT)
-        return data[at : at + min(n, n_max)] if behind <= at < until else ()
-
-    return rule
-
-
-def info_of(name: str, drafter: Member, family: Any = "lookup") -> DrafterInfo:
-    return DrafterInfo(name, name, f"{name}.", family, (), lambda _bench, _settings: drafter)
-
-
-def strategy(**members: Member) -> Strategy:
-    """Drafters by name, in order; the one called `model` is the draft model."""
-    return Strategy(
-        tuple(
-            (info_of(name, drafter, "model" if name == "model" else "lookup"), {})
-            for name, drafter in members.items()
-        )
-    )
-
-
-def bench(grammar: Grammar | None = None) -> Workbench:
-    return Workbench(
-        vocab=ByteVocabulary(),
-        sampler=Sampler(SamplingParams(), 1),
-        draft=None,
-        eog=frozenset({EOG}),
-        chunk=16,
-        grammar=grammar,
-    )
+from paceline.messages import SOURCE_TARGET, DraftCount
 
 
 def chain_of(grammar: Grammar | None = None, **members: Member) -> Chain:
@@ -280,10 +204,6 @@ def test_an_end_in_any_part_is_discarded_by_its_drafter(reply: str) -> None:
 # -------------------------------------------------------------------------------- broken members
 
 
-def explode(*_: object) -> Any:
-    raise RuntimeError("broken")
-
-
 @pytest.mark.parametrize("broken", ["a", "b", "model"])
 @pytest.mark.parametrize("method", ["begin", "propose", "extend", "observe", "close"])
 def test_a_member_that_breaks_leaves_the_others_working(broken: str, method: str) -> None:
@@ -420,39 +340,6 @@ def test_a_member_that_breaks_while_it_is_tuned_is_made_anew() -> None:
 
 
 # -------------------------------------------------------------------------------------- grammars
-
-
-class TextsGrammar:
-    """Allows the given texts and nothing else."""
-
-    def __init__(self, *texts: bytes) -> None:
-        self.texts = texts
-        self.done = b""
-        self.n_open = [1]
-
-    def allowed(self, tokens: Any) -> Any:
-        return np.array([self._allows(int(token)) for token in tokens], np.bool_)
-
-    def _allows(self, token: int) -> bool:
-        if token == EOG:
-            return self.done in self.texts
-        return any(text.startswith(self.done + bytes([token])) for text in self.texts)
-
-    def accept(self, token: int) -> None:
-        if not self._allows(token):
-            raise EngineError("grammar", "Not allowed.")
-        if token != EOG:
-            self.done += bytes([token])
-
-    def clone(self) -> TextsGrammar:
-        other = TextsGrammar(*self.texts)
-        other.done = self.done
-        other.n_open = self.n_open
-        self.n_open[0] += 1
-        return other
-
-    def close(self) -> None:
-        self.n_open[0] -= 1
 
 
 def test_what_a_grammar_forces_comes_first() -> None:

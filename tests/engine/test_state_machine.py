@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from hypothesis import settings
@@ -24,8 +25,19 @@ from hypothesis.stateful import (
     rule,
 )
 
-from engine.harness import random_language, randomly
+from engine.harness import (
+    TIMED,
+    Clock,
+    PricedModel,
+    draft_price,
+    random_language,
+    randomly,
+    target_price,
+)
+from engine.random_control import RandomControl
+from paceline.engine.auto_chain import AutoChain
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.control.knowledge import Knowledge
 from paceline.engine.decoder import Decoder
 from paceline.engine.drafters import registry
 from paceline.engine.drafters.base import Draft, DrafterInfo, Settings, Workbench
@@ -46,7 +58,7 @@ LETTERS = b"abcde"
 SELDOM = st.sampled_from([False, False, False, True])
 
 
-class CountingModel(FakeModel):
+class CountingModel(PricedModel):
     """Raises the cancel flag within a decode that a countdown of both models names."""
 
     countdown: Counter[str]
@@ -110,7 +122,9 @@ def faulty(seed: int, faults: Sequence[str]) -> tuple[DrafterInfo, Settings]:
 
 @st.composite
 def strategies(draw: st.DrawFn) -> Strategy:
-    """Any chain that the registry allows, with settings from within their ranges."""
+    """Any chain that the registry allows, with settings from within their ranges; Auto as well."""
+    if draw(st.integers(0, 2)) == 0:
+        return parse_strategy(f"auto:n_max={draw(st.integers(1, 62))}")
     infos = [info for info in registry.available() if not info.id.startswith("plugin.")]
     lookups = [info for info in infos if info.family == "lookup"]
     names = [i.id for i in draw(st.lists(st.sampled_from(lookups), max_size=2, unique=True))]
@@ -122,8 +136,10 @@ def strategies(draw: st.DrawFn) -> Strategy:
             continue
         for p in info.parameters:
             high = min(p.high, max(p.default, p.low + 3))
-            if p.kind == "int":
-                value: float = draw(st.integers(int(p.low), int(high)))
+            if p.can_be_auto and draw(st.integers(0, 4)) == 0:
+                value: float | str = "auto"
+            elif p.kind == "int":
+                value = draw(st.integers(int(p.low), int(high)))
             else:
                 value = draw(st.sampled_from([p.low, p.default, (p.low + high) / 2]))
             if p.name != "n_min":  # tied to n_max
@@ -176,20 +192,26 @@ class Life(RuleBasedStateMachine):
     @initialize(seed=st.integers(0, 10_000), spread=st.sampled_from([1.0, 3.0, 6.0]))
     def load(self, seed: int, spread: float) -> None:
         self.flag = CancelFlag()
+        self.clock = Clock()
+        self.patches = [mock.patch.object(module, "_clock", self.clock) for module in TIMED]
+        for patch in self.patches:
+            patch.start()
         self.countdown: Counter[str] = Counter()
         self.language = few_letters(random_language(seed, spread))
         draft = blended(self.language, random_language(seed + 1, spread))
-        self.target = CachedContext(self.model(self.language, N_CTX))
-        self.draft = CachedContext(self.model(draft, N_CTX_DRAFT))
+        self.target = CachedContext(self.model(self.language, N_CTX, target_price))
+        self.draft = CachedContext(self.model(draft, N_CTX_DRAFT, draft_price))
         self.kept: dict[str, object] = {}
+        self.knowledge = Knowledge()
         self.speed = PlainSpeed()
         self.history = list(b"ask")
         self.decoder: Decoder | None = None
         self.steps: Generator[StepCommitted, None, None] | None = None
 
-    def model(self, language: Logits, n_ctx: int) -> FakeModel:
+    def model(self, language: Logits, n_ctx: int, price: Callable[[int], float]) -> FakeModel:
         model = CountingModel(language, n_ctx=n_ctx, cancel=self.flag)
         model.countdown, model.flag = self.countdown, self.flag
+        model.price, model.time = price, self.clock
         return model
 
     # ---------------------------------------------------------------------------------- rules
@@ -200,10 +222,11 @@ class Life(RuleBasedStateMachine):
         temperature=st.sampled_from([0.0, 0.8, 1.2]), penalty=st.sampled_from([1.0, 1.3]),
         seed=st.integers(0, 3), max_tokens=st.integers(1, MAX_TOKENS),
         stop=st.sampled_from(["", "", "abc", "ee"]), is_warm=st.sampled_from([True, True, False]),
+        control=st.integers(-20, 20),
     )  # fmt: skip
     def start_a_turn(
         self, keep: float, added: str, strategy: Strategy, temperature: float, penalty: float,
-        seed: int, max_tokens: int, stop: str, is_warm: bool,
+        seed: int, max_tokens: int, stop: str, is_warm: bool, control: int,
     ) -> None:  # fmt: skip
         """Edit the history anywhere and ask again."""
         self.flag.clear()
@@ -230,9 +253,10 @@ class Life(RuleBasedStateMachine):
         self.decoder = Decoder(
             "turn", self.target, bench, strategy,
             text=TextAssembler(bench.vocab, [stop]), max_tokens=max_tokens, eog=bench.eog,
-            plain_speed=self.speed,
+            plain_speed=self.speed, knowledge=self.knowledge,
         )  # fmt: skip
-        self.ids = {info.id for info in strategy.infos}
+        self.ids = {info.id for info, _ in strategy.members(has_grammar=False)}
+        self.control_at_random(control)
         self.prompt = self.history = prompt
         self.events: list[StepCommitted] = []
         self.steps = self.decoder.run(prompt, lambda _n: None)
@@ -259,11 +283,12 @@ class Life(RuleBasedStateMachine):
         self.step(MAX_TOKENS + 1)
 
     @precondition(lambda self: self.steps is not None)
-    @rule(strategy=strategies())
-    def switch(self, strategy: Strategy) -> None:
+    @rule(strategy=strategies(), control=st.integers(-20, 20))
+    def switch(self, strategy: Strategy, control: int) -> None:
         assert self.decoder is not None
         self.decoder.switch(strategy)
-        self.ids = {info.id for info in strategy.infos}
+        self.control_at_random(control)
+        self.ids = {info.id for info, _ in strategy.members(has_grammar=False)}
 
     @precondition(lambda self: self.steps is not None and self.events)
     @rule(value=st.integers(1, 6))
@@ -276,6 +301,14 @@ class Life(RuleBasedStateMachine):
             for info, have in old.drafters
         ]
         self.decoder.switch(Strategy(tuple(members)))
+
+    def control_at_random(self, seed: int) -> None:
+        """Let chance decide in the controller's place, or not: seeds below 0."""
+        assert self.decoder is not None
+        chain = self.decoder._chain
+        if seed >= 0 and isinstance(chain, AutoChain):
+            models = [member.info.id for member in chain._models]
+            chain._control_now = RandomControl(seed, models, list(chain._lookups))  # type: ignore[assignment]
 
     @precondition(lambda self: self.steps is not None)
     @rule(n=st.integers(1, 60))
@@ -315,6 +348,9 @@ class Life(RuleBasedStateMachine):
         accepted = Counter(trace.source for trace in drafted)
         assert {c.drafter: c.n_accepted for c in event.drafted if c.n_accepted} == accepted
         assert {c.drafter for c in event.drafted} <= self.ids
+        if event.decision is not None and event.decision.n_drafted:
+            assert event.decision.drafter == event.drafted[0].drafter
+            assert event.decision.n_drafted == sum(c.n_drafted for c in event.drafted)
         for count in event.drafted:
             n_rejected = count.n_drafted - count.n_accepted - count.n_discarded
             assert n_rejected >= 0
@@ -394,6 +430,8 @@ class Life(RuleBasedStateMachine):
         assert self.decoder.reply.startswith(shown)
 
     def teardown(self) -> None:
+        for patch in getattr(self, "patches", []):
+            patch.stop()
         if getattr(self, "steps", None) is not None:
             self.close(really=True)
 

@@ -29,7 +29,14 @@ PROMPTS = (
     "Write a function that sums a list.",
     "Describe the sqlite3 module in detail.",
 )
-STRATEGIES = ("draft:n_max=4:p_min=0", "draft", "prompt-lookup:max_ngram=2:n_pred=4")
+STRATEGIES = (
+    "draft:n_max=4:p_min=0",
+    "draft",
+    "prompt-lookup:max_ngram=2:n_pred=4",
+    "auto",
+    "draft:n_max=auto",
+    "suffix+draft:draft.n_max=auto",
+)
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,7 @@ def advise(stats: TurnStats, strategy: str) -> tuple[Advice, ...]:
         parsed = parse_strategy(strategy)
     except UserError:  # of another version, or a plug-in that has gone
         return ()
-    if stats.n_steps < MIN_STEPS:
+    if stats.n_steps < MIN_STEPS or parsed.is_controlled:  # a controller sees more than this
         return ()
     ids = tuple(info.id for info in parsed.infos)
     did = {entry.drafter: entry for entry in stats.by_drafter}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from paceline.messages import (
+    ControlReported,
     PrefillProgressed,
     StepCommitted,
     TextDiverged,
@@ -22,6 +23,7 @@ TurnEvent = (
     TurnStarted
     | PrefillProgressed
     | StepCommitted
+    | ControlReported
     | TuneApplied
     | TuneRejected
     | TextDiverged
@@ -57,7 +59,7 @@ def grow(reply: Reply, event: TurnEvent, clock_s: float) -> None:
         case TurnFinished():
             reply.text, reply.reason, reply.stats = event.text, event.reason, event.stats
             reply.seed, reply.strategy = event.seed, event.strategy
-        case TuneRejected() | TextDiverged() | TurnFailed():
+        case ControlReported() | TuneRejected() | TextDiverged() | TurnFailed():
             pass
         case _:
             assert_never(event)

@@ -29,7 +29,7 @@ class TurnOptions:
         cuts: Whether the oldest messages are left out where the context is too small.
     """
 
-    strategy: str = "draft"
+    strategy: str = "auto"
     sampling: SamplingParams = field(default_factory=SamplingParams)
     max_tokens: int = 1024
     seed: int | None = None

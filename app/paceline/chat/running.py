@@ -28,6 +28,8 @@ from paceline.conversation import Message
 from paceline.errors import UserError
 from paceline.hosting.deaths import NOT_STARTED
 from paceline.messages import (
+    Calibrated,
+    ControlReported,
     EngineDescribed,
     EngineDied,
     Forgotten,
@@ -125,7 +127,7 @@ class Turns(Desk):
                 self._engine_version = event.library_version
                 if self._listener is not None:
                     self._listener.engine_described(event)
-            case TokensCounted():
+            case TokensCounted() | Calibrated():
                 pass  # of interest to observers alone
             case Forgotten():
                 if self._shelf.is_purged(event.chat) and not event.problem:
@@ -184,8 +186,8 @@ class Turns(Desk):
                 self._end(reply, "finished")
             case TurnFailed():
                 self._fail(reply, event.code, event.message, event.hint)
-            case TextDiverged():
-                pass  # chats compare with nothing
+            case ControlReported() | TextDiverged():
+                pass  # observers show the one, and chats compare with nothing
             case _:
                 assert_never(event)
 

@@ -15,6 +15,8 @@ from paceline.cli.printer import JsonPrinter, Printer, TextPrinter
 from paceline.errors import UserError
 from paceline.hosting.deaths import AGAIN, DIED
 from paceline.messages import (
+    Calibrated,
+    ControlReported,
     EngineDescribed,
     EngineDied,
     Event,
@@ -172,6 +174,8 @@ class ChatRun:
                 self._tell(event.notes)
             case StepCommitted():
                 self._printer.step(event)
+            case ControlReported():
+                self._printer.control(event)
             case TurnFinished():
                 self._finished = event
                 self._printer.finished(event)
@@ -183,9 +187,10 @@ class ChatRun:
                 self._error = TurnError(DIED, event.reason, hint)
             case TuneRejected():
                 remark(f"{event.message} {event.hint}")  # a drafter failed on the way
-            case EngineDescribed() | Unloaded() | TuneApplied():
-                pass  # nobody asked
-            case TokensCounted() | Forgotten() | TextDiverged():
+            case (
+                EngineDescribed() | Unloaded() | TuneApplied() | TokensCounted() | Forgotten()
+                | TextDiverged() | Calibrated()
+            ):  # fmt: skip
                 pass  # nobody asked
             case _:
                 assert_never(event)

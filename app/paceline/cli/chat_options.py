@@ -23,6 +23,7 @@ LOOKUP_CACHE_USER = "ngram-cache"
 """The drafter that reads the file of --lookup-cache."""
 STRATEGY_IDS = (
     "off",
+    "auto",
     "draft",
     "prompt-lookup",
     "ngram-simple",
@@ -59,14 +60,7 @@ def add_options(parser: Parser) -> None:
         action="store_true",
         help="one JSON object per line: every decoding step, then the finished reply",
     )
-    output.add_argument(
-        "--host",
-        choices=("inline", "process"),
-        default="inline",
-        help="where the engine runs: inline, within this program, or process, in a process of its "
-        "own, so that a crash of the engine is told instead of ending the program "
-        "(default: %(default)s)",
-    )
+    model_options.add_host(output)
     _add_later(parser)
 
 
@@ -98,9 +92,11 @@ def _add_reply(parser: Parser) -> None:
     group.add_argument(
         "--strategy",
         metavar="ID[+ID…][:KEY=VALUE]…",
+        default="auto",
         help=f"how to speculate: {', '.join(STRATEGY_IDS)}, plugin.NAME, or several of them, "
-        "e.g. draft:n_max=4 or suffix+draft:draft.n_max=4; off decodes plainly "
-        "(default: draft, or off without a draft model)",
+        "e.g. draft:n_max=4 or suffix+draft:draft.n_max=4; off decodes plainly, auto does in each "
+        "step what pays; a length can be auto as well, e.g. draft:n_max=auto "
+        "(default: %(default)s)",
     )
     group.add_argument(
         "--lookup-cache",
@@ -201,18 +197,18 @@ def _settle_strategy(args: argparse.Namespace, pair: Pair) -> tuple[str, Pair]:
     """Return the strategy, and the pair without a draft model that nobody asked for."""
     from paceline.engine.drafters.strategy import parse_strategy
 
-    strategy = pair.default_strategy if args.strategy is None else args.strategy
+    strategy = args.strategy
     parsed = parse_strategy(strategy)
-    drafts_with_model = parsed.needs_draft_model
-    if drafts_with_model and pair.draft is None:
+    if parsed.needs_draft_model and pair.draft is None:
         raise UsageError(
             "no-draft-model",
             f"The strategy {strategy} needs a draft model.",
             "Give one by --draft FILE, or use --strategy off.",
         )
-    if not drafts_with_model and args.draft is None:
+    if not parsed.uses_draft_model and args.draft is None:
         pair = replace(pair, draft=None)
-    if args.lookup_cache and LOOKUP_CACHE_USER not in (info.id for info in parsed.infos):
+    users = [info.id for info, _ in parsed.members(has_grammar=False)]
+    if args.lookup_cache and LOOKUP_CACHE_USER not in users:
         note = f"--lookup-cache has no effect without the strategy {LOOKUP_CACHE_USER}."
         pair = replace(pair, notes=(*pair.notes, note))
     return strategy, pair

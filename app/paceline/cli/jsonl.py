@@ -6,6 +6,8 @@ JSON does not have (NaN, infinity) become null.
 A step's ``sources`` has one entry per committed token: ``target``, or the id of the drafter that
 proposed it (``grammar`` for what a grammar forced). ``drafted`` has one entry per drafter whose
 tokens were verified in the step: none in a plain step, several where one goes on behind another.
+``decision`` is what Auto decided for the step, with the fields of `messages.Decision`; null where
+it is not in charge.
 
 ``stats`` are the fields of `messages.TurnStats`; in ``by_drafter`` every drafter that was asked has
 the fields of `messages.DrafterStats`, which are llama.cpp's statistics: calls of begin, draft and
@@ -13,6 +15,9 @@ accept (``n_begin``, ``n_draft``, ``n_accept``) and the seconds in them (``begin
 ``accept_s``), proposals with any token (``drafts``), those with any accepted token
 (``drafts_accepted``), ``tokens``, ``tokens_accepted``, and ``accepted_per_position``, the accepted
 tokens by their place in the whole draft, which as a rate is divided by ``drafts``.
+
+``control`` at the end is what Auto knows by then, with the fields of `messages.ControlReported`;
+null without Auto. It is no line of its own, so that every line but the last one stays a step.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paceline.messages import StepCommitted, TurnFinished, TurnStats
+    from paceline.messages import ControlReported, StepCommitted, TurnFinished, TurnStats
 
 
 def line(data: dict[str, Any]) -> str:
@@ -51,11 +56,12 @@ def step(event: StepCommitted) -> dict[str, Any]:
         "draft_s": event.draft_s,
         "verify_s": event.verify_s,
         "sample_s": event.sample_s,
+        "decision": dataclasses.asdict(event.decision) if event.decision else None,
     }
 
 
-def finished(event: TurnFinished) -> dict[str, Any]:
-    """Return the object that ends a reply."""
+def finished(event: TurnFinished, control: ControlReported | None = None) -> dict[str, Any]:
+    """Return the object that ends a reply; `control` is what Auto knows by then."""
     return {
         "event": "finished",
         "text": event.text,
@@ -64,6 +70,7 @@ def finished(event: TurnFinished) -> dict[str, Any]:
         "seed": event.seed,
         "strategy": event.strategy,
         "stats": stats(event.stats),
+        "control": _control(control) if control else None,
     }
 
 
@@ -76,6 +83,12 @@ def stats(figures: TurnStats) -> dict[str, Any]:
     """Return the object with the figures of a reply."""
     data = dataclasses.asdict(figures)
     data["by_drafter"] = {entry.pop("drafter"): entry for entry in data["by_drafter"]}
+    return data
+
+
+def _control(report: ControlReported) -> dict[str, Any]:
+    data = dataclasses.asdict(report)
+    del data["turn_id"]
     return data
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from paceline.cli import jsonl
+from paceline.cli.decisions import Decisions
 from paceline.cli.output import Progress, Results, remark
 from paceline.messages import (
+    ControlReported,
     LoadProgressed,
     PrefillProgressed,
     StepCommitted,
@@ -24,6 +26,9 @@ class Printer(Protocol):
     def step(self, event: StepCommitted) -> None:
         """The reply grew."""
 
+    def control(self, event: ControlReported) -> None:
+        """Auto says what it knows."""
+
     def finished(self, event: TurnFinished) -> None:
         """The reply is complete or was stopped."""
 
@@ -37,6 +42,7 @@ class TextPrinter:
     def __init__(self, results: Results) -> None:
         self._results = results
         self._progress = Progress()
+        self._decisions = Decisions()
         self._n_printed = 0
 
     def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
@@ -46,7 +52,11 @@ class TextPrinter:
     def step(self, event: StepCommitted) -> None:
         """Print what the reply gained."""
         self._progress.clear()
+        self._decisions.add(event)
         self._print(event.text)
+
+    def control(self, event: ControlReported) -> None:
+        """Show nothing: what the decisions came to stands in the last line."""
 
     def finished(self, event: TurnFinished) -> None:
         """Print the rest of the text and the figures."""
@@ -55,7 +65,7 @@ class TextPrinter:
         self._results.write("\n")
         self._n_printed = 0
         if self._results.error is None:
-            remark(summary(event))
+            remark(summary(event, self._decisions))
 
     def close(self) -> None:
         """End the line that a failed turn left open."""
@@ -74,6 +84,7 @@ class JsonPrinter:
     def __init__(self, results: Results) -> None:
         self._results = results
         self._progress = Progress()
+        self._control: ControlReported | None = None
 
     def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
         """Show it while stderr is a terminal."""
@@ -84,10 +95,14 @@ class JsonPrinter:
         self._progress.clear()
         self._results.write(jsonl.line(jsonl.step(event)))
 
+    def control(self, event: ControlReported) -> None:
+        """Keep it: the last one becomes a part of the finished reply."""
+        self._control = event
+
     def finished(self, event: TurnFinished) -> None:
         """Print the reply."""
         self._progress.clear()
-        self._results.write(jsonl.line(jsonl.finished(event)))
+        self._results.write(jsonl.line(jsonl.finished(event, self._control)))
 
     def close(self) -> None:
         """Take the progress line away."""
@@ -101,7 +116,7 @@ def _progress_text(event: LoadProgressed | PrefillProgressed) -> str:
     return f"Reading the prompt … {event.n_done} of {event.n_total} tokens"
 
 
-def summary(event: TurnFinished) -> str:
+def summary(event: TurnFinished, decisions: Decisions) -> str:
     """Return the figures of a reply in one line."""
     stats = event.stats
     parts = [
@@ -110,7 +125,7 @@ def summary(event: TurnFinished) -> str:
         *_plain(stats),
         *_acceptance(stats),
         f"prompt of {_tokens(stats.n_prompt)} in {stats.prefill_s:.2f} s",
-        f"strategy {event.strategy}",
+        f"strategy {event.strategy}{decisions.words()}",
         f"seed {event.seed}",
         f"ended by {event.reason}",
     ]

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from paceline.messages import CountTokens, TokensCounted, Tune, TuneRejected, TurnFailed
+from paceline.messages import (
+    Calibrate,
+    Calibrated,
+    CountTokens,
+    TokensCounted,
+    Tune,
+    TuneRejected,
+    TurnFailed,
+)
 
 
 def no_model(turn_id: str) -> TurnFailed:
@@ -24,3 +32,8 @@ def not_running(tune: Tune) -> TuneRejected:
 def not_counted(question: CountTokens) -> TokensCounted:
     """Answer a question about sizes that finds no model loaded."""
     return TokensCounted(question.request_id, -1, 0)
+
+
+def not_calibrated(command: Calibrate) -> Calibrated:
+    """Answer a wish to measure that finds no model loaded."""
+    return Calibrated(command.request_id, problem="No model is loaded.")

@@ -157,6 +157,12 @@ class LanguageModel(Protocol):
             ModelError: There is no room for it; the model can do nothing but `close` then.
         """
 
+    def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
+        """Compute with so many threads from now on; `info` and `facts_key` say so.
+
+        Only before a model's first reply: the numbers may depend on it.
+        """
+
     def close(self) -> None:
         """Free model and context; the object is dead afterwards. A second call does nothing."""
 

@@ -10,46 +10,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from paceline.engine.backend import Grammar
 from paceline.engine.drafters.base import Draft, Workbench
-from paceline.engine.drafters.strategy import Strategy
+from paceline.engine.drafters.strategy import Member, Strategy
 from paceline.engine.drafting import GuardedDrafter
+from paceline.engine.proposal import NOTHING, Proposal
 from paceline.engine.stats import TurnMeter
+from paceline.engine.step_clock import Lap
 from paceline.errors import EngineError
-from paceline.messages import DraftCount
+from paceline.messages import ControlReported, Decision, DraftCount
 
 _clock = time.perf_counter
-
-
-class Part(NamedTuple):
-    """The tokens of one drafter within a draft: `n` of them from place `first` on."""
-
-    drafter: GuardedDrafter
-    first: int
-    n: int
-
-
-class Proposal(NamedTuple):
-    """What a step verifies, and per token who proposed it and how sure (None: not said)."""
-
-    tokens: list[int]
-    confidences: list[float | None]
-    sources: list[str]
-    parts: list[Part]
-
-    def add(self, drafter: GuardedDrafter, draft: Draft) -> None:
-        """Append one drafter's draft as another part."""
-        n = len(draft.tokens)
-        self.parts.append(Part(drafter, len(self.tokens), n))
-        self.tokens.extend(draft.tokens)
-        self.confidences.extend(draft.confidences or (None,) * n)
-        self.sources.extend((drafter.info.id,) * n)
-
-
-NOTHING = Proposal([], [], [], [])
-"""Never changed."""
 
 
 class Chain:
@@ -64,7 +36,7 @@ class Chain:
         self._bench = bench
         self._members: list[GuardedDrafter] = []
         try:
-            for info, settings in strategy.members(has_grammar=bench.grammar is not None):
+            for info, settings in self._wanted(strategy):
                 self._members.append(GuardedDrafter(info, settings, bench, meter))
         except BaseException:
             self.close()
@@ -85,7 +57,9 @@ class Chain:
 
     def tune(self, strategy: Strategy) -> bool:
         """Take over other settings of the same drafters; False when a new chain is needed."""
-        members = strategy.members(has_grammar=self._bench.grammar is not None)
+        if strategy.is_controlled != self.strategy.is_controlled:
+            return False
+        members = self._wanted(strategy)
         if [info for info, _ in members] != [m.info for m in self._members]:
             return False
         # Those before one that refuses have the new settings already, and are made anew with them.
@@ -103,6 +77,8 @@ class Chain:
         Raises:
             CancelledError: The user stopped the turn.
         """
+        if n_max < 1:
+            return NOTHING, 0.0
         began = _clock()
         proposal = Proposal([], [], [], [])
         for member in self._members:
@@ -138,8 +114,27 @@ class Chain:
             busy = [part.drafter for part in proposal.parts]
             for member in self._members:
                 if member not in busy:
-                    member.observe(0, 0)
+                    self._pass_over(member)
         return counts
+
+    def timed(self, n_ctx: int, width: int, lap: Lap) -> Decision | None:
+        """See how long the step took, behind `observe`; return what was decided for it.
+
+        Args:
+            n_ctx: Tokens in the target's context before the step.
+            width: Tokens of the batch that was to be verified.
+            lap: The step in time.
+
+        Returns:
+            None: the strategy itself says how much is drafted.
+        """
+        del n_ctx, width, lap
+        return None
+
+    def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported | None:
+        """Return what the controller knows; None: there is none."""
+        del turn_id, step, n_ctx
+        return None
 
     def close(self) -> None:
         """Let all drafters go."""
@@ -152,6 +147,17 @@ class Chain:
             member.keep()
 
     # ------------------------------------------------------------------------------ within
+
+    def _pass_over(self, member: GuardedDrafter) -> None:
+        """Let a drafter see a step that verified nothing of its own."""
+        member.observe(0, 0)
+
+    def _wanted(self, strategy: Strategy) -> list[Member]:
+        draft = self._bench.draft
+        return strategy.members(
+            has_grammar=self._bench.grammar is not None,
+            has_draft_model=draft is not None and draft.model.can_rollback,
+        )
 
     def _extend(
         self, proposal: Proposal, history: Sequence[int], n_prompt: int, n_max: int

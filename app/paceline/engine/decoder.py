@@ -13,18 +13,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 
+from paceline.engine.auto_chain import make_chain
 from paceline.engine.backend import Rows
-from paceline.engine.chain import NOTHING, Chain, Proposal
+from paceline.engine.chain import Chain
 from paceline.engine.comparison import Comparison, Divergence
+from paceline.engine.control.knowledge import Knowledge
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.strategy import Strategy
 from paceline.engine.prefix import CachedContext, common_prefix
 from paceline.engine.recovery import Recovery
 from paceline.engine.stats import PlainSpeed, TurnMeter
+from paceline.engine.step_clock import StepClock
 from paceline.engine.text import TextAssembler
-from paceline.engine.verify import Verdict, verify
+from paceline.engine.verify import verify
 from paceline.errors import ContextFullError, EngineError
-from paceline.messages import SOURCE_TARGET, FinishReason, StepCommitted, TokenTrace
+from paceline.messages import (
+    SOURCE_TARGET,
+    ControlReported,
+    Decision,
+    FinishReason,
+    StepCommitted,
+    TokenTrace,
+)
 
 _clock = time.perf_counter
 
@@ -50,6 +60,7 @@ class Decoder:
         max_tokens: int,
         eog: frozenset[int],
         plain_speed: PlainSpeed,
+        knowledge: Knowledge | None = None,
         expected: Sequence[int] = (),
     ) -> None:
         self._turn_id = turn_id
@@ -63,14 +74,12 @@ class Decoder:
         self._eog = eog
         self._plain_speed = plain_speed
         self.meter = TurnMeter()
-        self._chain = Chain(strategy, bench, self.meter)
+        self._knowledge = knowledge or Knowledge()
+        self._chain = make_chain(strategy, bench, self.meter, self._knowledge)
         self._replaced: list[Chain] = []
         self._recovery = Recovery(target)
+        self._clock = StepClock(self.meter, plain_speed, self._native_s)
         self._n_prompt = 0
-        self._last_width = 0
-        self._time_ended = 0.0
-        self._decode_began = 0.0
-        self._native_at_start = 0.0
         self.history: list[int] = []
         self.finish_reason: FinishReason | None = None
         self.failure: EngineError | None = None
@@ -114,7 +123,7 @@ class Decoder:
             UserError: The strategy cannot work here; the present one stays.
         """
         if not self._chain.tune(strategy):
-            chain = Chain(strategy, self._bench, self.meter)
+            chain = make_chain(strategy, self._bench, self.meter, self._knowledge)
             self._chain.close()
             self._replaced.append(self._chain)
             self._chain = chain
@@ -130,7 +139,16 @@ class Decoder:
 
     def pause(self) -> None:
         """Say that the next step's time is not a plain step's, whatever happened in between."""
-        self._last_width = 0
+        self._clock.pause()
+
+    @property
+    def was_controlled(self) -> bool:
+        """Whether Auto was in charge of any part of the reply."""
+        return any(chain.strategy.is_controlled for chain in (*self._replaced, self._chain))
+
+    def report(self) -> ControlReported | None:
+        """What Auto knows by now; None where it is not in charge."""
+        return self._chain.report(self._turn_id, self.meter.n_steps, len(self.history))
 
     def mend(self, failure: EngineError) -> None:
         """Bring the target back to what it held, behind a decode that failed between two steps.
@@ -174,8 +192,7 @@ class Decoder:
             n_same = common_prefix(self._target.tokens, self.history)
             self._target.rollback(min(n_same, len(self.history) - 1))
             self._chain.close()
-            if self._decode_began:
-                self.meter.decode_s = self._time_ended - self._decode_began
+            self._clock.close()
 
     # ------------------------------------------------------------------------------- prefill
 
@@ -191,16 +208,13 @@ class Decoder:
                 self.meter.n_reused = 0
         finally:
             self.meter.prefill_s = _clock() - began
-        self._decode_began = self._time_ended = _clock()
-        self._native_at_start = self._native_s()
+        self._clock.start()
         self._sampler.start(self.history)
         token = self._chooser.sample(rows[0], 0)
         ended = self._commit(token)
         self._close_step(1, ended=ended)
-        now = _clock()
+        seconds = self._clock.end()
         trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
-        seconds = now - self._time_ended
-        self._end_step(now)
         return StepCommitted(
             self._turn_id, 0, (trace,), self._text.take(), (), 0.0, 0.0, seconds, seconds
         )
@@ -210,11 +224,11 @@ class Decoder:
     def _step(self) -> StepCommitted | None:
         """Decode and commit; None when nothing could be committed."""
         target, history, meter = self._target, self.history, self.meter
-        began = self._time_ended
-        n_max = self._room()
-        proposal, draft_s = NOTHING, 0.0
-        if n_max > 0:
-            proposal, draft_s = self._chain.propose(history, self._n_prompt, n_max)
+        # A load's first steps are plain, so that there is something to compare with.
+        is_first = self._plain_speed.n_needed > 0
+        n_max = 0 if is_first else self._room()
+        began = _clock()
+        proposal, draft_s = self._chain.propose(history, self._n_prompt, n_max)
         draft = proposal.tokens
         n_draft = len(draft)
         n_held = len(target.tokens)
@@ -253,25 +267,22 @@ class Decoder:
             if not verdict.tokens:
                 return None
 
-        ended = _clock()
-        plain = width == 1 and self._last_width == 1
-        self._last_width = width
-        if plain:
-            seconds = ended - began - draft_s
-            meter.plain.add(seconds)
-            self._plain_speed.add(seconds)
-        self._end_step(ended)
+        lap = self._clock.lap(width, draft_s, began)
+        decision = self._chain.timed(n_held, n_draft + 1, lap)
+        if is_first and decision is not None:
+            decision = Decision("", 0, "first")
         return StepCommitted(
             self._turn_id,
             meter.n_steps,
-            self._traces(verdict, proposal, ends),
+            proposal.traces(verdict, ends),
             self._text.take() if self.failure is None else self._text.finish(),
             tuple(counts),
             draft_s,
             sample_began - verify_began,
             sample_ended - sample_began,
-            ended - began,
-            plain,
+            lap.seconds,
+            lap.plain,
+            decision,
         )
 
     def _mended(
@@ -295,8 +306,7 @@ class Decoder:
 
     def _room(self) -> int:
         """Return how many tokens the next step may draft."""
-        # A load's first steps are plain, so that there is something to compare with.
-        if self._recovery.plainly or not self._chain.may_draft or self._plain_speed.n_needed:
+        if self._recovery.plainly or not self._chain.may_draft:
             return 0
         model = self._target.model
         return min(
@@ -328,22 +338,6 @@ class Decoder:
             self.finish_reason = "length"
         elif len(self.history) > self._target.n_ctx:
             self.finish_reason = "context"
-
-    def _traces(
-        self, verdict: Verdict, proposal: Proposal, ends: Sequence[int]
-    ) -> tuple[TokenTrace, ...]:
-        tokens, (_, sure, sources, _) = verdict.tokens, proposal
-        traces = [
-            TokenTrace(tokens[n], sources[n], n, sure[n], ends[n])
-            for n in range(verdict.n_accepted)
-        ]
-        if len(tokens) > verdict.n_accepted:
-            traces.append(TokenTrace(tokens[-1], SOURCE_TARGET, -1, None, ends[-1]))
-        return tuple(traces)
-
-    def _end_step(self, now: float) -> None:
-        self._time_ended = now
-        self.meter.native_s = self._native_s() - self._native_at_start
 
     def _native_s(self) -> float:
         draft = self._bench.draft

@@ -20,6 +20,7 @@ from paceline.engine.drafters.base import (
     DrafterInfo,
     Extender,
     Keeper,
+    Paced,
     Settings,
     Tunable,
     Workbench,
@@ -55,6 +56,9 @@ class GuardedDrafter:
         self._turn_meter = meter
         self._has_begun = False
         self._drafter: Drafter = info.make(bench, settings)
+        # Asked once: a look at a protocol takes microseconds, and every step would take it.
+        self._extender = self._drafter if isinstance(self._drafter, Extender) else None
+        self._paced = self._drafter if isinstance(self._drafter, Paced) else None
 
     @property
     def may_draft(self) -> bool:
@@ -74,10 +78,43 @@ class GuardedDrafter:
         self, history: Sequence[int], n_prompt: int, ahead: Sequence[int], n_max: int
     ) -> Draft:
         """Return a sound proposal for what follows `ahead`; nothing where it cannot extend."""
-        if not isinstance(self._drafter, Extender):
+        if self._extender is None:
             return NO_DRAFT
         self._begin(history, n_prompt)
-        return self._ask(self._sound_extension, ahead, n_max)
+        return self._ask(self._sound_extension, self._extender, ahead, n_max)
+
+    def backlog(self, history: Sequence[int], n_prompt: int) -> int:
+        """Return how many tokens it would have to read before it can draft, at least 1."""
+        self._begin(history, n_prompt)
+        return 1 if self._paced is None else self._guard(_backlog_of, self._paced) or 1
+
+    def propose_while(
+        self,
+        history: Sequence[int],
+        n_prompt: int,
+        n_max: int,
+        goes_on: Callable[[float | None], bool],
+    ) -> Draft:
+        """Return a sound proposal that ends behind the token to which `goes_on` says no.
+
+        `goes_on` gets each token's confidence in turn. A drafter that cannot be stopped on its
+        way is cut there.
+
+        Raises:
+            CancelledError: The user stopped the turn.
+        """
+        self._begin(history, n_prompt)
+        if self._paced is not None:
+            return self._ask(self._sound_paced, self._paced, n_max, goes_on)
+        draft = self._ask(self._sound_proposal, n_max)
+        sure = draft.confidences or (None,) * len(draft.tokens)
+        n = next((i for i, c in enumerate(sure, 1) if not goes_on(c)), len(sure))
+        return Draft(draft.tokens[:n], draft.confidences[:n])
+
+    @property
+    def n_decoded(self) -> int:
+        """Tokens that its model has decoded so far; 0 where it tells nothing of that."""
+        return self._paced.n_decoded if self._paced is not None else 0
 
     def tune(self, settings: Settings) -> bool:
         """Give it other settings; False when it has to be made anew for them."""
@@ -161,9 +198,13 @@ class GuardedDrafter:
     def _sound_proposal(self, n_max: int) -> Draft:
         return self._sound(self._drafter.propose(n_max), n_max)
 
-    def _sound_extension(self, ahead: Sequence[int], n_max: int) -> Draft:
-        assert isinstance(self._drafter, Extender)
-        return self._sound(self._drafter.extend(ahead, n_max), n_max)
+    def _sound_paced(
+        self, drafter: Paced, n_max: int, goes_on: Callable[[float | None], bool]
+    ) -> Draft:
+        return self._sound(drafter.propose_while(n_max, goes_on), n_max)
+
+    def _sound_extension(self, drafter: Extender, ahead: Sequence[int], n_max: int) -> Draft:
+        return self._sound(drafter.extend(ahead, n_max), n_max)
 
     def _sound(self, draft: Draft, n_max: int) -> Draft:
         """Cut to tokens that exist, and behind the first that ends a generation."""
@@ -181,6 +222,10 @@ class GuardedDrafter:
             if token in self._eog:
                 return i + 1
         return len(tokens)
+
+
+def _backlog_of(drafter: Paced) -> int:
+    return drafter.n_backlog
 
 
 def _sound_confidences(given: Sequence[float], n: int) -> Sequence[float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,6 +160,11 @@ class FakeModel:
         """Forget everything and hold `n_ctx` tokens from now on."""
         self.clear()
         self.n_ctx, self.n_batch = n_ctx, n_batch
+
+    def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
+        """Say that it computes with so many threads."""
+        self.info = replace(self.info, n_threads=n_threads, n_threads_batch=n_threads_batch)
+        self.facts_key = f"fake|t{n_threads}-{n_threads_batch}"
 
     def close(self) -> None:
         """Forget everything, and note that it was closed."""

@@ -95,8 +95,9 @@ class Learning:
         return True
 
     def _begin(self, strategy: Strategy, history: Sequence[int]) -> None:
-        if self.log is not None and any(info.forget for info in strategy.infos):
-            self._learners |= {info.id: info.forget for info in strategy.infos if info.forget}
+        infos = [info for info, _ in strategy.members(has_grammar=False)]
+        if self.log is not None and any(info.forget for info in infos):
+            self._learners |= {info.id: info.forget for info in infos if info.forget}
             self._note(history)
 
     def _note(self, history: Sequence[int], *, lasting: bool = False) -> None:

@@ -6,6 +6,9 @@ import functools
 from pathlib import Path
 
 from paceline.engine.backend import LanguageModel
+from paceline.engine.control.knowledge import Knowledge
+from paceline.engine.control_reports import recall_acceptance
+from paceline.engine.drafters import draft_model
 from paceline.engine.facts import Facts
 from paceline.engine.prefix import CachedContext
 from paceline.engine.prompt_size import PromptSizes
@@ -13,11 +16,18 @@ from paceline.engine.stats import PlainSpeed
 from paceline.engine.template import ChatTemplate
 from paceline.engine.vocab import vocabulary_hash
 
+_GUESS = 1.5
+"""Decoding reads every weight once, so it takes time in proportion to a model's size; and half as
+much again for what does not shrink with the model."""
+
 
 class LoadedPair:
     """Target and draft with the books of their contexts, and what was measured with them.
 
     Attributes:
+        knowledge: What Auto knows of their costs and of how often drafts are accepted.
+        has_forgotten: Whether what Auto knows of acceptance is what it has seen since `forget`,
+            not what was kept in earlier sessions.
         is_lost: Whether a decode has failed in such a way that nothing may go on in these
             contexts; whoever loaded the pair has to close it.
     """
@@ -39,9 +49,15 @@ class LoadedPair:
         self.facts = facts
         self.notes: tuple[str, ...] = ()
         self.kept: dict[str, object] = {}
+        self.knowledge = Knowledge()
+        if draft is not None and draft.info.size_bytes and target.info.size_bytes:
+            share = draft.info.size_bytes / target.info.size_bytes
+            self.knowledge.draft_cost(draft_model.INFO.id).guess = min(_GUESS * share, 1.0)
+        self.has_forgotten = False
         self.is_lost = False
         self._memory_dir = memory_dir
         self.lookup_cache = Path(lookup_cache) if lookup_cache else None
+        recall_acceptance(self)
 
     @functools.cached_property
     def memory(self) -> Path | None:
@@ -55,11 +71,22 @@ class LoadedPair:
         """The target and, if there is one, the draft model."""
         return (self.target.model, self.draft.model) if self.draft else (self.target.model,)
 
-    def wipe(self) -> None:
-        """Empty both contexts to the last byte, since invalid numbers could live on in them."""
+    def empty(self, *, wipe: bool = False) -> None:
+        """Empty both contexts."""
         for context in (self.target, self.draft):
             if context:
-                context.clear(wipe=True)
+                context.clear(wipe=wipe)
+
+    def wipe(self) -> None:
+        """Empty both contexts to the last byte, since invalid numbers could live on in them."""
+        self.empty(wipe=True)
+
+    def forget(self) -> None:
+        """Forget every text; what was measured stays."""
+        self.empty()
+        self.kept.clear()
+        self.knowledge.forget()
+        self.has_forgotten = True
 
     def close(self) -> None:
         """Free both models, the draft first. A second call does nothing."""

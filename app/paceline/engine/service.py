@@ -16,6 +16,7 @@ from typing import Literal
 
 from paceline.engine.answers import no_model, not_running
 from paceline.engine.backend import Backend, LanguageModel
+from paceline.engine.calibration import IdleCalibration
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.counting import count_tokens
 from paceline.engine.drafters.registry import available
@@ -23,15 +24,20 @@ from paceline.engine.exact import make_exact
 from paceline.engine.facts import Facts
 from paceline.engine.failures import describe_failure
 from paceline.engine.forgetting import forget
+from paceline.engine.full_calibration import calibrated
 from paceline.engine.heap import give_back_freed_memory
+from paceline.engine.known_costs import keep_costs, recall_costs
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
 from paceline.engine.self_test import self_test
 from paceline.engine.stats import Activity, activity_of
+from paceline.engine.thread_choice import ThreadChooser
+from paceline.engine.thread_choice import note as thread_note
 from paceline.engine.turn import Turn
 from paceline.engine.vocabulary_fit import vocabulary_mismatch
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import (
+    Calibrate,
     CancelTurn,
     Command,
     CountTokens,
@@ -44,6 +50,7 @@ from paceline.messages import (
     LoadProgressed,
     ModelParams,
     PairLoaded,
+    Reset,
     Shutdown,
     StartTurn,
     Tune,
@@ -82,6 +89,7 @@ class EngineService:
         self._backend: Backend | None = None
         self._pair: LoadedPair | None = None
         self._opening: tuple[LanguageModel, ...] = ()
+        self._calibration: IdleCalibration | None = None
 
     def handle(self, command: Command) -> None:
         """Carry out one command; every failure of a load or a turn becomes an event.
@@ -94,14 +102,13 @@ class EngineService:
                 self._load(command)
             case StartTurn():
                 self._start_turn(command)
-            case Tune():
-                self._emit(not_running(command))
-            case DescribeEngine():
-                self._emit(self._get_backend().describe())
-            case CountTokens():
-                self._emit(count_tokens(self._pair, command))
-            case Forget():
-                self._emit(self._forget(command))
+            case Tune() | DescribeEngine() | CountTokens() | Forget():
+                self._emit(self._answer(command))
+            case Calibrate():
+                self._calibrate(command)
+            case Reset():
+                if self._pair is not None:
+                    self._pair.forget()
             case Unload():
                 self._unload()
                 self._emit(Unloaded())
@@ -109,6 +116,17 @@ class EngineService:
                 self._unload()
             case CancelTurn():
                 pass  # the inbox has set the flag already
+
+    def _answer(self, command: Tune | DescribeEngine | CountTokens | Forget) -> Event:
+        match command:
+            case Tune():
+                return not_running(command)
+            case DescribeEngine():
+                return self._get_backend().describe()
+            case CountTokens():
+                return count_tokens(self._pair, command)
+            case Forget():
+                return self._forget(command)
 
     # ---------------------------------------------------------------------------------- load
 
@@ -118,7 +136,9 @@ class EngineService:
         return self._backend
 
     def _unload(self) -> None:
+        self._calibration = None
         if self._pair:
+            keep_costs(self._pair)
             self._pair.close()
             self._pair = None
             give_back_freed_memory()
@@ -137,6 +157,7 @@ class EngineService:
             return
         finally:
             self._opening = ()
+        self._calibration = IdleCalibration(self._pair, is_known=recall_costs(self._pair))
         target, draft = self._pair.target.model, self._pair.draft
         self._emit(
             PairLoaded(
@@ -169,13 +190,16 @@ class EngineService:
                         "Take a smaller model of the target's own family, or prompt-lookup, which "
                         "needs none.",
                     )
+            facts = Facts(command.cache_dir)
+            notes = _choose_threads(command, target, draft, facts)
             pair = LoadedPair(
                 target,
                 draft,
-                Facts(command.cache_dir),
+                facts,
                 memory_dir=command.memory_dir,
                 lookup_cache=command.lookup_cache,
             )
+            pair.notes = notes
             if command.exact and target.can_rollback:
                 pair.notes += (make_exact(pair.target, pair.facts).note(),)
             return pair
@@ -246,6 +270,27 @@ class EngineService:
             return Forgotten(command.chat)
         return Forgotten(command.chat, forget(Path(command.memory_dir), command.chat, available()))
 
+    # ---------------------------------------------------------------------------- measuring
+
+    def idle(self) -> bool:
+        """Measure a little of what steps cost; False: nothing is left to do.
+
+        Setting the flag stops it at once, and changes nothing about the next reply.
+
+        Raises:
+            ComputeFailedError: Neither contexts nor device can be trusted any more.
+        """
+        return self._calibration is not None and self._calibration.slice()
+
+    def _calibrate(self, command: Calibrate) -> None:
+        answer = calibrated(self._pair, command)
+        if self._pair is not None and self._pair.is_lost:
+            self._unload()
+            self._emit(Unloaded())
+        elif self._pair is not None and not answer.problem:
+            self._calibration = None
+        self._emit(answer)
+
     # ------------------------------------------------------------------------------ watching
 
     def activity(self) -> Activity | None:
@@ -257,6 +302,17 @@ class EngineService:
         """
         pair = self._pair
         return activity_of((*self._opening, *(pair.models if pair else ())))
+
+
+def _choose_threads(
+    command: LoadPair, target: LanguageModel, draft: LanguageModel | None, facts: Facts
+) -> tuple[str, ...]:
+    """Choose the counts that were left open; returns what is to be told about them."""
+    chooser = ThreadChooser(facts)
+    choices = [(target, chooser.choose(target, command.target))]
+    if draft and command.draft:
+        choices.append((draft, chooser.choose(draft, command.draft, target)))
+    return tuple(thread_note(model.info.name, choice) for model, choice in choices if choice)
 
 
 def _load_notes(target: LanguageModel, draft: LanguageModel | None) -> tuple[str, ...]:

@@ -122,7 +122,10 @@ class TurnMeter:
 
     def drafter(self, name: str) -> DrafterMeter:
         """Return the counts of a drafter, made at its first use."""
-        return self.drafters.setdefault(name, DrafterMeter())
+        meter = self.drafters.get(name)
+        if meter is None:
+            meter = self.drafters[name] = DrafterMeter()
+        return meter
 
     def freeze(self, *, batch_invariant: bool | None) -> TurnStats:
         """Return the figures as a message."""

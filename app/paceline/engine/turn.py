@@ -6,12 +6,18 @@ from collections.abc import Callable, Generator
 
 from paceline.engine import probe
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.control_reports import (
+    ControlReports,
+    keep_acceptance,
+    recall_what_was_forgotten,
+)
 from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.strategy import Strategy, parse_strategy
 from paceline.engine.failures import describe_failure
 from paceline.engine.learning import Learning
 from paceline.engine.pair import LoadedPair
+from paceline.engine.strategy_fit import fitting, limits_of
 from paceline.engine.text import TextAssembler
 from paceline.engine.turn_request import check_limits, encode_prompt, make_sampler
 from paceline.errors import (
@@ -85,8 +91,12 @@ class Turn:
                 "Shorten it, start a new chat, or load the model with a longer context.",
             )
         vocab = model.vocab
-        strategy = self._fitting(parse(command.strategy))
+        asked = parse(command.strategy)
+        strategy = fitting(asked, pair)
+        self._notes += limits_of(asked, pair)
         self._learning = Learning(pair, command, strategy, self._prompt)
+        if command.remember:
+            recall_what_was_forgotten(pair)
         self._sampler = make_sampler(vocab, command, seed)
         draft = pair.draft
         bench = Workbench(
@@ -112,11 +122,13 @@ class Turn:
                 max_tokens=command.max_tokens,
                 eog=bench.eog,
                 plain_speed=pair.plain_speed,
+                knowledge=pair.knowledge,
                 expected=command.expected,
             )
         except BaseException:  # a drafter that cannot work here
             self._sampler.close()
             raise
+        self._reports = ControlReports(self._decoder.report, emit)
         self._batch_invariant = self._known_invariance()
 
     def run(self) -> None:
@@ -141,6 +153,8 @@ class Turn:
         finally:
             if self._learning.finish(self._decoder.history):
                 self._decoder.keep()
+            if self._command.remember and self._decoder.was_controlled:
+                keep_acceptance(self._pair)
 
     def _steps(self) -> Generator[StepCommitted, None, None]:
         command, decoder = self._command, self._decoder
@@ -164,6 +178,7 @@ class Turn:
         try:
             for step in steps:
                 self._emit(step)
+                self._reports.step()
                 reason = decoder.finish_reason or reason
                 yield step
                 if decoder.finish_reason is None and decoder.failure is None:
@@ -191,6 +206,7 @@ class Turn:
         if divergence is not None:
             self._emit(TextDiverged(command.turn_id, *divergence))
             reason = "cancelled"
+        self._reports.tell()
         self._emit(
             TurnFinished(
                 command.turn_id,
@@ -285,7 +301,7 @@ class Turn:
 
     def _tune(self, tune: Tune) -> None:
         try:
-            strategy = self._fitting(self._parse(tune.strategy))
+            strategy = fitting(self._parse(tune.strategy), self._pair)
             self._learning.go_on(strategy, self._decoder.history)
             self._decoder.switch(strategy)
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything when it is made
@@ -294,16 +310,6 @@ class Turn:
             self._strategy_text = tune.strategy
             self._told_failures.clear()
             self._emit(TuneApplied(tune.turn_id, tune.strategy))
-
-    def _fitting(self, strategy: Strategy) -> Strategy:
-        """Refuse to speculate on a model that cannot take tokens back."""
-        if strategy.speculates and not self._pair.target.model.can_rollback:
-            raise UserError(
-                "cannot-rollback",
-                "This target cannot take back rejected tokens, so nothing can be drafted for it.",
-                "Use the strategy “off” with it.",
-            )
-        return strategy
 
     # ------------------------------------------------------------------------------------ events
 

@@ -155,9 +155,13 @@ def test_a_draft_ends_with_an_end_of_generation() -> None:
 # -------------------------------------------------------------------------------- bad drafts
 
 
-def draft_and_accept(drafter: NgramMod, accepted: Sequence[int]) -> None:
+def draft_and_accept(drafter: NgramMod, accepted: Sequence[int], wrong: int = 7) -> None:
+    """Propose, accept so many tokens, reject the next one, and come back to the period."""
     for n in accepted:
-        assert len(proposed(drafter)) == 8
+        chain = proposed(drafter)
+        assert len(chain) == 8
+        text = [*chain[:n], wrong]
+        drafter._history.extend([*text, *PERIOD])  # type: ignore[attr-defined]
         drafter.observe(n)
 
 
@@ -196,6 +200,15 @@ def test_steps_without_a_draft_of_its_own_do_not_count() -> None:
         drafter.observe(None)
     draft_and_accept(drafter, [1])
     assert proposed(drafter) == []
+
+
+def test_a_draft_that_was_cut_and_not_contradicted_is_not_a_bad_one() -> None:
+    drafter = pool_of(PERIOD)
+    for _ in range(9):
+        chain = proposed(drafter)
+        assert len(chain) == 8
+        drafter._history.extend(chain[:2])  # type: ignore[attr-defined]
+        drafter.observe(1)  # the step verified one of eight; the target's own token agrees as well
 
 
 # ----------------------------------------------------------------------------------- on disk

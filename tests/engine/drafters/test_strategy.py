@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.engine.drafters.base import DrafterInfo, Settings
+from paceline.engine.drafters.base import AUTO, DrafterInfo, Settings
 from paceline.engine.drafters.strategy import parse_strategy
-from paceline.errors import ValueOutOfRangeError
+from paceline.errors import UserError, ValueOutOfRangeError
 
 
 def one(text: str) -> tuple[DrafterInfo, Settings]:
@@ -59,11 +59,19 @@ def test_strategies(text: str, name: str, settings: dict[str, float]) -> None:
         ("nonsense:n_max=4", "no strategy “nonsense”"),
         (":n_max=4", "no strategy “”"),
         ("n_max=4", "no strategy"),
-        ("auto", "not built yet"),
+        ("auto+draft", "“auto” cannot be part of a chain"),
+        ("suffix+auto", "“auto” cannot be part of a chain"),
+        ("auto:n_max=auto", "not a whole number"),
+        ("auto:n_max=63", "from 1 to 62"),
+        ("auto:p_min=0", "no setting of auto"),
+        ("draft:p_min=auto", "not a number"),
+        ("draft:n_min=auto", "not a whole number"),
+        ("draft:n_max=Auto", "not a whole number"),
+        ("ngram-map-k:m=auto", "not a whole number"),
         ("off+draft", "cannot be part of a chain"),
         ("draft+draft", "named twice"),
         ("suffix+suffix+draft", "named twice"),
-        ("prompt-lookup+draft+auto", "not built yet"),
+        ("prompt-lookup+draft+auto", "cannot be part of a chain"),
         ("suffix+ngram-mod:n_max=4:suffix.n_max=3", "no setting"),
         ("ngram-mod+draft:n_max=4", "could mean several"),
         ("ngram-mod+draft:off.n_max=4", "no setting of ngram-mod+draft"),
@@ -111,7 +119,9 @@ def test_every_other_text_is_refused_with_a_reason(text: str, words: str) -> Non
 def test_hints_list_what_there_is() -> None:
     for name in ("off", "draft", "prompt-lookup"):
         assert name in refused("nonsense").hint
-        assert name in refused("auto").hint
+        assert name in refused("automatic").hint
+    assert "or auto" in refused("draft:n_max=x").hint
+    assert "or auto" not in refused("draft:p_min=x").hint
     for name in ("n_max", "n_min", "p_min"):
         assert name in refused("draft:x=1").hint
     assert "no settings" in refused("off:x=1").hint
@@ -159,3 +169,93 @@ def test_what_a_grammar_forces_is_drafted_first_where_anything_is_drafted() -> N
     assert [info.id for info, _ in parse_strategy("off").members(has_grammar=True)] == ["off"]
     assert len(parse_strategy("draft").members(has_grammar=False)) == 1
     assert not parse_strategy("off").speculates
+
+
+# ------------------------------------------------------------------------------------------ auto
+
+
+def test_auto_is_a_portfolio_of_what_there_is() -> None:
+    strategy = parse_strategy("auto")
+    assert (strategy.is_auto, strategy.is_controlled, strategy.speculates) == (True, True, True)
+    assert (strategy.uses_draft_model, strategy.needs_draft_model) == (True, False)
+    lookups = ["suffix", "prompt-lookup", "ngram-cache", "ngram-mod"]
+    for has_grammar in (False, True):
+        for has_draft_model in (False, True):
+            members = strategy.members(has_grammar=has_grammar, has_draft_model=has_draft_model)
+            assert [info.id for info, _ in members] == [
+                *["grammar"] * has_grammar, *lookups, *["draft"] * has_draft_model
+            ]  # fmt: skip
+
+
+@pytest.mark.parametrize("longest", [1, 7, 32, 62])
+def test_autos_drafters_have_all_their_settings_within_their_ranges(longest: int) -> None:
+    strategy = parse_strategy(f"auto:n_max={longest}")
+    assert strategy.n_most == longest
+    for info, settings in strategy.members(has_grammar=False):
+        assert set(settings) == {parameter.name for parameter in info.parameters}
+        for parameter in info.parameters:
+            assert parameter.low <= settings[parameter.name] <= parameter.high
+            if parameter.can_be_auto:
+                assert settings[parameter.name] == longest
+
+
+def test_auto_makes_no_drafter_of_its_own() -> None:
+    info, settings = one("auto")
+    with pytest.raises(UserError, match="no drafter of its own"):
+        info.make(None, settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "stored", "used"),
+    [
+        (
+            "draft:n_max=auto",
+            {"n_max": AUTO, "n_min": 0, "p_min": 0},
+            {"n_max": 32, "n_min": 0, "p_min": 0},
+        ),
+        (
+            "draft:n_max=auto:p_min=0.5:n_min=2",
+            {"n_max": AUTO, "n_min": 2, "p_min": 0.5},
+            {"n_max": 32, "n_min": 2, "p_min": 0.5},
+        ),
+        (
+            "suffix:max=auto",
+            {"max": AUTO, "min_match": 2, "p_min": 0},
+            {"max": 32, "min_match": 2, "p_min": 0},
+        ),
+        (
+            "ngram-mod:n_max=auto",
+            {"n_match": 24, "n_min": 0, "n_max": AUTO},
+            {"n_match": 24, "n_min": 0, "n_max": 32},
+        ),
+        (
+            "prompt-lookup:n_pred=auto",
+            {"max_ngram": 3, "n_pred": AUTO},
+            {"max_ngram": 3, "n_pred": 32},
+        ),
+        ("ngram-cache:n_max=auto", {"n_max": AUTO}, {"n_max": 32}),
+        ("ngram-simple:m=auto", None, {"m": 32}),
+    ],
+)
+def test_a_length_can_be_automatic(
+    text: str, stored: dict[str, float] | None, used: dict[str, float]
+) -> None:
+    strategy = parse_strategy(text)
+    assert strategy.is_controlled
+    assert not strategy.is_auto
+    if stored is not None:
+        assert dict(strategy.drafters[0][1]) == stored
+    ((_, settings),) = strategy.members(has_grammar=False)
+    assert used.items() <= dict(settings).items()
+
+
+def test_in_a_chain_the_other_lengths_are_limits() -> None:
+    strategy = parse_strategy("suffix+draft:suffix.max=5:draft.n_max=auto")
+    assert strategy.is_controlled
+    (_, lookup), (_, model) = strategy.members(has_grammar=False)
+    assert (lookup["max"], model["n_max"], model["p_min"]) == (5, 32, 0)
+
+
+@pytest.mark.parametrize("text", ["off", "draft", "suffix+draft:draft.n_max=4"])
+def test_a_strategy_with_lengths_of_its_own_is_not_controlled(text: str) -> None:
+    assert not parse_strategy(text).is_controlled

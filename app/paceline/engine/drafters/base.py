@@ -77,6 +77,28 @@ class Extender(Protocol):
 
 
 @runtime_checkable
+class Paced(Protocol):
+    """A drafter whose every token takes time, so that somebody else may say when to stop.
+
+    Attributes:
+        n_decoded: Tokens that its model has decoded so far.
+    """
+
+    n_decoded: int
+
+    @property
+    def n_backlog(self) -> int:
+        """Tokens of the history that it would have to read first, the pending ones included."""
+
+    def propose_while(self, n_max: int, goes_on: Callable[[float], bool]) -> Draft:
+        """Propose as long as `goes_on`, called with each token's confidence, says so.
+
+        The last token belongs to the proposal, whatever `goes_on` said to it. Instead of
+        `propose`; raises the same.
+        """
+
+
+@runtime_checkable
 class Tunable(Protocol):
     """A drafter that takes other settings in mid-turn without being made anew."""
 
@@ -129,7 +151,10 @@ class Workbench:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One setting of a drafter: an int or a float between `low` and `high`."""
+    """One setting of a drafter: an int or a float between `low` and `high`.
+
+    `can_be_auto`: it is a length that can be left to the controller; its value is `AUTO` then.
+    """
 
     name: str
     kind: Literal["int", "float"]
@@ -138,9 +163,12 @@ class Parameter:
     high: float
     title: str
     help: str
+    can_be_auto: bool = False
 
 
 Settings = Mapping[str, float]
+AUTO = 0.0
+"""In place of a length: as many tokens as pay, decided anew in every step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +179,8 @@ class DrafterInfo:
         id: The name used everywhere: settings, command line, window, events.
         title: Two or three words.
         summary: One sentence: what it is good for.
-        family: "off", "model" (a draft model), or "lookup" (needs no model).
+        family: "off", "model" (a draft model), "lookup" (needs no model), or "auto" (a portfolio of
+            the others, which makes no drafter of its own).
         parameters: Its settings.
         make: Builds one from the workbench and a complete set of settings.
         forget: Takes what it keeps of one chat out of a vocabulary's folder (`Workbench.memory`),
@@ -162,7 +191,7 @@ class DrafterInfo:
     id: str
     title: str
     summary: str
-    family: Literal["off", "model", "lookup"]
+    family: Literal["off", "auto", "model", "lookup"]
     parameters: tuple[Parameter, ...]
     make: Callable[[Workbench, Settings], Drafter]
     forget: Callable[[Path, ChatLog], None] | None = None

@@ -9,7 +9,7 @@ the whole verify batch once more on the draft instead.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from paceline.engine.drafters.base import (
     NO_DRAFT,
@@ -24,7 +24,11 @@ from paceline.errors import EngineError, NothingAllowedError, SamplingError, Use
 
 
 class DraftModel:
-    """Drafts up to `n_max` tokens, stops below `p_min`, gives up drafts shorter than `n_min`."""
+    """Drafts up to `n_max` tokens, stops below `p_min`, gives up drafts shorter than `n_min`.
+
+    Attributes:
+        n_decoded: Tokens that the model has decoded for this drafter.
+    """
 
     def __init__(self, bench: Workbench, settings: Settings) -> None:
         if bench.draft is None:
@@ -47,6 +51,7 @@ class DraftModel:
         self._history: Sequence[int] = ()
         self._n_prompt = 0
         self._n_agreed = 0
+        self.n_decoded = 0
 
     def tune(self, settings: Settings) -> None:
         """Draft with other limits."""
@@ -62,10 +67,19 @@ class DraftModel:
         context.rollback(common_prefix(context.tokens, list(history)))
         self._n_agreed = len(context.tokens)
 
+    @property
+    def n_backlog(self) -> int:
+        """Tokens that are decoded before the first drafted one is known."""
+        return max(len(self._history) - len(self._context.tokens), 1)
+
     def propose(self, n_max: int) -> Draft:
         """Catch up with the history, then decode one token after the other."""
+        return self.propose_while(n_max, _always)
+
+    def propose_while(self, n_max: int, goes_on: Callable[[float], bool]) -> Draft:
+        """Do the same as long as `goes_on` says so."""
         try:
-            return self._propose(n_max)
+            return self._propose(n_max, goes_on)
         except SamplingError:
             raise
         except EngineError:  # no number of a failed decode may live on into the next reply
@@ -90,7 +104,7 @@ class DraftModel:
         self._sampler.close()
         self._history = ()
 
-    def _propose(self, n_max: int) -> Draft:
+    def _propose(self, n_max: int, goes_on: Callable[[float], bool]) -> Draft:
         history, context, model = self._history, self._context, self._context.model
         n_max = min(n_max, self._n_max, model.n_ctx - len(history))
         if n_max < 1 or n_max < self._n_min:
@@ -108,6 +122,7 @@ class DraftModel:
         confidences: list[float] = []
         while True:
             row = context.feed(pending, 1)[0]
+            self.n_decoded += len(pending)
             if len(row) > n_vocab:  # vocabularies may differ by some tokens at their ends
                 row = row[:n_vocab]
             try:
@@ -120,7 +135,7 @@ class DraftModel:
             confidences.append(sure)
             if has_memory:
                 sampler.commit(token)
-            if len(tokens) >= n_max or token in eog:
+            if not goes_on(sure) or len(tokens) >= n_max or token in eog:
                 break
             pending = [token]
         if len(tokens) < self._n_min:
@@ -143,8 +158,13 @@ class DraftModel:
         while len(history) - len(context.tokens) > chunk:
             done = len(context.tokens)
             context.feed(history[done : done + chunk], 0)
+            self.n_decoded += chunk
         self._n_agreed = len(context.tokens)
         return history[len(context.tokens) :]
+
+
+def _always(_confidence: float) -> bool:
+    return True
 
 
 INFO = DrafterInfo(
@@ -156,7 +176,7 @@ INFO = DrafterInfo(
         Parameter(
             "n_max", "int", 16, 1, 10_000, "Tokens ahead",
             "Tokens drafted per step at most. Longer drafts pay when most are accepted; what the "
-            "batch cannot take is cut.",
+            "batch cannot take is cut.", can_be_auto=True,
         ),
         Parameter(
             "n_min", "int", 0, 0, 10_000, "Shortest draft",

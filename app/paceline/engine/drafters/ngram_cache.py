@@ -243,6 +243,7 @@ INFO = DrafterInfo(
         Parameter(
             "n_max", "int", 8, 1, 64, "Tokens ahead",
             "Tokens drafted per step at most; fewer where the counts leave it open what follows.",
+            can_be_auto=True,
         ),
     ),
     make=NgramCache,

@@ -12,7 +12,8 @@ Where this differs from llama.cpp's code:
   the pool. llama.cpp empties it and feeds it the chat once more: that would cost others what they
   have taught a pool on disk, and would give a pool of the chat's own the very same content.
 - The share that was accepted is that of what was drafted, not of what a chain would have given
-  without the limit of the step.
+  without the limit of the step; and a draft that the target did not contradict is not a bad one,
+  since a part of it may have been left out of the step.
 """
 
 from __future__ import annotations
@@ -170,7 +171,8 @@ class NgramMod(Lookup[NextTokens]):
 
     def __init__(self, bench: Workbench, settings: Settings) -> None:
         super().__init__(bench, settings)
-        self._n_drafted = 0
+        self._drafted: list[int] = []
+        self._first = 0  # the place in the history that its first token is for
         self._n_bad = 0
         self._rest = 0
 
@@ -186,7 +188,7 @@ class NgramMod(Lookup[NextTokens]):
         self, index: NextTokens, history: Sequence[int], ahead: Sequence[int], n_max: int
     ) -> Draft:
         """Follow the pool; a chain shorter than `n_min` is a stray hit."""
-        self._n_drafted = 0
+        self._drafted = []
         if self._rest:
             return NO_DRAFT
         longest = int(self.settings["n_max"])
@@ -199,16 +201,22 @@ class NgramMod(Lookup[NextTokens]):
             if token in self.bench.eog:
                 del chain[place + 1 :]
                 break
-        self._n_drafted = len(chain)
+        self._drafted, self._first = chain, len(history) + len(ahead)
         return Draft(chain) if chain else NO_DRAFT
 
     def learn(self, index: NextTokens, n_accepted: int | None) -> None:
         """Count bad drafts, see the module's docstring."""
         del index
         self._rest = max(self._rest - 1, 0)
-        if n_accepted is None or not self._n_drafted:
+        drafted, self._drafted = self._drafted, []
+        if n_accepted is None or not drafted:
             return
-        self._n_bad = self._n_bad + 1 if n_accepted < GOOD_SHARE * self._n_drafted else 0
+        if n_accepted >= GOOD_SHARE * len(drafted):
+            self._n_bad = 0
+            return
+        refuted = self._first + n_accepted
+        if refuted < len(self._history) and self._history[refuted] != drafted[n_accepted]:
+            self._n_bad += 1
         if self._n_bad < MOST_BAD_DRAFTS:
             return
         self._n_bad = 0
@@ -216,7 +224,8 @@ class NgramMod(Lookup[NextTokens]):
 
     def begin(self, history: Sequence[int], n_prompt: int) -> None:
         """Open the pool, then as every lookup."""
-        self._n_drafted = self._n_bad = self._rest = 0
+        self._drafted = []
+        self._n_bad = self._rest = 0
         super().begin(history, n_prompt)
 
     def tune(self, settings: Settings) -> None:
@@ -287,6 +296,7 @@ INFO = DrafterInfo(
         Parameter(
             "n_max", "int", 64, 1, 1024, "Longest draft",
             "Tokens drafted per step at most; the batch and the context may allow fewer.",
+            can_be_auto=True,
         ),
     ),
     make=NgramMod,

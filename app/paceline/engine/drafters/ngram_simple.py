@@ -90,6 +90,7 @@ INFO = DrafterInfo(
             "m", "int", 48, 1, 1024, "Tokens ahead",
             "Tokens copied per step at most. More pays where long stretches are repeated word for "
             "word; what the batch cannot take is cut.",
+            can_be_auto=True,
         ),
     ),
     make=NgramSimple,

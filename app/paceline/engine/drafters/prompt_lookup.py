@@ -87,6 +87,7 @@ INFO = DrafterInfo(
         Parameter(
             "n_pred", "int", 8, 1, 64, "Tokens ahead",
             "Tokens copied per step. More pays where the text repeats itself for long stretches.",
+            can_be_auto=True,
         ),
     ),
     make=PromptLookup,

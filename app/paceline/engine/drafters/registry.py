@@ -8,6 +8,7 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 
 from paceline.engine.drafters import (
+    auto,
     draft_model,
     ngram_cache,
     ngram_map_k,
@@ -29,6 +30,7 @@ _BUILT_IN: dict[str, DrafterInfo] = {
     module.INFO.id: module.INFO
     for module in (
         off,
+        auto,
         draft_model,
         prompt_lookup,
         ngram_simple,
@@ -39,7 +41,6 @@ _BUILT_IN: dict[str, DrafterInfo] = {
         suffix,
     )
 }
-_PLANNED = {"auto"}
 
 
 def available() -> tuple[DrafterInfo, ...]:
@@ -73,10 +74,9 @@ def find(name: str) -> DrafterInfo:
             f"No plug-in called “{name}” is installed.",
             "Install it, or choose another strategy.",
         )
-    what = f"The strategy “{name}” is not built yet." if name in _PLANNED else ""
     raise ValueOutOfRangeError(
         "bad-strategy",
-        what or f"There is no strategy “{name}”.",
+        f"There is no strategy “{name}”.",
         f"Choose one of {', '.join([*_BUILT_IN, *_plugin_names()])}.",
     )
 

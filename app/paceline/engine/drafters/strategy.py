@@ -3,7 +3,9 @@
 A strategy names one drafter or a chain of them: any number of lookups and at most one draft model.
 In whatever order they are written, lookups are asked first, in their own order, and the model
 comes last. A setting is written ``key=value``, or ``ID.key=value`` where several drafters of the
-chain have one of that name.
+chain have one of that name. ``auto`` stands alone: it is a portfolio of the others. A length may
+be ``auto`` as well, as in ``draft:n_max=auto``: then the same controller decides about the lengths
+of all drafters of the chain, and their own lengths are its limits.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from paceline.engine.drafters import forced
-from paceline.engine.drafters.base import DrafterInfo, Parameter, Settings
+from paceline.engine.drafters import auto, forced
+from paceline.engine.drafters.base import AUTO, DrafterInfo, Parameter, Settings
 from paceline.engine.drafters.registry import find
 from paceline.errors import ValueOutOfRangeError
 
@@ -41,9 +43,41 @@ class Strategy:
         """Whether one of the drafters is a second model."""
         return any(info.family == "model" for info in self.infos)
 
-    def members(self, *, has_grammar: bool) -> list[Member]:
-        """Return the drafters; under a grammar what it forces is drafted first, for free."""
-        members = list(self.drafters)
+    @property
+    def uses_draft_model(self) -> bool:
+        """Whether a second model drafts if there is one."""
+        return any(info.family in ("model", "auto") for info in self.infos)
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether this is the portfolio, which works with whatever there is."""
+        return any(info.family == "auto" for info in self.infos)
+
+    @property
+    def is_controlled(self) -> bool:
+        """Whether a controller decides how many tokens are drafted."""
+        return self.is_auto or any(_automatic(info, have) for info, have in self.drafters)
+
+    @property
+    def n_most(self) -> int:
+        """Tokens per draft at most, where a controller decides."""
+        lengths = [have["n_max"] for info, have in self.drafters if info.family == "auto"]
+        return int(lengths[0]) if lengths else auto.LONGEST
+
+    def members(self, *, has_grammar: bool, has_draft_model: bool = True) -> list[Member]:
+        """Return the drafters themselves, in the order in which they are asked.
+
+        Args:
+            has_grammar: Under a grammar what it forces is drafted first, for free.
+            has_draft_model: Whether Auto has one that it can use.
+        """
+        members: list[Member] = []
+        for info, settings in self.drafters:
+            if info.family == "auto":
+                members += auto.portfolio(settings, has_draft_model=has_draft_model)
+            else:
+                lengths = {p.name: min(p.high, auto.LONGEST) for p in _automatic(info, settings)}
+                members.append((info, {**settings, **lengths}))
         if has_grammar and self.speculates:
             members.insert(0, (forced.INFO, {}))
         return members
@@ -83,6 +117,11 @@ def _order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
         for info in infos:
             if info.family == "off":
                 _refuse(f"“{info.id}” cannot be part of a chain.", "Leave it out.")
+            if info.family == "auto":
+                _refuse(
+                    "“auto” cannot be part of a chain.",
+                    "It stands alone, and uses every drafter that pays.",
+                )
             if names.count(info.id) > 1:
                 _refuse(f"“{info.id}” is named twice.", "Name it once.")
         models = [info.id for info in infos if info.family == "model"]
@@ -120,9 +159,20 @@ def _setting(
     return found[0]
 
 
+def _automatic(info: DrafterInfo, settings: Settings) -> list[Parameter]:
+    """Return the lengths that are left to the controller."""
+    return [p for p in info.parameters if p.can_be_auto and settings.get(p.name) == AUTO]
+
+
 def _complete(info: DrafterInfo, given: dict[str, float]) -> Settings:
-    """Add the defaults. A default n_min yields to a smaller n_max that was asked for."""
+    """Add the defaults. A default n_min yields to a smaller n_max that was asked for.
+
+    With an automatic length, the defaults that would end a draft early yield to the controller.
+    """
     settings = {parameter.name: parameter.default for parameter in info.parameters} | given
+    if _automatic(info, given):
+        low = {p.name: p.low for p in info.parameters if p.name in ("n_min", "p_min")}
+        return settings | low | given
     if "n_min" in settings and "n_max" in settings and settings["n_min"] > settings["n_max"]:
         if "n_min" in given:
             _refuse(
@@ -135,14 +185,19 @@ def _complete(info: DrafterInfo, given: dict[str, float]) -> Settings:
 
 def _parse_value(parameter: Parameter, text: str) -> float:
     p = parameter
+    if p.can_be_auto and text == "auto":
+        return AUTO
     kind = "a whole number" if p.kind == "int" else "a number"
+    or_auto = ", or auto" if p.can_be_auto else ""
     try:
         value = int(text) if p.kind == "int" else float(text)
     except ValueError:
-        _refuse(f"{p.name}={text} is not {kind}.", f"Give one from {p.low:g} to {p.high:g}.")
+        _refuse(
+            f"{p.name}={text} is not {kind}.", f"Give one from {p.low:g} to {p.high:g}{or_auto}."
+        )
     if not p.low <= value <= p.high:
         _refuse(
-            f"{p.name} is {text}, but it must be {kind} from {p.low:g} to {p.high:g}.",
+            f"{p.name} is {text}, but it must be {kind} from {p.low:g} to {p.high:g}{or_auto}.",
             f"The default is {p.default:g}.",
         )
     return value

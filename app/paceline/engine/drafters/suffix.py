@@ -125,6 +125,7 @@ INFO = DrafterInfo(
             "max", "int", 32, 1, 62, "Tokens ahead",
             "Tokens drafted per step at most. More pays where the text repeats itself for long "
             "stretches.",
+            can_be_auto=True,
         ),
         Parameter(
             "min_match", "int", 2, 1, 32, "Shortest match",

@@ -106,9 +106,14 @@ class LlamaModel:
             can_rollback=True,
             has_template=bool(self.template),
         )
-        self.facts_key = "|".join(
+        self._file_id = file_id(path)
+        self.facts_key = self._make_facts_key()
+
+    def _make_facts_key(self) -> str:
+        params, n_threads, n_threads_batch = self._wanted_context
+        return "|".join(
             (
-                file_id(path), llama_cpp.__version__, f"t{n_threads}-{n_threads_batch}",
+                self._file_id, llama_cpp.__version__, f"t{n_threads}-{n_threads_batch}",
                 params.kv_type_k, params.kv_type_v, f"fa-{params.flash_attn}",
                 f"gpu{self.info.n_gpu_layers}", params.device, f"moe{params.n_cpu_moe}",
                 f"split-{params.split_mode}-{params.tensor_split}-{params.main_gpu}",
@@ -274,6 +279,13 @@ class LlamaModel:
             raise
         self._memory = llama_cpp.llama_get_memory(self._context)
         self.info = replace(self.info, n_ctx=n_ctx)
+
+    def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
+        """Compute with so many threads from now on; see `backend.LanguageModel`."""
+        llama_cpp.llama_set_n_threads(self._context, n_threads, n_threads_batch)
+        self._wanted_context = self._wanted_context[0], n_threads, n_threads_batch
+        self.info = replace(self.info, n_threads=n_threads, n_threads_batch=n_threads_batch)
+        self.facts_key = self._make_facts_key()
 
     def _free_context(self) -> None:
         if self._context:

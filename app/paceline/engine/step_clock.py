@@ -1,0 +1,97 @@
+"""When the steps of a reply begin and end, and which of them tell how fast plain decoding is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from paceline.engine.stats import PlainSpeed, TurnMeter
+
+LONG_GAP_S = 0.005
+"""Seconds between two steps from which on they may count as a pause, if the step is shorter."""
+
+_clock = time.perf_counter
+
+
+class Lap(NamedTuple):
+    """One step in time.
+
+    Attributes:
+        seconds: From the last step's end to this one's.
+        plain: Whether it was a true plain step, see `PlainSpeed`.
+        is_warm: Whether its batch was as wide as that of the step before, so that its time tells
+            what the width costs.
+        had_pause: Whether something foreign happened in it, so that its time tells nothing.
+    """
+
+    seconds: float
+    plain: bool
+    is_warm: bool
+    had_pause: bool
+
+
+class StepClock:
+    """Takes the time of every step, from the end of the one before, and fills the meter.
+
+    Args:
+        meter: The reply's figures.
+        plain_speed: What is known of plain steps since the load.
+        native_s: Returns the seconds within native calls so far, of both models.
+    """
+
+    def __init__(
+        self, meter: TurnMeter, plain_speed: PlainSpeed, native_s: Callable[[], float]
+    ) -> None:
+        self._meter = meter
+        self._plain_speed = plain_speed
+        self._native_s = native_s
+        self._width = 0
+        self._paused = False
+        self._began = 0.0
+        self._ended = 0.0
+        self._native_at_start = 0.0
+
+    def start(self) -> None:
+        """The prefill is over."""
+        self._began = self._ended = _clock()
+        self._native_at_start = self._native_s()
+
+    def pause(self) -> None:
+        """Say that the time of the step under way, or of the next one, tells nothing."""
+        self._width = 0
+        self._paused = True
+
+    def lap(self, width: int, draft_s: float, began: float) -> Lap:
+        """End a step.
+
+        Args:
+            width: Tokens of its batch; 0 when that is not what was decoded in the end.
+            draft_s: Seconds of it that went into drafting.
+            began: When it began to draft; what came before was the listeners' time.
+        """
+        ended = _clock()
+        seconds = ended - self._ended
+        is_warm = 0 < width == self._width
+        gap = began - self._ended  # whoever takes the events may take their time
+        is_held_up = gap > LONG_GAP_S and gap > ended - began
+        had_pause = self._paused or width == 0 or is_held_up
+        self._width, self._paused = width, False
+        plain = is_warm and width == 1
+        if plain:
+            self._meter.plain.add(seconds - draft_s)
+            self._plain_speed.add(seconds - draft_s)
+        self.end(ended)
+        return Lap(seconds, plain, is_warm, had_pause)
+
+    def end(self, now: float | None = None) -> float:
+        """Note a step's end, and return the seconds that it took."""
+        now = _clock() if now is None else now
+        seconds, self._ended = now - self._ended, now
+        self._meter.native_s = self._native_s() - self._native_at_start
+        return seconds
+
+    def close(self) -> None:
+        """Tell the meter how long decoding took, if it began."""
+        if self._began:
+            self._meter.decode_s = self._ended - self._began

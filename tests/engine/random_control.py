@@ -1,0 +1,83 @@
+"""In place of the controller: decides at random, within what a controller may decide."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from paceline.engine.control.steps import Settled, StepPlan, StepTimes
+from paceline.figures import Decision, Reason
+from paceline.messages import ControlReported
+
+
+class RandomControl:
+    """Plans, wants, goes on, extends and cuts by a random number; checks what it is told."""
+
+    def __init__(
+        self, seed: int, models: Sequence[str], lookups: Sequence[str], *, n_most: int = 62
+    ) -> None:
+        self._n_most = n_most
+        self._random = random.Random(seed)
+        self._models = tuple(models)
+        self._lookups = tuple(lookups)
+        self._offers: dict[str, int] = {}
+        self._settled: Settled | None = None
+
+    def limit(self, n_most: int) -> None:
+        self._n_most = n_most
+
+    def plan(self, n_ctx: int, n_room: int) -> StepPlan:
+        assert n_ctx >= 0
+        assert n_room >= 0
+        self._offers = {}
+        n_room = min(n_room, self._n_most)
+        n_max = self._random.choice([0, n_room, min(n_room, 3)])
+        reason: Reason = "pays" if n_max else self._random.choice(["plain", "ledger", "nothing"])
+        lookups = tuple(name for name in self._lookups if self._random.random() < 0.6)
+        return StepPlan(n_max, reason, self._random.random() < 0.7, lookups)
+
+    def offer(self, drafter: str, confidences: Sequence[float | None]) -> float:
+        assert confidences
+        self._offers[drafter] = len(confidences)
+        return self._random.random()
+
+    def wants_model(self, drafter: str, n_backlog: int) -> bool:
+        assert drafter in self._models
+        assert n_backlog >= 1
+        self._model, self._n = drafter, 0
+        return self._random.random() < 0.7
+
+    def goes_on(self, confidence: float | None) -> bool:
+        assert confidence is None or 0 <= confidence <= 1
+        self._n += 1
+        self._offers[self._model] = self._n
+        return self._random.random() < 0.7
+
+    def extends(self, drafter: str, confidences: Sequence[float | None]) -> int:
+        assert drafter in self._lookups
+        n = self._random.randint(0, len(confidences))
+        self._offers[self._model] += n
+        return n
+
+    def settle(self) -> Settled:
+        drafter, n = "", 0
+        if self._offers and self._random.random() < 0.85:
+            drafter = self._random.choice(sorted(self._offers))
+            n = self._random.randint(1, self._offers[drafter])
+        self._settled = Settled(drafter, n, Decision(drafter, n, "pays" if n else "dear"))
+        return self._settled
+
+    def observe(self, step: StepTimes) -> None:
+        assert 0 <= step.n_accepted <= step.n_judged <= max(step.width - 1, 0)
+        assert step.n_accepted <= step.n_committed <= step.n_accepted + 1
+        assert step.seconds >= step.draft_s + step.lookup_s >= 0
+
+    def shadow(
+        self, drafter: str, confidences: Sequence[float | None], n_agreed: int, n_compared: int
+    ) -> None:
+        assert self._settled is not None
+        assert drafter != self._settled.drafter
+        assert 0 <= n_agreed <= n_compared <= len(confidences)
+
+    def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
+        return ControlReported(turn_id, step, 1.0, 1.0, 0.0, (), ())

@@ -1,0 +1,583 @@
+"""The controlled chain, by a controller that does what the test says: who is asked, what is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.chain_members import (
+    REPLY,
+    Lookup,
+    Member,
+    TextsGrammar,
+    bench,
+    copy,
+    explode,
+    nothing,
+    strategy,
+)
+from engine.harness import (
+    PROMPT,
+    check_books,
+    decoder_for,
+    random_language,
+    run,
+)
+from paceline.engine.auto_chain import AutoChain, make_chain
+from paceline.engine.chain import Chain
+from paceline.engine.control.knowledge import Knowledge
+from paceline.engine.control.steps import FORCED, Settled, StepPlan, StepTimes
+from paceline.engine.decoder import Decoder
+from paceline.engine.drafters import forced
+from paceline.engine.drafters.base import Draft
+from paceline.engine.drafters.strategy import Strategy, parse_strategy
+from paceline.engine.fake import EOG, FakeModel, scripted
+from paceline.engine.proposal import Proposal
+from paceline.engine.stats import TurnMeter
+from paceline.engine.step_clock import Lap
+from paceline.errors import CancelledError
+from paceline.figures import Decision, DraftCount, Reason
+from paceline.messages import SamplingParams
+
+LAP = Lap(0.5, plain=False, is_warm=True, had_pause=False)
+
+
+@dataclass
+class Script:
+    """In place of the controller: does what its fields say, and notes what it is told.
+
+    `verified` names whose draft is verified and how many of its tokens; None: the model's whole
+    draft where there is one, else the first offer's.
+    """
+
+    n_max: int = 10
+    reason: Reason = "pays"
+    models: bool = True
+    lookups: tuple[str, ...] = ("a", "b", "c", FORCED)
+    wants: bool = True
+    n_drafts: int = 99
+    n_extends: int = 99
+    verified: tuple[str, int] | None = None
+    rooms: list[tuple[int, int]] = field(default_factory=list)
+    offers: list[tuple[str, list[float | None]]] = field(default_factory=list)
+    backlogs: list[int] = field(default_factory=list)
+    went_on: list[float | None] = field(default_factory=list)
+    extended: list[tuple[str, int]] = field(default_factory=list)
+    steps: list[StepTimes] = field(default_factory=list)
+    shadows: list[tuple[str, int, int]] = field(default_factory=list)
+
+    def plan(self, n_ctx: int, n_room: int) -> StepPlan:
+        self.rooms.append((n_ctx, n_room))
+        self._now: list[tuple[str, int]] = []
+        self._n_model = 0
+        return StepPlan(min(self.n_max, n_room), self.reason, self.models, self.lookups)
+
+    def offer(self, drafter: str, confidences: Sequence[float | None]) -> float:
+        self.offers.append((drafter, list(confidences)))
+        self._now.append((drafter, len(confidences)))
+        return 1.0
+
+    def wants_model(self, drafter: str, n_backlog: int) -> bool:
+        self.backlogs.append(n_backlog)
+        return self.wants
+
+    def goes_on(self, confidence: float | None) -> bool:
+        self.went_on.append(confidence)
+        self._n_model += 1
+        return self._n_model < self.n_drafts
+
+    def extends(self, drafter: str, confidences: Sequence[float | None]) -> int:
+        self.extended.append((drafter, len(confidences)))
+        n = min(self.n_extends, len(confidences))
+        self._n_model += n
+        return n
+
+    def settle(self) -> Settled:
+        drafter, n = "", 0
+        if self.verified is not None:
+            drafter, n = self.verified
+        elif self._n_model:
+            drafter, n = "model", self._n_model
+        elif self._now:
+            drafter, n = self._now[0]
+        return Settled(drafter, n, Decision(drafter, n, "pays" if n else self.reason, 2.0, 1.5))
+
+    def observe(self, step: StepTimes) -> None:
+        self.steps.append(step)
+
+    def shadow(self, drafter: str, sure: Sequence[float | None], n_agreed: int, n: int) -> None:
+        assert len(sure) >= n >= n_agreed
+        self.shadows.append((drafter, n_agreed, n))
+
+
+class Model(Member):
+    """A draft model that can be stopped behind every token, and counts what it decodes."""
+
+    def __init__(self, rule: Callable[[Sequence[int], int], Sequence[int]]) -> None:
+        super().__init__(rule, sure=0.5)
+        self.n_decoded = 0
+        self.n_backlog = 1
+
+    def propose_while(self, n_max: int, goes_on: Callable[[float], bool]) -> Draft:
+        tokens: list[int] = []
+        self.asked.append(("while", n_max))
+        self.n_decoded += self.n_backlog - 1
+        for token in list(self.rule(self.history, n_max))[:n_max]:
+            tokens.append(token)
+            self.n_decoded += 1
+            if not goes_on(0.5):
+                break
+        return Draft(tokens, [0.5] * len(tokens))
+
+
+def auto_chain(control: Script, grammar: Any = None, **members: Member) -> AutoChain:
+    chain = AutoChain(strategy(**members), bench(grammar), TurnMeter(), Knowledge())
+    chain._control_now = control  # type: ignore[assignment]
+    return chain
+
+
+class Text:
+    """A text that a chain works on: proposes, and commits what the test says."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.history = list(PROMPT)
+
+    def propose(self, n_max: int = 10) -> Proposal:
+        return self.chain.propose(self.history, len(PROMPT), n_max)[0]
+
+    def commit(self, proposal: Proposal, tokens: str, n_accepted: int = 0) -> list[DraftCount]:
+        n_ctx = len(self.history) - 1
+        self.history += tokens.encode()
+        counts = self.chain.observe(proposal, n_accepted, 0)
+        self.decision = self.chain.timed(n_ctx, len(proposal.tokens) + 1, LAP)
+        return counts
+
+
+def tokens_of(proposal: Proposal) -> str:
+    return bytes(proposal.tokens).decode()
+
+
+# ------------------------------------------------------------------------------------- who is asked
+
+
+def test_lookups_that_are_planned_are_asked_and_offered_in_their_order() -> None:
+    a, b, c = Lookup(copy(REPLY, 4), sure=0.5), Lookup(nothing), Lookup(copy(REPLY, 2))
+    control = Script(lookups=("a", "b"))
+    text = Text(auto_chain(control, a=a, b=b, c=c))
+    assert tokens_of(text.propose(7)) == "The "
+    assert (a.asked, b.asked, c.asked) == ([("propose", 7)], [("propose", 7)], [])
+    assert control.offers == [("a", [0.5] * 4)]  # no proposal is no offer
+    assert control.rooms == [(len(PROMPT) - 1, 7)]
+
+
+@pytest.mark.parametrize("reason", ["plain", "ledger", "shut"])
+def test_in_a_plain_step_nobody_is_asked(reason: Reason) -> None:
+    a, model = Lookup(copy(REPLY, 4)), Model(copy(REPLY, 4))
+    text = Text(auto_chain(Script(n_max=0, reason=reason), a=a, model=model))
+    proposal = text.propose()
+    assert (proposal.tokens, proposal.parts) == ([], [])
+    assert (a.asked, model.asked) == ([], [])
+    assert text.commit(proposal, "T") == []
+    assert text.decision == Decision("", 0, reason, 2.0, 1.5)
+
+
+def test_without_room_the_controller_is_asked_all_the_same() -> None:
+    control = Script()
+    a = Lookup(copy(REPLY, 4))
+    text = Text(auto_chain(control, a=a))
+    for n_max in (0, -3):
+        assert text.propose(n_max).tokens == []
+    assert [room for _, room in control.rooms] == [0, 0]
+    assert a.asked == []
+
+
+def test_a_shut_gate_keeps_the_model_from_even_beginning() -> None:
+    a, model = Lookup(nothing), Model(copy(REPLY, 4))
+    text = Text(auto_chain(Script(models=False), a=a, model=model))
+    assert text.propose().tokens == []
+    assert (model.begun, model.asked) == (0, [])
+
+
+def test_a_model_that_is_not_wanted_drafts_nothing_and_the_lookup_does() -> None:
+    a, model = Lookup(copy(REPLY, 4)), Model(copy(REPLY, 4))
+    model.n_backlog = 77
+    control = Script(wants=False)
+    text = Text(auto_chain(control, a=a, model=model))
+    proposal = text.propose()
+    assert control.backlogs == [77]
+    assert (proposal.sources, model.asked) == (["a"] * 4, [])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_models_loop_ends_behind_the_token_that_the_controller_says_no_to(n: int) -> None:
+    control = Script(n_drafts=n)
+    model = Model(copy(REPLY, 9))
+    model.n_backlog = 5
+    text = Text(auto_chain(control, model=model))
+    proposal = text.propose()
+    assert tokens_of(proposal) == REPLY[:n]
+    assert control.went_on == [0.5] * n
+    text.commit(proposal, REPLY[: n + 1], n)
+    (step,) = control.steps
+    assert step.n_draft_decoded == 4 + n  # what it had to catch up with is charged
+    assert 0 < step.draft_s < 0.5
+    assert (step.n_accepted, step.n_judged, step.n_committed) == (n, n, n + 1)
+    assert (step.n_ctx, step.width, step.seconds) == (len(PROMPT) - 1, n + 1, 0.5)
+
+
+def test_a_model_that_cannot_be_stopped_is_cut() -> None:
+    control = Script(n_drafts=2)
+    stiff = Member(copy(REPLY, 5), sure=0.25)
+    text = Text(auto_chain(control, model=stiff))
+    assert tokens_of(text.propose()) == "Th"
+    assert control.backlogs == [1]
+    silent = Member(copy(REPLY, 5))
+    control = Script(n_drafts=3)
+    assert tokens_of(Text(auto_chain(control, model=silent)).propose()) == "The"
+    assert control.went_on == [None] * 3
+
+
+# --------------------------------------------------------------------------------- what is verified
+
+
+def test_a_lookup_goes_on_behind_the_model() -> None:
+    a, b = Lookup(nothing), Lookup(copy(REPLY, 9, behind=3))
+    control = Script(n_drafts=4, n_extends=3)
+    text = Text(auto_chain(control, a=a, b=b, model=Model(copy(REPLY, 9))))
+    proposal = text.propose()
+    assert tokens_of(proposal) == "The qui"
+    assert proposal.sources == ["model"] * 4 + ["b"] * 3
+    assert control.extended == [("b", 6)]
+    counts = text.commit(proposal, "The quo", 6)
+    assert counts == [DraftCount("model", 4, 4), DraftCount("b", 3, 2)]
+    assert (b.seen[-1], control.shadows) == (2, [])
+
+
+def test_nothing_goes_on_behind_an_end_a_full_draft_or_where_it_does_not_pay() -> None:
+    for rule, n_extends in ((copy("", 9), 9), (copy(REPLY, 99), 9), (copy(REPLY, 4), 0)):
+        a = Lookup(copy(REPLY, 9, behind=3))
+        control = Script(n_extends=n_extends)
+        proposal = Text(auto_chain(control, a=a, model=Model(rule))).propose()
+        assert set(proposal.sources) == {"model"}
+        assert len(control.extended) == (n_extends == 0)
+
+
+@pytest.mark.parametrize("n", range(8))
+def test_a_draft_is_cut_to_what_is_settled(n: int) -> None:
+    """The model drafts four tokens, the lookup three more; the first n of them are verified."""
+    b, model = Lookup(copy(REPLY, 3, behind=3)), Model(copy(REPLY, 4))
+    control = Script(verified=("model" if n else "", n))
+    text = Text(auto_chain(control, b=b, model=model))
+    proposal = text.propose()
+    assert tokens_of(proposal) == REPLY[:n]
+    assert len(proposal.confidences) == len(proposal.sources) == n
+    counts = text.commit(proposal, REPLY[: n + 1], n)
+    expected = [DraftCount("model", min(n, 4), min(n, 4)), DraftCount("b", n - 4, n - 4)]
+    assert counts == [count for count in expected if count.n_drafted > 0]
+    assert model.seen == [min(n, 4) or None]
+    assert b.seen == ([n - 4] if n > 4 else [])
+
+
+def test_a_proposal_that_was_not_verified_counts_for_nothing_but_is_scored() -> None:
+    a, b = Lookup(copy(REPLY, 4)), Lookup(copy("Thus", 4))
+    control = Script(verified=("a", 2))
+    text = Text(auto_chain(control, a=a, b=b, model=Model(copy("Xyz", 3))))
+    proposal = text.propose()
+    assert text.commit(proposal, "The", 2) == [DraftCount("a", 2, 2)]
+    assert control.shadows == [("b", 2, 3), ("model", 0, 3)]
+    stats = {d.drafter: d for d in meters(text.chain)}
+    assert (stats["a"].tokens, stats["a"].tokens_accepted, stats["a"].drafts) == (2, 2, 1)
+    for name in ("b", "model"):
+        assert (stats[name].tokens, stats[name].drafts, stats[name].n_accept) == (0, 0, 0)
+        assert stats[name].n_draft == 1
+
+
+def meters(chain: Chain) -> list[Any]:
+    assert isinstance(chain, AutoChain)
+    return [meter.freeze(name) for name, meter in chain._meter.drafters.items()]
+
+
+@given(st.lists(st.integers(0, 2), max_size=6), st.lists(st.integers(0, 2), min_size=1, max_size=6))
+def test_shadow_scores_are_those_of_comparing_token_by_token(
+    proposed: list[int], committed: list[int]
+) -> None:
+    control = Script(verified=("", 0))
+    text = Text(auto_chain(control, a=Lookup(lambda _text, _n: proposed)))
+    text.commit(text.propose(), bytes(committed).decode())
+    n_agreed = 0
+    for mine, theirs in zip(proposed, committed, strict=False):
+        if mine != theirs:
+            break
+        n_agreed += 1
+    n = min(len(proposed), len(committed))
+    assert control.shadows == ([("a", n_agreed, n)] if proposed else [])
+
+
+def test_drafters_that_are_not_asked_see_several_steps_at_once_before_they_are() -> None:
+    a, model = Lookup(copy(REPLY, 2)), Model(copy(REPLY, 2))
+    control = Script(verified=("", 0))
+    text = Text(auto_chain(control, a=a, model=model))
+    text.commit(text.propose(), "T")
+    assert (a.seen, model.seen) == ([], [None])  # what the model drafted is taken back at once
+    control.n_max = 0
+    for letter in "he ":
+        text.commit(text.propose(), letter)
+    assert (a.seen, model.seen) == ([], [None])
+    control.n_max = 9
+    text.propose()
+    assert (a.seen, model.seen) == ([None], [None, None])
+    assert a.asked[-2:] == [("propose", 9), ("extend", 7)]
+    assert model.asked[-1] == ("while", 9)
+
+
+def test_a_drafter_sees_the_end_of_a_reply_before_it_is_closed() -> None:
+    seen_until: list[int] = []
+
+    class Learner(Lookup):
+        def observe(self, n_accepted: int | None) -> None:
+            super().observe(n_accepted)
+            seen_until.append(len(self.history))
+
+    a = Learner(nothing)
+    control = Script(verified=("", 0))
+    text = Text(auto_chain(control, a=a))
+    text.commit(text.propose(), "T")
+    control.n_max = 0
+    for letter in "he ":
+        text.commit(text.propose(), letter)
+    text.chain.close()
+    assert seen_until[-1:] == [len(text.history)]
+    assert a.closed == 1
+
+
+def test_a_lookup_that_was_asked_to_go_on_comes_back_to_its_own_draft() -> None:
+    """Lookups remember their last proposal; what is observed must be about the verified one."""
+    a = Lookup(copy(REPLY, 3))
+    control = Script(verified=("a", 3), n_extends=0)
+    text = Text(auto_chain(control, a=a, model=Model(copy("xyz", 3))))
+    assert tokens_of(text.propose()) == "The"
+    assert [how for how, _ in a.asked] == ["propose", "extend", "propose"]
+
+
+# ------------------------------------------------------------------------------------------ trouble
+
+
+@pytest.mark.parametrize("method", ["begin", "propose", "extend", "observe", "close"])
+@pytest.mark.parametrize("broken", ["a", "b", "model"])
+def test_a_member_that_breaks_costs_nothing_but_itself(broken: str, method: str) -> None:
+    members: dict[str, Member] = {
+        "a": Lookup(copy(REPLY, 3, behind=8, until=18)),
+        "b": Lookup(copy(REPLY, 3, behind=28)),
+        "model": Model(copy(REPLY, 2)),
+    }
+    name = "propose_while" if (broken, method) == ("model", "propose") else method
+    setattr(members[broken], name, explode)
+    decoder = controlled(Script(n_drafts=2), **members)
+    run(decoder)
+    assert decoder.reply == REPLY
+    never = method == "extend" and broken == "model"  # it does not extend
+    assert [found for found, _ in decoder.draft_failures] == ([] if never else [broken])
+    rest = members.keys() - {broken}
+    assert sum(decoder.meter.drafters[name].tokens_accepted for name in rest) > 10
+
+
+def controlled(control: Script, reply: str = REPLY, **members: Member) -> Decoder:
+    """A decoder on a scripted reply with a controlled chain of these drafters."""
+    decoder = decoder_for(FakeModel(scripted(reply, len(PROMPT))))
+    bench = decoder._bench
+    chain = AutoChain(strategy(**members), bench, decoder.meter, Knowledge())
+    chain._control_now = control  # type: ignore[assignment]
+    decoder._chain = chain
+    return decoder
+
+
+def test_a_model_that_breaks_on_its_way_leaves_a_plain_step() -> None:
+    class Breaks(Model):
+        def propose_while(self, n_max: int, goes_on: Callable[[float], bool]) -> Draft:
+            goes_on(0.5)
+            raise RuntimeError("broken")
+
+    text = Text(auto_chain(Script(), model=Breaks(nothing)))
+    proposal = text.propose()
+    assert proposal.tokens == []
+    text.commit(proposal, "T")
+    assert text.decision == Decision("", 0, "nothing")
+    assert [name for name, _ in text.chain.failures] == ["model"]
+    assert not text.chain.may_draft
+
+
+def test_a_cancel_passes_through() -> None:
+    class Cancelled(Model):
+        def propose_while(self, n_max: int, goes_on: Callable[[float], bool]) -> Draft:
+            raise CancelledError
+
+    with pytest.raises(CancelledError):
+        Text(auto_chain(Script(), model=Cancelled(nothing))).propose()
+
+
+def test_a_drafter_says_how_the_controller_calls_what_a_grammar_forces() -> None:
+    assert forced.NAME == FORCED
+
+
+def test_what_a_grammar_forces_is_offered_and_what_it_forbids_is_cut() -> None:
+    grammar = TextsGrammar(b"name: a", b"name: b")
+    control = Script()
+    text = Text(auto_chain(control, grammar, a=Lookup(copy("nazz", 4))))
+    assert tokens_of(text.propose()) == "name: "
+    assert [(name, len(sure)) for name, sure in control.offers] == [(FORCED, 6), ("a", 2)]
+    assert grammar.n_open == [1]
+
+
+# ------------------------------------------------------------------------------------------- tuning
+
+
+def test_manual_lengths_make_an_ordinary_chain() -> None:
+    knowledge = Knowledge()
+    for text, kind in (("draft:n_max=4", Chain), ("off", Chain), ("suffix:max=auto", AutoChain)):
+        if "draft" not in text:
+            chain = make_chain(parse_strategy(text), bench(), TurnMeter(), knowledge)
+            assert type(chain) is kind
+
+
+def test_autos_other_limit_reaches_its_drafters_without_a_new_chain() -> None:
+    chain = make_chain(parse_strategy("auto"), bench(), TurnMeter(), Knowledge())
+    text = Text(chain)
+    text.commit(text.propose(), "T")
+    members = list(chain._members)
+    assert isinstance(chain, AutoChain)
+    control = chain._control
+    assert chain.tune(parse_strategy("auto:n_max=3"))
+    assert chain.strategy.n_most == 3
+    assert chain._control is control, "another one would have an allowance of its own"
+    assert control._n_most == 3
+    assert chain._members == members
+    assert all(settings_of(m)["n_max"] == 3 for m in members if "n_max" in settings_of(m))
+    assert not chain.tune(parse_strategy("suffix"))
+    assert not Chain(parse_strategy("suffix"), bench(), TurnMeter()).tune(parse_strategy("auto"))
+
+
+def settings_of(member: Any) -> dict[str, float]:
+    return dict(member._drafter.settings)
+
+
+def test_a_strategy_of_the_same_drafters_with_a_length_of_its_own_is_another_chain() -> None:
+    chain = make_chain(parse_strategy("suffix:max=auto"), bench(), TurnMeter(), Knowledge())
+    assert not chain.tune(parse_strategy("suffix:max=32:p_min=0"))
+    ordinary = make_chain(
+        parse_strategy("suffix:max=32:p_min=0"), bench(), TurnMeter(), Knowledge()
+    )
+    assert not ordinary.tune(parse_strategy("suffix:max=auto"))
+    assert ordinary.tune(parse_strategy("suffix:max=4"))
+
+
+def tuned(decoder: Decoder, *texts: str, every: int = 3) -> None:
+    """Run a decoder and switch its strategy every few steps."""
+    for i, _ in enumerate(decoder.run(PROMPT, lambda _n: None)):
+        check_books(decoder)
+        if i % every == every - 1:
+            decoder.switch(parse_strategy(texts[i // every % len(texts)]))
+
+
+def test_what_is_learned_outlives_a_change_of_strategy() -> None:
+    language = random_language(3)
+    target, draft = FakeModel(language), FakeModel(language)
+    sampling = SamplingParams(temperature=0.9)
+    plain = decoder_for(FakeModel(language), sampling=sampling, max_tokens=150)
+    run(plain)
+    decoder = decoder_for(target, "auto", sampling=sampling, draft=draft, max_tokens=150)
+    tuned(decoder, "off", "auto", "draft:n_max=3", "draft:n_max=auto", "auto:n_max=4", every=9)
+    assert decoder.generated == plain.generated
+    knowledge = decoder._knowledge
+    assert knowledge.costs.n_samples(1) > 0
+    assert knowledge.pace.plain is not None
+    assert decoder.was_controlled
+
+
+# ----------------------------------------------------------------------------- the real controller
+
+
+def decoded(
+    strategy: str | Strategy, language: Any, draft: FakeModel | None = None, **options: Any
+) -> tuple[Decoder, list[Any]]:
+    text = strategy if isinstance(strategy, str) else "off"
+    decoder = decoder_for(FakeModel(language), text, draft=draft, **options)
+    return decoder, run(decoder)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "draft:n_max=auto", "suffix+draft:draft.n_max=auto"])
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_every_step_has_a_decision_that_says_what_was_done(
+    strategy: str, temperature: float
+) -> None:
+    language = random_language(4)
+    sampling = SamplingParams(temperature=temperature)
+    plain, _ = decoded("off", language, sampling=sampling, max_tokens=120)
+    decoder, steps = decoded(
+        strategy, language, FakeModel(language), sampling=sampling, max_tokens=120, warm=False
+    )
+    assert decoder.generated == plain.generated
+    assert steps[0].decision is None  # the prefill's token
+    assert [step.decision.reason for step in steps[1:6]] == ["first"] * 5
+    for step in steps[1:]:
+        n = sum(count.n_drafted for count in step.drafted)
+        assert step.decision.n_drafted == n
+        assert step.decision.drafter == (step.drafted[0].drafter if n else "")
+        assert (step.decision.reason in ("pays", "trial", "forced")) == (n > 0)
+
+
+def test_plain_decoding_decides_nothing() -> None:
+    decoder, steps = decoded("off", random_language(8))
+    assert all(step.decision is None for step in steps)
+    assert decoder.report() is None
+    assert not decoder.was_controlled
+
+
+def test_a_draft_model_that_stood_still_catches_up_and_is_charged() -> None:
+    language = random_language(3)
+    draft = FakeModel(language)
+    decoder = decoder_for(FakeModel(language), "auto", draft=draft, max_tokens=100)
+    control = Script(models=False, lookups=(), n_drafts=2)
+    chain = decoder._chain
+    assert isinstance(chain, AutoChain)
+    chain._control_now = control  # type: ignore[assignment]
+    for i, _ in enumerate(decoder.run(PROMPT, lambda _n: None)):
+        check_books(decoder)
+        if i == 40:
+            assert draft.widths == []
+            control.models = True
+    n_behind = len(PROMPT) + 41
+    first = next(step for step in control.steps if step.n_draft_decoded)
+    assert control.backlogs[0] == n_behind
+    assert first.n_draft_decoded == n_behind + 1
+    assert max(draft.widths) <= 16  # read in pieces
+    assert max(control.backlogs[1:]) <= 2
+    assert max(step.n_draft_decoded for step in control.steps[42:]) <= 3
+
+
+def test_the_context_of_a_draft_that_was_cut_is_a_prefix_of_the_text() -> None:
+    language = random_language(3)
+    for verified in (("draft", 1), ("draft", 3), ("", 0)):
+        draft = FakeModel(language)
+        decoder = decoder_for(FakeModel(language), "auto", draft=draft, max_tokens=60)
+        chain = decoder._chain
+        assert isinstance(chain, AutoChain)
+        chain._control_now = Script(lookups=(), n_drafts=5, verified=verified)  # type: ignore[assignment]
+        run(decoder)  # checks both contexts behind every step
+        assert max(count for count in draft.widths) >= 1
+        assert decoder.meter.drafters["draft"].n_draft > 3
+
+
+def test_an_end_that_was_drafted_ends_the_reply() -> None:
+    for n in range(1, 6):
+        decoder = controlled(
+            Script(n_drafts=9, verified=("model", n)), "abc", model=Model(copy("abc", 9))
+        )
+        run(decoder)
+        assert decoder.reply == "abc"
+        assert decoder.generated[-1] == EOG

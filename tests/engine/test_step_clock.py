@@ -1,0 +1,87 @@
+"""Laps: what a step took, and which steps' times say something."""
+
+from __future__ import annotations
+
+import pytest
+
+from paceline.engine import step_clock
+from paceline.engine.stats import PlainSpeed, TurnMeter
+from paceline.engine.step_clock import Lap, StepClock
+
+
+class Timed:
+    """A step clock on a clock that the test moves."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        self.native = 0.0
+        monkeypatch.setattr(step_clock, "_clock", lambda: self.now)
+        self.meter, self.speed = TurnMeter(), PlainSpeed()
+        self.clock = StepClock(self.meter, self.speed, lambda: self.native)
+        self.clock.start()
+
+    def step(self, width: int, seconds: float = 1.0, draft_s: float = 0.0, gap: float = 0) -> Lap:
+        began = self.now + gap
+        self.now += gap + seconds
+        self.native += seconds / 2
+        return self.clock.lap(width, draft_s, began)
+
+
+@pytest.fixture
+def timed(monkeypatch: pytest.MonkeyPatch) -> Timed:
+    return Timed(monkeypatch)
+
+
+def test_a_width_is_warm_when_the_step_before_had_it(timed: Timed) -> None:
+    laps = [timed.step(width) for width in (1, 1, 4, 4, 1, 1)]
+    assert [lap.is_warm for lap in laps] == [False, True, False, True, False, True]
+    assert [lap.plain for lap in laps] == [False, True, False, False, False, True]
+    assert not any(lap.had_pause for lap in laps)
+
+
+def test_a_plain_step_counts_without_the_time_for_drafting(timed: Timed) -> None:
+    for _ in range(5):
+        timed.step(1, seconds=1.25, draft_s=0.25)
+    assert timed.speed.tokens_per_s == timed.meter.plain.tokens_per_s == 1.0
+
+
+def test_a_pause_spoils_one_step_and_the_warmth_of_the_next(timed: Timed) -> None:
+    timed.step(1)
+    timed.clock.pause()
+    assert timed.step(1) == Lap(1.0, plain=False, is_warm=False, had_pause=True)
+    assert timed.step(1) == Lap(1.0, plain=True, is_warm=True, had_pause=False)
+
+
+def test_a_step_that_was_mended_tells_nothing(timed: Timed) -> None:
+    timed.step(1)
+    assert timed.step(0).had_pause
+    assert not timed.step(1).is_warm
+
+
+@pytest.mark.parametrize(
+    ("gap", "seconds", "had_pause"),
+    [(0.0, 1.0, False), (0.9, 1.0, False), (1.1, 1.0, True), (0.004, 0.001, False)],
+)
+def test_listeners_that_take_longer_than_the_step_are_a_pause(
+    timed: Timed, gap: float, seconds: float, had_pause: bool
+) -> None:
+    timed.step(1)
+    lap = timed.step(1, seconds, gap=gap)
+    assert lap.had_pause is had_pause
+    assert lap.seconds == pytest.approx(gap + seconds)
+
+
+def test_the_meter_knows_the_whole_time_and_what_of_it_was_native(timed: Timed) -> None:
+    timed.now += 0.5
+    assert timed.clock.end() == 0.5
+    timed.step(1)
+    timed.step(4, seconds=3.0)
+    timed.clock.close()
+    assert timed.meter.decode_s == 4.5
+    assert timed.meter.native_s == 2.0
+
+
+def test_a_reply_that_never_began_took_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    meter = TurnMeter()
+    StepClock(meter, PlainSpeed(), lambda: 0.0).close()
+    assert meter.decode_s == 0.0
