@@ -94,6 +94,35 @@ _DECODES: dict[str, Callable[[], int]] = {
 }
 
 
+def idle_decode(action: str, mark: str) -> None:
+    """Do `action` in place of the first decode in idle time, once: the file `mark` is made."""
+    import llama_cpp
+
+    from paceline.engine.service import EngineService
+
+    pulse.MIN_DECODE_LIMIT_S = DECODE_LIMIT_S
+    pulse.SLOWER = 0.0
+    original, idle = llama_cpp.llama_decode, EngineService.idle
+    is_idle = False
+
+    def patched_idle(self: EngineService) -> bool:
+        nonlocal is_idle
+        is_idle = True
+        try:
+            return idle(self)
+        finally:
+            is_idle = False
+
+    def patched(context: Any, batch: Any) -> int:
+        if is_idle and not Path(mark).exists():
+            Path(mark).touch()
+            _DECODES[action]()
+        return original(context, batch)  # type: ignore[no-any-return]
+
+    EngineService.idle = patched_idle  # type: ignore[method-assign]
+    llama_cpp.llama_decode = patched
+
+
 # -------------------------------------------------------------------------------------- loads
 
 

@@ -24,7 +24,7 @@ from paceline.hosting.wire import (
     encode_command,
     encode_upward,
 )
-from paceline.messages import ChatMessage, PairLoaded, StartTurn, Tune, TurnFailed
+from paceline.messages import ChatMessage, CountTokens, PairLoaded, StartTurn, Tune, TurnFailed
 
 REPORTS = get_args(wire.Report)
 
@@ -149,6 +149,19 @@ def test_half_a_surrogate_pair_costs_a_character_and_no_message(text: str) -> No
 def test_every_other_text_comes_through_unchanged(text: str) -> None:
     assert decode_upward(encode_upward(Dying(text))) == Dying(text)
     assert decode_command(encode_command(Tune(text, text))) == Tune(text, text)
+
+
+@pytest.mark.parametrize("n_messages", [0, 200, 201, 5_000])
+def test_a_long_chat_comes_through_unchanged(n_messages: int) -> None:
+    """Above 200 items a list is encoded one by one."""
+    texts = ('He said: "no"', "\U0001f600\n", "", "[1, 2]")
+    messages = tuple(ChatMessage("user", texts[i % 4]) for i in range(n_messages))
+    command = CountTokens("q", messages, 100, cuts=True)
+    payload = encode_command(command)
+    assert decode_command(payload) == command
+    assert json.loads(payload)["messages"][:4] == [
+        {"role": "user", "content": text} for text in texts[:n_messages]
+    ]
 
 
 def test_numbers_that_json_does_not_know_do_no_harm() -> None:

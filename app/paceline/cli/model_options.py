@@ -40,11 +40,6 @@ class Pair:
     draft: ModelParams | None
     notes: tuple[str, ...] = ()
 
-    @property
-    def default_strategy(self) -> str:
-        """Speculate if there is a draft model."""
-        return "draft" if self.draft else "off"
-
 
 def add_options(parser: Parser) -> None:
     """Add the groups "models" and "hardware"."""
@@ -59,7 +54,7 @@ def add_options(parser: Parser) -> None:
         "--draft",
         metavar="FILE",
         help="GGUF file of the small model that drafts, or hf:OWNER/REPO:FILE; when only --target "
-        "is given there is no draft model and the strategy is off",
+        "is given there is no draft model",
     )
     hardware = parser.add_argument_group("hardware")
     add_hardware(hardware)
@@ -79,7 +74,8 @@ def add_hardware(group: argparse._ArgumentGroup) -> None:
             f"--threads{suffix}",
             metavar="N",
             type=threads,
-            help=f"threads of the {whose} for single tokens (default: physical cores - 1)",
+            help=f"threads of the {whose} for single tokens (default: physical cores - 1, or "
+            "fewer where that was measured to be faster)",
         )
         group.add_argument(
             f"--threads-batch{suffix}",
@@ -112,6 +108,18 @@ def add_hardware(group: argparse._ArgumentGroup) -> None:
                 "(default: f16)",
             )
     add_placement(group)
+
+
+def add_host(group: argparse._ArgumentGroup) -> None:
+    """Add the option that says where the engine runs."""
+    group.add_argument(
+        "--host",
+        choices=("inline", "process"),
+        default="inline",
+        help="where the engine runs: inline, within this program, or process, in a process of its "
+        "own, so that a crash of the engine is told instead of ending the program "
+        "(default: %(default)s)",
+    )
 
 
 def read_pair(args: argparse.Namespace) -> Pair:

@@ -23,7 +23,13 @@ import psutil
 from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal, Slot
 
 from paceline.hosting.inbox import Inbox
-from paceline.hosting.service import Watcher, make_engine_service, make_process_service
+from paceline.hosting.service import (
+    Idler,
+    Watcher,
+    make_engine_service,
+    make_process_service,
+    next_command,
+)
 from paceline.messages import EngineDied, Shutdown
 
 if TYPE_CHECKING:
@@ -168,8 +174,9 @@ class EngineThread(QThread):
         """Make a service and let it carry out commands up to the next `Shutdown`."""
         service = self._service = self._make_service(self._emitted.emit, inbox)
         watcher = service if isinstance(service, Watcher) else None
+        idle = service.idle if isinstance(service, Idler) else None
         while True:
-            command = inbox.get(None if watcher is None else LOOK_EVERY_S)
+            command = next_command(inbox, idle, None if watcher is None else LOOK_EVERY_S)
             if isinstance(command, Shutdown):
                 service.handle(command)
                 return

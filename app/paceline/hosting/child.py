@@ -21,6 +21,7 @@ from paceline.hosting.frames import FrameReader
 from paceline.hosting.guard import guard_process
 from paceline.hosting.inbox import Inbox
 from paceline.hosting.pulse import Pulse
+from paceline.hosting.service import next_command
 from paceline.hosting.uplink import LogHandler, Uplink
 from paceline.hosting.wire import Done, Dying, Ready, decode_command
 from paceline.messages import CancelTurn, Shutdown, Tune
@@ -83,9 +84,18 @@ def _work(pipe: socket.socket, uplink: Uplink) -> None:
 
     service = EngineService(uplink.send, take_tune=take_tune, cancel=inbox.flag)
     pulse = Pulse(uplink, service)
+
+    def idle() -> bool:
+        # With a pulse: else a command that finds a long decode here would find no sign of life.
+        pulse.start()
+        try:
+            return service.idle()
+        finally:
+            pulse.stop()
+
     uplink.send(Ready(os.getpid()))
     while True:
-        command = inbox.get()
+        command = next_command(inbox, idle)
         if command is None:
             continue
         pulse.start()

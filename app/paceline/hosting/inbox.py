@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from paceline.engine.cancel import CancelFlag
 from paceline.messages import (
+    Calibrate,
     CancelTurn,
     Command,
     CountTokens,
@@ -28,7 +29,7 @@ _URGENT = (StartTurn, LoadPair, Shutdown)
 def request_id_of(command: Command) -> str | None:
     """Return what `cancel` knows a command by; None where there is nothing to cancel."""
     match command:
-        case LoadPair():
+        case LoadPair() | Calibrate():
             return command.request_id
         case StartTurn():
             return command.turn_id
@@ -41,13 +42,14 @@ def _can_wait(command: Command) -> bool:
 
 
 class Inbox:
-    """Thread-safe; `get` and `take_tune` are called by the engine's thread alone."""
+    """Thread-safe; `get`, `take_tune` and `begin_idle` are called by the engine's thread alone."""
 
     def __init__(self) -> None:
         self.flag = CancelFlag()
         self._commands: deque[Command] = deque()
         self._ready = threading.Condition()
         self._current: str | None = None
+        self._is_idle = False
         self._cancelled: set[str] = set()
 
     def put(self, command: Command) -> None:
@@ -64,7 +66,22 @@ class Inbox:
                 self._drop_questions()
             n_behind = self._n_leisurely() if isinstance(command, _URGENT) else 0
             self._commands.insert(len(self._commands) - n_behind, command)
+            if self._is_idle:  # whatever the time is used for now gives way
+                self.flag.set()
             self._ready.notify()
+
+    def begin_idle(self) -> bool:
+        """Let the time up to the next command be used: whichever comes sets the flag at once.
+
+        Returns:
+            False when one is there already. `get` ends what this has begun.
+        """
+        with self._ready:
+            self._current = None
+            self._is_idle = not self._commands
+            if self._is_idle:
+                self.flag.clear()
+            return self._is_idle
 
     def get(self, timeout: float | None = None) -> Command | None:
         """Take the next command and make it the one that `cancel` can reach.
@@ -77,6 +94,7 @@ class Inbox:
         """
         with self._ready:
             self._current = None
+            self._is_idle = False
             if not self._ready.wait_for(lambda: bool(self._commands), timeout):
                 return None
             command = self._commands.popleft()

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import assert_never
 
-from paceline.engine.answers import no_model, not_counted, not_running
+from paceline.engine.answers import no_model, not_calibrated, not_counted, not_running
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain
 from paceline.hosting.deaths import Death, RestartPolicy
@@ -29,6 +29,7 @@ from paceline.hosting.load_watch import LoadWatch, without_extra_bufts
 from paceline.hosting.watchdog import Watchdog
 from paceline.hosting.wire import Beat, Done, Upward, WireError
 from paceline.messages import (
+    Calibrate,
     CancelTurn,
     Command,
     CountTokens,
@@ -39,6 +40,7 @@ from paceline.messages import (
     Forgotten,
     LoadFailed,
     LoadPair,
+    Reset,
     Shutdown,
     StartTurn,
     Tune,
@@ -102,11 +104,15 @@ class ProcessService:
             case StartTurn():
                 self._turn(command)
             case Tune():
-                self._tune(command)
+                self._ask(command, not_running(command))
             case DescribeEngine():
                 self._pass_on(self._carry_out(command))
             case CountTokens():
-                self._count(command)
+                self._ask(command, not_counted(command))
+            case Calibrate():
+                self._ask(command, not_calibrated(command))
+            case Reset():
+                self._ask(command, None)
             case Forget():
                 self._forget(command)
             case Unload():
@@ -132,6 +138,10 @@ class ProcessService:
             return
         if child.has_ended:
             self._pass_on(self._keeper.bury())
+            return
+        trouble = self._watchdog.decode_trouble()  # of what it uses the time for
+        if trouble:
+            self._pass_on(self._keeper.give_up(trouble))
 
     # ----------------------------------------------------------------------------- commands
 
@@ -178,22 +188,16 @@ class ProcessService:
         if self._is_unsound:
             self._keeper.end()
 
-    def _tune(self, command: Tune) -> None:
+    def _ask(self, command: Command, answer: Event | None) -> None:
+        """Carry out what no process is started for; `answer` is told where none can."""
         self.look()
-        if self._keeper.child is None:  # no process is started for that
-            self._emit(not_running(command))
-        else:
-            self._pass_on(self._carry_out(command))
-
-    def _count(self, command: CountTokens) -> None:
-        self.look()
-        if self._keeper.child is None:  # no process is started for that
-            self._emit(not_counted(command))
-            return
-        try:
-            self._pass_on(self._carry_out(command))
-        except FrameError:
-            self._emit(not_counted(command))
+        death = None
+        if self._keeper.child is not None:
+            with contextlib.suppress(FrameError):
+                death, answer = self._carry_out(command), None
+        if answer is not None:
+            self._emit(answer)
+        self._pass_on(death)
 
     def _forget(self, command: Forget) -> None:
         was_answered = False

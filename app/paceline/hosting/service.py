@@ -31,6 +31,41 @@ class Watcher(Protocol):
         """See whether something has happened; called now and then while there is nothing to do."""
 
 
+@runtime_checkable
+class Idler(Protocol):
+    """A service that has something to do between two commands."""
+
+    def idle(self) -> bool:
+        """Do a little of it, which the inbox's flag may stop; False: nothing is left to do."""
+
+
+IDLE_AFTER_S = 0.2
+"""Commands of a script or a benchmark follow each other sooner: that is no idle time."""
+
+
+def next_command(
+    inbox: Inbox, idle: Callable[[], bool] | None, timeout: float | None = None
+) -> Command | None:
+    """Take the next command; when none comes for a while, use the time.
+
+    Args:
+        inbox: Where commands come from. One that comes while the time is used stops that by the
+            flag.
+        idle: `Idler.idle`, or None.
+        timeout: Seconds to wait behind that; None waits as long as it takes.
+
+    Returns:
+        None when no command came in time.
+    """
+    if idle is not None:
+        command = inbox.get(IDLE_AFTER_S)
+        if command is not None:
+            return command
+        while inbox.begin_idle() and idle():
+            pass
+    return inbox.get(timeout)
+
+
 ServiceFactory = Callable[[Callable[[Event], None], Inbox], Service]
 """Makes a service from where its events go to and where its commands come from."""
 

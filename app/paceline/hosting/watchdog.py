@@ -66,11 +66,20 @@ class Watchdog:
         self.awake_s += passed
         self._silent_s += passed
         self._stuck_s += passed
-        beat = self._beat
         if self._silent_s > SILENT_S:
             return f"The engine has not answered for {SILENT_S:.0f} seconds"
-        if beat is not None and beat.decode_s > beat.decode_limit_s > 0:
-            return f"A computation of the engine hangs: it has taken {beat.decode_s:.0f} seconds"
+        if self.decode_trouble():
+            return self.decode_trouble()
         if self._stuck_s > STUCK_S:
             return f"Nothing has moved in the engine for {STUCK_S:.0f} seconds"
+        return ""
+
+    def decode_trouble(self) -> str:
+        """Return why the process must be given up for a decode alone, as its last beat says.
+
+        That is all that can be said of a process between two commands, when silence is its right.
+        """
+        beat = self._beat
+        if beat is not None and beat.decode_s > beat.decode_limit_s > 0:
+            return f"A computation of the engine hangs: it has taken {beat.decode_s:.0f} seconds"
         return ""

@@ -1,0 +1,168 @@
+"""Measures in idle time what decodes of each width cost.
+
+Every slice is one decode, which a command stops through the cancel flag. A load spends at most the
+time of twelve plain steps, or a second, on all its slices together: what is missing then is learned
+from real steps. What an earlier load has measured is only looked at: when a plain step takes about
+as long as it did, the rest is believed.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+
+from paceline.engine.control.costs import VerifyCosts
+from paceline.engine.decode_timer import Clock, DecodeTimer, Item, items_of
+from paceline.engine.known_costs import DRAFTER, add_draft_costs, keep_costs
+from paceline.engine.pair import LoadedPair
+from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryError, EngineError
+
+IDLE_S = 1.0
+IDLE_STEPS = 12
+_FITS = 1.3
+"""A plain step that is faster or slower by more than this shows a table of other times."""
+_N_EACH = 2
+SLOPE_TOKENS = 256
+"""Tokens that are put into the context to see how much dearer that makes a step."""
+
+_log = logging.getLogger(__name__)
+
+
+class IdleCalibration:
+    """Measures what is missing while there is nothing else to do; for the engine's thread.
+
+    Args:
+        pair: Whose costs it fills in.
+        is_known: The pair's costs come from an earlier load, and are looked at once.
+        clock: Seconds that only grow.
+
+    Attributes:
+        spent_s: Seconds that all slices took.
+    """
+
+    def __init__(
+        self, pair: LoadedPair, *, is_known: bool, clock: Clock = time.perf_counter
+    ) -> None:
+        self._pair = pair
+        self._clock = clock
+        self._timer = DecodeTimer(clock)
+        self._items = items_of(pair)
+        self._check = Item(pair.target, 1) if is_known and self._items else None
+        self._wants_slope = bool(self._items) and pair.knowledge.costs.slope == 0
+        self._n_measured = self._n_kept = 0
+        self.spent_s = 0.0
+
+    def slice(self) -> bool:
+        """Make one decode, or a few that belong together; False: nothing is left that can be done.
+
+        Raises:
+            ComputeFailedError: Neither contexts nor device can be trusted any more.
+        """
+        work = self._next()
+        if work is None:
+            self._keep()
+            return False
+        began = self._clock()
+        try:
+            work()
+        except CancelledError:
+            pass
+        except ComputeFailedError:
+            self._pair.is_lost = True
+            raise
+        except EngineError as error:
+            _log.info("decodes are not measured any more: %s", error)
+            if isinstance(error, DecodeMemoryError):  # which may have left anything in there
+                self._pair.wipe()
+            self._items, self._check, self._wants_slope = [], None, False
+        finally:
+            self.spent_s += self._clock() - began
+        return True
+
+    # ----------------------------------------------------------------------------- what is next
+
+    def _next(self) -> Callable[[], None] | None:
+        """Return the first thing that is missing, has room and can be afforded."""
+        if self._check is not None:
+            return self._look_at_the_table if self._check.has_room else None
+        for n_each in range(1, _N_EACH + 1):
+            for item in self._items:
+                if self._n_known(item) < n_each and item.has_room and self._can_afford(item):
+                    return partial(self._measure, item)
+        return self._measure_slope if self._can_measure_slope() else None
+
+    def _n_known(self, item: Item) -> int:
+        knowledge = self._pair.knowledge
+        if not item.is_draft:
+            return knowledge.costs.n_samples(item.width)
+        costs = knowledge.draft_cost(DRAFTER)
+        known = costs.per_token if item.width == 1 else costs.per_backlog
+        # A batch as fast as one token tells nothing, however often it is measured.
+        return _N_EACH if known is not None or len(item.seconds) >= _N_EACH else 0
+
+    def _can_afford(self, item: Item) -> bool:
+        return self._expected_s(item) <= self._left_s
+
+    @property
+    def _left_s(self) -> float:
+        first_s = self._items[0].first_s if self._items else ()  # which takes a little longer
+        plain_s = self._pair.knowledge.costs.plain or min(first_s, default=0.0)
+        return max(IDLE_S, IDLE_STEPS * plain_s) - self.spent_s
+
+    def _expected_s(self, item: Item) -> float:
+        """Return what a decode takes at most: no more per token than a narrower one's."""
+        times = [i for i in self._items if i.context is item.context and i.seconds]
+        narrower = [i for i in times if i.width <= item.width]
+        if not narrower:
+            return 0.0
+        nearest = max(narrower, key=lambda i: i.width)
+        return nearest.seconds[-1] * item.width / nearest.width
+
+    def _can_measure_slope(self) -> bool:
+        if not self._wants_slope or not any(i.seconds for i in self._items):
+            return False
+        filling = Item(self._pair.target, SLOPE_TOKENS)
+        return filling.has_room and 2 * self._expected_s(filling) <= self._left_s
+
+    # ---------------------------------------------------------------------------------- doing it
+
+    def _look_at_the_table(self) -> None:
+        """See whether what an earlier load has measured still holds."""
+        item = self._check
+        assert item is not None
+        if self._timer.run(item) and len(item.seconds) == _N_EACH:
+            self._check = None
+            knowledge = self._pair.knowledge
+            known_s = knowledge.costs.seconds(1, len(item.context.tokens)) or 0.0
+            if not known_s / _FITS < min(item.seconds) < known_s * _FITS:
+                knowledge.costs, self._wants_slope = VerifyCosts(), True
+
+    def _measure(self, item: Item) -> None:
+        if not self._timer.run(item):
+            return
+        self._n_measured += 1
+        knowledge, seconds = self._pair.knowledge, item.seconds[-1]
+        if not item.is_draft:
+            n_ctx = len(item.context.tokens)
+            knowledge.costs.add(item.width, n_ctx, seconds, calibrated=True)
+        elif len(item.seconds) == _N_EACH:
+            costs = knowledge.draft_cost(DRAFTER)
+            if item.width == 1:
+                add_draft_costs(costs, min(item.seconds), 0.0)
+            elif costs.per_token is not None:
+                backlog_s = max(min(item.seconds) - costs.per_token, 0.0) / (item.width - 1)
+                add_draft_costs(costs, costs.per_token, backlog_s)
+
+    def _measure_slope(self) -> None:
+        slope = self._timer.context_slope(self._pair.target, SLOPE_TOKENS, self._left_s / 2)
+        self._wants_slope = False
+        if slope is not None:
+            self._n_measured += 1
+            self._pair.knowledge.costs.set_slope(slope)
+
+    def _keep(self) -> None:
+        if self._n_measured > self._n_kept:
+            self._n_kept = self._n_measured
+            keep_costs(self._pair)

@@ -1,0 +1,180 @@
+"""Times single decodes that leave a context as it was.
+
+A width is measured by decoding so many tokens at the tail of whatever the context holds and taking
+them back, so that the next reply finds the same cells. Twice in a row, because the first decode of
+another width builds its graph anew; only the second one counts. The tokens are the context's own
+last ones, since a mixture of experts reads other weights for a text than for random tokens.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from paceline.engine.known_costs import BACKLOG
+from paceline.engine.pair import LoadedPair
+from paceline.engine.prefix import CachedContext
+from paceline.engine.sampling import Sampler
+from paceline.params import SamplingParams
+
+WIDTHS = (1, 2, 4, 8, 3, 5, 6, 12, 16, 9, 17, 33)
+"""Most useful first: cliffs were seen behind 4 and 8, and lookups draft far."""
+_N_FIRST = 4  # widths of the target before the draft model has its turn
+
+MOST_SLOPE = 0.05
+"""Measured with the smallest models, whose weights lie in the CPU's cache: 0.007."""
+_LEAST_MORE = 128
+_PIECE = 128
+_N_SLOPE = 3
+
+Clock = Callable[[], float]
+
+
+@dataclass(eq=False)
+class Item:
+    """One width of one model.
+
+    Attributes:
+        context: The model's.
+        width: Tokens of the batch.
+        is_draft: Whether it is the draft model's, which needs one row alone.
+        seconds: The decodes that count.
+        first_s: Those that came behind other widths, so that their graphs were built.
+    """
+
+    context: CachedContext
+    width: int
+    is_draft: bool = False
+    seconds: list[float] = field(default_factory=list)
+    first_s: list[float] = field(default_factory=list)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether so many tokens fit behind what the context holds."""
+        return len(self.context.tokens) + self.width <= self.context.n_ctx
+
+
+class DecodeTimer:
+    """Times single decodes that leave nothing behind; says which of them count.
+
+    Args:
+        clock: Seconds that only grow.
+    """
+
+    def __init__(self, clock: Clock = time.perf_counter) -> None:
+        self._clock = clock
+        self._sampler = Sampler(SamplingParams(), 0)
+        self._last: Item | None = None
+        self._native_s = 0.0
+        self._n_alike = 0
+
+    def run(self, item: Item) -> bool:
+        """Decode once, draw a token as a step would, and note what it took.
+
+        Returns:
+            Whether it counts: false where the graph was not warm yet.
+
+        Raises:
+            CancelledError: The flag was set; the context is as before.
+            EngineError: The model failed; the context is as before, or empty.
+        """
+        context = item.context
+        model = context.model
+        is_alike = item is self._last and model.native_s == self._native_s
+        n_held = len(context.tokens)
+        tokens = _tokens(context, item.width)
+        self._last = None
+        began = self._clock()
+        try:
+            if item.is_draft:
+                self._sampler.draft(context.feed(tokens, 1)[0], 0)
+            else:
+                self._sampler.sample(context.feed(tokens, item.width)[0], 0)
+            seconds = self._clock() - began
+        finally:
+            context.rollback(n_held)
+        self._last, self._native_s = item, model.native_s
+        self._n_alike = self._n_alike + 1 if is_alike else 0
+        if not is_alike:
+            item.first_s.append(seconds)
+        # A GPU's driver records a graph when it comes for the second time.
+        counts = self._n_alike >= (2 if model.info.n_gpu_layers else 1)
+        if counts:
+            item.seconds.append(seconds)
+        return counts
+
+    def take(self, item: Item, n: int = 1) -> float | None:
+        """Decode until `n` more times are there; returns their median, None without room."""
+        if not item.has_room:
+            return None
+        for _ in range(n):
+            while not self.run(item):
+                pass
+        return statistics.median(item.seconds[-n:])
+
+    def context_slope(self, context: CachedContext, n_more: int, limit_s: float) -> float | None:
+        """Return by which share of itself a plain step gets dearer with each token of the context.
+
+        Args:
+            context: Holds the same tokens afterwards.
+            n_more: Tokens that are put behind them for a while, fewer where there is less room.
+            limit_s: Seconds behind which no more of them are put there.
+
+        Returns:
+            None where too few find room to tell.
+
+        Raises:
+            CancelledError: The flag was set.
+            EngineError: The model failed; the context is as before, or empty.
+        """
+        n_held = len(context.tokens)
+        n_more = min(n_more, context.n_ctx - n_held - 1)
+        if n_more < _LEAST_MORE:
+            return None
+        tokens = _tokens(context, n_more)
+        began = self._clock()
+        try:
+            here_s = self.take(Item(context, 1), _N_SLOPE)
+            for done in range(0, n_more, _PIECE):
+                if done and self._clock() - began > limit_s:
+                    break
+                context.feed(tokens[done : done + _PIECE], 0)
+            n_there = len(context.tokens)
+            there_s = self.take(Item(context, 1), _N_SLOPE)
+        finally:
+            self._last = None
+            context.rollback(n_held)
+        if here_s is None or there_s is None or n_there - n_held < _LEAST_MORE:
+            return None
+        # here = A (1 + b n_held) and there = A (1 + b n_there), solved for b
+        below = here_s * n_there - there_s * n_held
+        return min(max((there_s - here_s) / below, 0.0), MOST_SLOPE) if below > 0 else MOST_SLOPE
+
+
+def items_of(pair: LoadedPair) -> list[Item]:
+    """Return what there is to measure, in order: nothing of a model that takes no tokens back."""
+    target, draft = pair.target, pair.draft
+    if not target.model.can_rollback:
+        return []
+    # In exact mode shorter batches are padded, so that a plain step is as wide as the narrowest.
+    widest = min(target.max_width, target.model.max_rows)
+    items = [
+        Item(target, width) for width in WIDTHS if width == 1 or target.min_width < width <= widest
+    ]
+    if draft and draft.model.can_rollback:
+        items.insert(_N_FIRST, Item(draft, 1, is_draft=True))
+        items.append(Item(draft, BACKLOG, is_draft=True))
+    return items
+
+
+def _tokens(context: CachedContext, n: int) -> Sequence[int]:
+    """Return tokens to decode: the context's last ones, or any where it holds too few."""
+    if len(context.tokens) >= n:
+        return context.tokens[-n:]
+    rng = np.random.default_rng(0)
+    tokens: list[int] = rng.integers(0, context.model.vocab.n_tokens, n).tolist()
+    return tokens

@@ -1,0 +1,85 @@
+"""What decodes of a pair cost, kept in the facts from one load to the next.
+
+The target's table stands under its own key, which names model, build, threads and cache types, and
+under the widths that exact mode leaves; the draft model's figures stand under its own key alone.
+Nothing of a text is in either.
+"""
+
+from __future__ import annotations
+
+import json
+
+from paceline.engine.control.costs import VerifyCosts
+from paceline.engine.control.draft_costs import DraftCosts
+from paceline.engine.facts import Facts
+from paceline.engine.pair import LoadedPair
+from paceline.engine.prefix import CachedContext
+
+DRAFTER = "draft"
+"""The drafter whose costs are those of the pair's draft model."""
+BACKLOG = 32
+"""Tokens of the batch that shows what catching up costs the draft model."""
+_MOST_S = 1e3  # nobody has waited longer for a draft model's token, so the file is damaged
+
+
+def recall_costs(pair: LoadedPair) -> bool:
+    """Give the pair what was measured in an earlier load; False: nothing was.
+
+    A text that cannot be read counts as nothing.
+    """
+    text = pair.facts.get(_target_key(pair.target))
+    if not isinstance(text, str):
+        return False
+    try:
+        pair.knowledge.costs = VerifyCosts.from_json(text)
+    except (ValueError, RecursionError):
+        return False
+    if pair.draft:
+        seconds = _parse(pair.facts.get(_draft_key(pair.draft)))
+        if seconds:
+            add_draft_costs(pair.knowledge.draft_cost(DRAFTER), *seconds)
+    return True
+
+
+def keep_costs(pair: LoadedPair) -> None:
+    """Note what is known by now, measured or learned from real steps."""
+    costs = pair.knowledge.costs
+    if costs.plain is not None:
+        _put(pair.facts, _target_key(pair.target), costs.to_json())
+    if pair.draft:
+        drafting = pair.knowledge.draft_cost(DRAFTER)
+        if drafting.per_token is not None:
+            seconds = [drafting.per_token, drafting.per_backlog or 0.0]
+            _put(pair.facts, _draft_key(pair.draft), json.dumps(seconds))
+
+
+def _put(facts: Facts, key: str, text: str) -> None:
+    if facts.get(key) != text:
+        facts.put(key, text)
+
+
+def add_draft_costs(costs: DraftCosts, token_s: float, backlog_s: float) -> None:
+    """Count the seconds of one token alone and, above 0, of one more in a batch."""
+    costs.add(1, token_s)
+    if backlog_s > 0:
+        costs.add(BACKLOG, token_s + backlog_s * (BACKLOG - 1), BACKLOG)
+
+
+def _target_key(target: CachedContext) -> str:
+    key = f"verify_costs|{target.model.facts_key}"
+    if target.min_width > 1 or target.max_width < target.model.n_batch:
+        key += f"|w{target.min_width}-{target.max_width}"
+    return key
+
+
+def _draft_key(draft: CachedContext) -> str:
+    return f"draft_costs|{draft.model.facts_key}"
+
+
+def _parse(fact: object) -> tuple[float, float] | None:
+    try:
+        token_s, backlog_s = (float(part) for part in json.loads(str(fact)))
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return None
+    is_sound = 0 < token_s < _MOST_S and 0 <= backlog_s < _MOST_S
+    return (token_s, backlog_s) if is_sound else None

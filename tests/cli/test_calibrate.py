@@ -1,0 +1,152 @@
+"""`paceline calibrate`: the table, the JSON, what it keeps, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import make_pairs
+from cli.program import assert_one_clear_line, paceline
+from paceline.cli import calibrate
+from paceline.cli.interrupts import Interrupts
+from paceline.engine.decode_timer import WIDTHS
+from paceline.engine.facts import Facts
+from paceline.engine.threads import default_threads
+from paceline.errors import UserError
+from paceline.messages import Calibrate, Calibrated, Command, EngineDied, Event
+
+TARGET = make_pairs.DEMO_TARGET
+FIELDS = ["tokens", "seconds", "ratio", "seconds_per_token", "break_even", "n_samples"]
+
+
+def test_json_has_every_width_and_the_facts_keep_it(paceline_home: Path) -> None:
+    result = paceline("calibrate", "--json")
+    assert result.code == 0, result.err
+    assert result.err == ""
+    report = json.loads(result.out)
+    assert list(report) == [
+        "target", "draft", "threads", "draft_threads", "widths", "draft_token_s", "conclusion",
+    ]  # fmt: skip
+    assert "demo" in report["target"]
+    assert "demo" in report["draft"]
+    assert report["threads"]["batch"] == default_threads()
+    rows = report["widths"]
+    assert [row["tokens"] for row in rows] == sorted(WIDTHS)
+    for row in rows:
+        assert list(row) == FIELDS
+        assert row["seconds"] > 0
+        assert row["ratio"] == pytest.approx(row["seconds"] / rows[0]["seconds"])
+        assert row["seconds_per_token"] == pytest.approx(row["seconds"] / row["tokens"])
+    assert rows[0]["ratio"] == 1
+    assert 0 < report["draft_token_s"] < rows[0]["seconds"]
+    assert report["conclusion"].endswith(".")
+    caches = [path.parent for path in paceline_home.rglob("facts.json")]
+    assert len(caches) == 1
+    kept = Facts(str(caches[0]))._facts
+    assert sum(key.startswith("verify_costs|") for key in kept) == 1
+    assert sum(key.startswith("draft_costs|") for key in kept) == 1
+
+
+def test_the_table_for_people_without_a_draft_model_from_a_process_of_its_own() -> None:
+    result = paceline(
+        "calibrate", "--target", TARGET, "--threads", "1", "--ctx", "128", "--host", "process"
+    )
+    assert result.code == 0, result.err
+    lines = result.out.splitlines()
+    assert lines[0].startswith("target ")
+    assert "threads: 1 for single tokens (as given), 1 for batches" in lines[0]
+    assert not any(line.startswith("draft") for line in lines)
+    head = next(line for line in lines if line.startswith("tokens"))
+    for title in ("ms per step", "of a plain step", "ms per token", "pays from"):
+        assert title in head
+    table = lines[lines.index(head) + 1 :][: len(WIDTHS)]
+    assert [int(line.split()[0]) for line in table] == sorted(WIDTHS)
+    assert lines[-1].endswith(".")
+    assert "draft model" not in result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--target", "/nowhere/model.gguf"], 1),
+        (["--threads", "0"], 2),
+        (["--strategy", "off"], 2),
+        (["--target", ""], 2),
+    ],
+)
+def test_what_cannot_be_measured(arguments: list[str], code: int) -> None:
+    result = paceline("calibrate", *arguments)
+    assert result.code == code
+    assert result.out == ""
+    assert_one_clear_line(result)
+
+
+class Client:
+    """An engine that answers as it was told, or never."""
+
+    def __init__(self, interrupts: Interrupts, *answers: Event) -> None:
+        self.interrupts = interrupts
+        self.answers = answers
+        self.cancelled: list[str] = []
+        self.commands: list[Command] = []
+
+    def set_listener(self, listener: Callable[[Event], None]) -> None:
+        self.listener = listener
+
+    def submit(self, command: Command) -> None:
+        self.commands.append(command)
+        if not self.answers:
+            signal.raise_signal(signal.SIGINT)
+            deadline = time.monotonic() + 5
+            while not self.cancelled and time.monotonic() < deadline:
+                time.sleep(0.005)
+            self.listener(Calibrated("calibrate", problem="Stopped."))
+        for answer in self.answers:
+            self.listener(answer)
+
+    def cancel(self, request_id: str) -> None:
+        self.cancelled.append(request_id)
+
+
+def measure(*answers: Event) -> tuple[Client, UserError | None]:
+    with Interrupts() as interrupts:
+        client = Client(interrupts, *answers)
+        try:
+            calibrate.measure(client, interrupts)  # type: ignore[arg-type]
+        except UserError as error:
+            return client, error
+    return client, None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals work differently there")
+def test_ctrl_c_stops_it() -> None:
+    client, error = measure()
+    assert client.commands == [Calibrate("calibrate")]
+    assert client.cancelled == ["calibrate"]
+    assert error is not None
+    assert (error.code, error.exit_code) == ("cancelled", 130)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Calibrated("calibrate", problem="It broke."), "It broke."),
+        (EngineDied("The engine crashed.", "Try again."), "The engine crashed. Try again."),
+    ],
+)
+def test_an_engine_that_fails_is_told(answer: Event, words: str) -> None:
+    _, error = measure(answer)
+    assert error is not None
+    assert str(error) == words
+    assert error.exit_code == 1
+
+
+def test_help_names_it() -> None:
+    assert "calibrate " in paceline("--help").out
+    assert "--threads-draft" in paceline("calibrate", "--help").out

@@ -1,0 +1,268 @@
+"""The commands `Calibrate` and `Reset` on scripted models, and what `Calibrate` measures."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from engine.test_calibration import Cost, flat
+from engine.timed_models import Clock, TimedModel, pair_of
+from paceline.engine.decode_timer import WIDTHS
+from paceline.engine.fake import FakeBackend, FakeModel
+from paceline.engine.full_calibration import LIMIT_S, LONG_S, ROUNDS, calibrated
+from paceline.engine.service import EngineService
+from paceline.errors import CancelledError, ComputeFailedError, EngineError
+from paceline.hosting.inline import InlineClient
+from paceline.hosting.service import make_engine_service
+from paceline.messages import (
+    Calibrate,
+    Calibrated,
+    ChatMessage,
+    Event,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    Reset,
+    StartTurn,
+    TurnFinished,
+    TurnStarted,
+    Unloaded,
+)
+
+ASK = (ChatMessage("user", "hello there, how are you"),)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_it_measures_everything_and_leaves_empty_contexts(clock: Clock) -> None:
+    target, draft = TimedModel(clock, flat(0.02), n_ctx=1024), TimedModel(clock, flat(0.001))
+    pair = pair_of(target, draft)
+    pair.target.feed([1, 2, 3], 0)
+    answer = calibrated(pair, Calibrate("c"), clock)
+    assert (answer.request_id, answer.problem, answer.n_threads) == ("c", "", 1)
+    assert target.tokens == draft.tokens == pair.target.tokens == []
+    measured = {cost.width: cost for cost in answer.costs if cost.n_samples}
+    assert set(measured) == set(WIDTHS)
+    for width, cost in measured.items():
+        assert cost.n_samples == ROUNDS
+        assert cost.seconds == pytest.approx(flat(0.02)(width, 64), rel=0.02)
+    assert [cost.width for cost in answer.draft_costs] == [1, 32]
+    assert answer.draft_costs[0].seconds == pytest.approx(flat(0.001)(1, 64))
+    knowledge = pair.knowledge
+    assert knowledge.costs.slope == pytest.approx(0.001, rel=0.05)
+    assert knowledge.switch == pytest.approx(0.002 / flat(0.02)(1, 64), rel=0.3)
+    assert pair.facts.get("verify_costs|fake")
+
+
+def test_it_forgets_what_was_measured_before(clock: Clock) -> None:
+    pair = pair_of(TimedModel(clock, flat(0.004)))
+    pair.knowledge.costs.add(1, 0, 9.0)
+    pair.knowledge.costs.add(62, 0, 9.0)
+    calibrated(pair, Calibrate("c"), clock)
+    assert pair.knowledge.costs.plain == pytest.approx(0.004)
+    assert pair.knowledge.costs.n_samples(62) == 0
+
+
+@pytest.mark.parametrize("cost", [flat(0.5), flat(3.0)])
+def test_a_slow_model_is_measured_in_fewer_rounds(clock: Clock, cost: Cost) -> None:
+    pair = pair_of(TimedModel(clock, cost))
+    began = clock.now
+    answer = calibrated(pair, Calibrate("c"), clock)
+    round_s = sum(2 * cost(width, 64) for width in WIDTHS)
+    assert clock.now - began <= max(LIMIT_S + round_s, 2 * round_s) + LONG_S + 30 * cost(1, 512)
+    assert {cost.n_samples for cost in answer.costs} <= {0, 2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("n_ctx", [4, 16, 70])
+def test_a_short_context(clock: Clock, n_ctx: int) -> None:
+    pair = pair_of(TimedModel(clock, flat(0.001), n_ctx=n_ctx))
+    answer = calibrated(pair, Calibrate("c"), clock)
+    assert not answer.problem
+    room = n_ctx - min(64, n_ctx // 2)
+    assert {c.width for c in answer.costs if c.n_samples} == {w for w in WIDTHS if w <= room}
+
+
+@pytest.mark.parametrize("at", [0, 1, 7, 50, 130])
+def test_a_cancel_anywhere_leaves_what_was_known(clock: Clock, at: int) -> None:
+    target = TimedModel(clock, flat(0.004))
+    pair = pair_of(target)
+    pair.knowledge.costs.add(1, 0, 9.0)
+
+    def stop(n_decodes: int) -> None:
+        if n_decodes == at:
+            raise CancelledError
+
+    target.before = stop
+    answer = calibrated(pair, Calibrate("c"), clock)
+    assert answer == Calibrated("c", problem="Stopped.")
+    assert pair.knowledge.costs.plain == 9.0
+    assert target.tokens == pair.target.tokens == []
+    assert not pair.is_lost
+
+
+@pytest.mark.parametrize(
+    ("error", "is_lost"),
+    [
+        (EngineError("odd", "It went wrong.", "Try again."), False),
+        (ComputeFailedError("compute-failed", "It broke."), True),
+    ],
+)
+def test_a_failure_is_told(clock: Clock, error: EngineError, *, is_lost: bool) -> None:
+    target = TimedModel(clock, flat(0.004))
+    pair = pair_of(target)
+
+    def fail(n_decodes: int) -> None:
+        if n_decodes == 9:
+            raise error
+
+    target.before = fail
+    assert calibrated(pair, Calibrate("c"), clock).problem == str(error)
+    assert pair.is_lost == is_lost
+
+
+def test_what_takes_no_tokens_back_is_not_measured(clock: Clock) -> None:
+    pair = pair_of(TimedModel(clock, flat(1.0), can_rollback=False))
+    assert "cannot take tokens back" in calibrated(pair, Calibrate("c"), clock).problem
+
+
+# ---------------------------------------------------------------------------- as commands
+
+
+class Bench:
+    """An inline engine on scripted models."""
+
+    def __init__(self, target: FakeModel, draft: FakeModel | None = None) -> None:
+        self.models = {"target": target} | ({"draft": draft} if draft else {})
+        self.client = InlineClient(
+            partial(make_engine_service, backend=lambda: FakeBackend(self.models))
+        )
+        self.events: list[Event] = []
+        self.client.set_listener(self.events.append)
+
+    @property
+    def service(self) -> EngineService:
+        assert isinstance(self.client._service, EngineService)
+        return self.client._service
+
+    def load(self, cache_dir: str = "") -> None:
+        draft = ModelParams("draft") if "draft" in self.models else None
+        self.client.submit(LoadPair("load", ModelParams("target"), draft, cache_dir=cache_dir))
+        assert isinstance(self.events[-1], PairLoaded)
+        self.events.clear()
+
+    def ask(self) -> int:
+        """Get a reply; returns how many tokens of the prompt were still there."""
+        self.events.clear()
+        self.client.submit(StartTurn("t", ASK, strategy="prompt-lookup", seed=1, max_tokens=20))
+        assert isinstance(self.events[-1], TurnFinished)
+        return next(e.n_reused for e in self.events if isinstance(e, TurnStarted)) and (
+            self.events[-1].stats.n_reused
+        )
+
+
+def made(clock: Clock) -> Bench:
+    return Bench(TimedModel(clock, flat(0.001)), TimedModel(clock, flat(0.001)))
+
+
+def test_calibrate_is_answered(clock: Clock, tmp_path: Path) -> None:
+    bench = made(clock)
+    bench.client.submit(Calibrate("none"))
+    assert bench.events == [Calibrated("none", problem="No model is loaded.")]
+    bench.load(str(tmp_path))
+    bench.client.submit(Calibrate("c"))
+    (answer,) = bench.events
+    assert isinstance(answer, Calibrated)
+    assert not answer.problem
+    assert {cost.width for cost in answer.costs if cost.n_samples} == set(WIDTHS)
+    assert not bench.service.idle(), "nothing is missing any more"
+    again = made(clock)
+    again.load(str(tmp_path))
+    assert again.service._pair is not None
+    assert again.service._pair.knowledge.costs.missing(WIDTHS) == []
+
+
+def test_calibrate_can_be_cancelled_by_its_id(clock: Clock) -> None:
+    bench = made(clock)
+    bench.load()
+    target = bench.models["target"]
+    assert isinstance(target, TimedModel)
+    target._cancel = bench.client._inbox.flag
+    n = len(target.widths)
+    target.before = lambda n_decodes: bench.client.cancel("c") if n_decodes == n + 5 else None
+    bench.client.submit(Calibrate("c"))
+    assert bench.events == [Calibrated("c", problem="Stopped.")]
+    assert len(target.widths) == n + 5
+    target.before = lambda n_decodes: None
+    assert bench.ask() == 0
+
+
+def test_a_computation_that_fails_frees_the_models(clock: Clock) -> None:
+    bench = made(clock)
+    bench.load()
+    target = bench.models["target"]
+    assert isinstance(target, TimedModel)
+
+    def fail(_n: int) -> None:
+        raise ComputeFailedError("compute-failed", "It broke.")
+
+    target.before = fail
+    bench.client.submit(Calibrate("c"))
+    assert [type(e) for e in bench.events] == [Unloaded, Calibrated]
+    assert target.closed
+
+
+def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
+    bench = made(clock)
+    bench.client.submit(Reset())  # nothing is there to be forgotten
+    assert bench.events == []
+    bench.load()
+    while bench.service.idle():
+        pass
+    bench.ask()
+    assert bench.ask() > 10, "the prompt is still there"
+    pair = bench.service._pair
+    assert pair is not None
+    pair.kept["index"] = object()
+    pair.knowledge.accepted("draft")
+    costs, plain = pair.knowledge.costs, pair.plain_speed.tokens_per_s
+    assert plain is not None
+    bench.events.clear()
+    bench.client.submit(Reset())
+    assert bench.events == []
+    assert pair.target.tokens == bench.models["target"].tokens == []
+    assert pair.draft is not None
+    assert pair.draft.tokens == bench.models["draft"].tokens == []
+    assert pair.kept == {}
+    assert pair.knowledge.acceptance == {}
+    assert pair.knowledge.costs is costs
+    assert costs.missing(WIDTHS) == []
+    assert pair.plain_speed.tokens_per_s == plain
+    assert bench.ask() == 0
+
+
+def test_a_draft_model_that_takes_no_tokens_back_is_left_out(clock: Clock) -> None:
+    draft = TimedModel(clock, flat(0.001), can_rollback=False)
+    pair = pair_of(TimedModel(clock, flat(0.02)), draft)
+    guess = pair.knowledge.draft_cost("draft").guess = 0.3
+    answer = calibrated(pair, Calibrate("c"), clock)
+    assert answer.problem == ""
+    assert answer.costs
+    assert answer.draft_costs == ()
+    assert pair.knowledge.draft_cost("draft").guess == guess
+
+
+def test_what_real_steps_have_taught_is_kept_at_the_end(clock: Clock, tmp_path: Path) -> None:
+    bench = made(clock)
+    bench.load(str(tmp_path))
+    assert bench.service._pair is not None
+    bench.service._pair.knowledge.costs.add(1, 0, 0.004)
+    bench.client.close()
+    again = made(clock)
+    again.load(str(tmp_path))
+    assert again.service._pair is not None
+    assert again.service._pair.knowledge.costs.plain == 0.004

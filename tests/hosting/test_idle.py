@@ -1,0 +1,251 @@
+"""Idle time: who may use it, how a command gets it back, and what happens to a process in it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from hosting import hanging
+from hosting.observed import Host, deaths_of, finished_text, text_of
+from hosting.rig import wait_until
+from paceline.engine.facts import Facts
+from paceline.hosting import service as hosting_service
+from paceline.hosting import watchdog
+from paceline.hosting.inbox import Inbox
+from paceline.hosting.service import next_command
+from paceline.messages import (
+    Calibrate,
+    Calibrated,
+    ChatMessage,
+    CountTokens,
+    DescribeEngine,
+    EngineDied,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    Reset,
+    Shutdown,
+    StartTurn,
+    TurnFinished,
+)
+
+AllowWarnings = Callable[[str], None]
+
+
+# ----------------------------------------------------------------------------------- the inbox
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return Inbox()
+
+
+@pytest.mark.parametrize(
+    "command", [StartTurn("t"), CountTokens("c", ()), Shutdown(), DescribeEngine(), Reset()]
+)
+def test_whatever_comes_in_idle_time_sets_the_flag_and_is_not_lost(
+    inbox: Inbox, command: DescribeEngine
+) -> None:
+    inbox.flag.set()  # of what ran before
+    assert inbox.begin_idle()
+    assert not inbox.flag.is_set()
+    inbox.put(command)
+    assert inbox.flag.is_set()
+    assert not inbox.begin_idle(), "there is something to do"
+    assert inbox.get(0) == command
+    assert not inbox.flag.is_set(), "the flag was not meant for the command"
+
+
+def test_a_cancel_in_idle_time_reaches_what_waits_and_nothing_else(inbox: Inbox) -> None:
+    assert inbox.begin_idle()
+    inbox.cancel("t")
+    assert not inbox.flag.is_set()
+    inbox.put(StartTurn("t"))
+    inbox.cancel("t")
+    assert inbox.get(0) == StartTurn("t")
+    assert inbox.flag.is_set()
+
+
+def test_a_command_behind_idle_time_sets_no_flag(inbox: Inbox) -> None:
+    assert inbox.begin_idle()
+    assert inbox.get(0) is None
+    inbox.put(StartTurn("t"))
+    assert not inbox.flag.is_set()
+
+
+def test_calibrate_can_be_cancelled(inbox: Inbox) -> None:
+    inbox.put(Calibrate("c"))
+    inbox.get()
+    inbox.cancel("c")
+    assert inbox.flag.is_set()
+
+
+# ------------------------------------------------------------------------------- next_command
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hosting_service, "IDLE_AFTER_S", 0.01)
+
+
+def test_a_command_that_is_there_leaves_no_idle_time(inbox: Inbox) -> None:
+    def idle() -> bool:
+        raise AssertionError
+
+    for command in (Reset(), DescribeEngine()):
+        inbox.put(command)
+    assert next_command(inbox, idle) == Reset()
+    assert next_command(inbox, idle) == DescribeEngine()
+    assert next_command(inbox, None, 0.01) is None
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_service_that_has_nothing_to_do_is_asked_once(inbox: Inbox) -> None:
+    calls = []
+
+    def idle() -> bool:
+        calls.append(time.monotonic())
+        return len(calls) < 3
+
+    assert next_command(inbox, idle, 0.05) is None
+    assert len(calls) == 3
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_command_ends_idle_time_and_is_not_kept_waiting(inbox: Inbox) -> None:
+    """The flag reaches what runs, as llama.cpp polls it, and the command follows."""
+    waits = threading.Event()
+
+    def idle() -> bool:
+        waits.set()
+        while not inbox.flag.is_set():
+            time.sleep(0.001)
+        return True
+
+    put_at = 0.0
+
+    def put() -> None:
+        nonlocal put_at
+        waits.wait(5)
+        put_at = time.monotonic()
+        inbox.put(StartTurn("t"))
+
+    thread = threading.Thread(target=put)
+    thread.start()
+    assert next_command(inbox, idle) == StartTurn("t")
+    assert time.monotonic() - put_at < 0.5
+    thread.join()
+    assert not inbox.flag.is_set()
+
+
+# ---------------------------------------------------------------------- an engine in a process
+
+
+@pytest.fixture
+def host_with(demo_pair: tuple[Path, Path], tmp_path: Path) -> Iterator[Callable[..., Host]]:
+    hosts: list[Host] = []
+
+    def make(*main: object) -> Host:
+        host = Host(demo_pair, *main)  # type: ignore[arg-type]
+        target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
+        loaded = host.submit(LoadPair("load", target, draft, cache_dir=str(tmp_path)))[-1]
+        assert isinstance(loaded, PairLoaded), loaded
+        hosts.append(host)
+        return host
+
+    yield make
+    for host in hosts:
+        assert host.client.close()
+
+
+def measured(folder: Path) -> bool:
+    facts = Facts(str(folder))
+    return any(key.startswith("verify_costs|") for key in facts._facts)
+
+
+def test_the_process_measures_while_nobody_wants_anything_and_then_rests(
+    host_with: Callable[..., Host], tmp_path: Path
+) -> None:
+    host = host_with()
+    wait_until(lambda: measured(tmp_path), 20)
+    process = psutil.Process(host.service.pid)
+    host.service.look()
+    before = process.cpu_times()
+    time.sleep(0.2)
+    after = process.cpu_times()
+    assert after.user + after.system - before.user - before.system < 0.1, "it does nothing"
+    answer = host.submit(Calibrate("c"))[-1]
+    assert isinstance(answer, Calibrated)
+    assert not answer.problem
+    assert host.submit(Reset()) == []
+
+
+def test_commands_in_the_middle_of_it_are_carried_out_as_ever(
+    host_with: Callable[..., Host], tmp_path: Path
+) -> None:
+    host = host_with()
+    expected = finished_text(host.reply(max_tokens=30))
+    for pause in range(6):
+        time.sleep(hosting_service.IDLE_AFTER_S / 2 + 0.04 * pause)
+        assert finished_text(host.reply(max_tokens=30)) == expected
+        (count,) = host.submit(CountTokens("c", (ChatMessage("user", "hello"),)))
+        assert count.n_tokens > 0  # type: ignore[union-attr]
+    wait_until(lambda: measured(tmp_path), 20)
+
+
+def test_a_kill_in_idle_time_is_told(
+    host_with: Callable[..., Host], allow_warnings: AllowWarnings
+) -> None:
+    allow_warnings("from outside")
+    host = host_with()
+    time.sleep(hosting_service.IDLE_AFTER_S)  # now or soon it measures
+    psutil.Process(host.service.pid).kill()
+    n = len(host.told)
+
+    def look() -> bool:
+        host.service.look()
+        return len(host.told) > n
+
+    wait_until(look)
+    (death,) = (event for _, event in host.told[n:])
+    assert isinstance(death, EngineDied)
+    assert "from outside" in death.reason
+
+
+def test_a_decode_that_hangs_in_idle_time_is_found_and_the_process_replaced(
+    host_with: Callable[..., Host], allow_warnings: AllowWarnings, tmp_path: Path
+) -> None:
+    allow_warnings("its process is ended")
+    host = host_with(hanging.hanging(hanging.idle_decode, "sleep", str(tmp_path / "mark")))
+    pid = host.service.pid
+    n = len(host.told)
+
+    def look() -> bool:
+        host.service.look()
+        return len(host.told) > n
+
+    wait_until(look, 15)
+    (death,) = (event for _, event in host.told[n:])
+    assert isinstance(death, EngineDied)
+    assert "computation of the engine hangs" in death.reason
+    assert not psutil.pid_exists(pid)
+    host.ready()
+
+
+def test_a_command_behind_a_slow_decode_of_idle_time_waits_for_it(
+    host_with: Callable[..., Host], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It cannot be stopped at once, as on a GPU; but it is no hang."""
+    mark = tmp_path / "mark"
+    monkeypatch.setattr(watchdog, "SILENT_S", 0.8)
+    host = host_with(hanging.hanging(hanging.idle_decode, "dawdle", str(mark)))
+    wait_until(mark.exists)
+    events = host.reply(max_tokens=5)
+    assert not deaths_of(events)
+    assert isinstance(events[-1], TurnFinished)
+    assert text_of(events)

@@ -1,0 +1,159 @@
+"""Measuring in idle time on real weights: the next reply and the contexts never tell of it."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import threading
+import time
+from pathlib import Path
+
+import llama_cpp
+import pytest
+
+from integration.engine import WARM, Engine
+from paceline.engine.calibration import IdleCalibration
+from paceline.engine.control.costs import VerifyCosts
+from paceline.engine.pair import LoadedPair
+from paceline.engine.prefix import CachedContext
+from paceline.engine.service import EngineService
+from paceline.messages import ChatMessage, Reset, TurnFinished
+
+FIRST = "How do I read a file line by line?"
+NEXT = "And how do I write one?"
+
+
+class Idling(Engine):
+    """An engine that a test lets measure between two replies."""
+
+    @property
+    def service(self) -> EngineService:
+        assert isinstance(self.client._service, EngineService)
+        return self.client._service
+
+    @property
+    def pair(self) -> LoadedPair:
+        assert self.service._pair is not None
+        return self.service._pair
+
+    def first(self) -> TurnFinished:
+        return self.reply(FIRST, strategy="draft", sampling=WARM, max_tokens=60)
+
+    def next(self, before: TurnFinished) -> TurnFinished:
+        messages = (
+            ChatMessage("user", FIRST),
+            ChatMessage("assistant", before.text),
+            ChatMessage("user", NEXT),
+        )
+        return self.reply("", messages=messages, strategy="draft", sampling=WARM, max_tokens=60)
+
+    def begin_anew(self) -> None:
+        """Let it measure everything once more."""
+        self.pair.knowledge.costs = VerifyCosts()
+        self.pair.knowledge.draft_costs.clear()
+        self.service._calibration = IdleCalibration(self.pair, is_known=False)
+
+    def state(self) -> list[tuple[bytes, list[int], int]]:
+        """Every cell of both contexts, and their books."""
+        assert self.pair.draft
+        return [
+            (_cells(context), list(context.tokens), context._n_whole)
+            for context in (self.pair.target, self.pair.draft)
+        ]
+
+
+def _cells(context: CachedContext) -> bytes:
+    native = context.model._context  # type: ignore[attr-defined]
+    size = llama_cpp.llama_state_seq_get_size(native, 0)
+    buffer = (ctypes.c_uint8 * size)()
+    assert llama_cpp.llama_state_seq_get_data(native, buffer, size, 0) == size
+    return bytes(buffer)
+
+
+def idle_to_the_end(engine: Idling) -> int:
+    n = 0
+    while engine.service.idle():
+        n += 1
+    return n
+
+
+def idle_with_interruptions(engine: Idling) -> int:
+    """Let another thread set the flag again and again, at any moment; returns how often."""
+    flag, chance = engine.client._inbox.flag, random.Random(5)
+    n_set, is_over = 0, threading.Event()
+
+    def disturb() -> None:
+        nonlocal n_set
+        while not is_over.is_set():
+            time.sleep(0.004 * chance.random())
+            flag.set()
+            n_set += 1
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        for _ in range(100):
+            flag.clear()
+            engine.service.idle()
+    finally:
+        is_over.set()
+        thread.join()
+        flag.clear()
+    return n_set
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["plain", "exact"])
+@pytest.mark.parametrize("idle", [idle_to_the_end, idle_with_interruptions])
+def test_replies_and_contexts_are_those_without_it(
+    demo_pair: tuple[Path, Path], idle: object, *, exact: bool
+) -> None:
+    assert callable(idle)
+    with Idling(*demo_pair, exact=exact) as engine:
+        first = engine.first()
+        expected = engine.next(first)
+        engine.client.submit(Reset())
+        engine.begin_anew()
+        assert idle(engine) > 10
+        assert engine.first().tokens == first.tokens
+        before = engine.state()
+        assert len(before[0][1]) > 40
+        engine.begin_anew()
+        assert idle(engine) > 10
+        assert engine.state() == before
+        found = engine.next(first)
+    assert found.tokens == expected.tokens
+    assert found.text == expected.text
+    assert found.stats.n_reused == expected.stats.n_reused
+
+
+def test_the_costs_are_those_of_real_steps(demo_pair: tuple[Path, Path]) -> None:
+    with Idling(*demo_pair) as engine:
+        engine.first()
+        idle_to_the_end(engine)
+        costs = engine.pair.knowledge.costs
+        plain_s = costs.seconds(1, len(engine.pair.target.tokens))
+        assert plain_s is not None
+        speed = engine.pair.plain_speed.tokens_per_s
+        assert speed is not None
+        assert 0.1 < plain_s * speed < 10  # a busy machine; the two are minutes of one load
+        wide_s = costs.seconds(17, 0)
+        assert wide_s is not None
+        assert 1 < wide_s / (costs.seconds(1, 0) or 0) < 100
+        drafting = engine.pair.knowledge.draft_cost("draft")
+        assert drafting.per_token is not None
+        assert 0 < drafting.per_token < plain_s
+        assert engine.service._calibration is not None
+        assert engine.service._calibration.spent_s < 10
+
+
+def test_a_full_context_is_left_alone(demo_pair: tuple[Path, Path]) -> None:
+    with Idling(*demo_pair, n_ctx=64) as engine:
+        last = engine.run(
+            "", messages=(), prompt_tokens=tuple(range(200, 250)), max_tokens=40, ignore_eog=True
+        )
+        assert isinstance(last, TurnFinished)
+        assert last.reason == "context"
+        before = engine.state()
+        assert len(before[0][1]) >= 63
+        idle_to_the_end(engine)
+        assert engine.state() == before
