@@ -16,6 +16,8 @@ from paceline.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paceline.bench.runs import Report
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code."""
@@ -32,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from paceline.cli.main import run
 
-        return run(given, _open_window, _smoke_test)
+        return run(given, _open_window, _smoke_test, _draw_chart)
     except KeyboardInterrupt:
         return 130
 
@@ -51,6 +53,14 @@ def _smoke_test(out: Path) -> int:
     except ImportError as error:
         raise _no_window(error) from error
     return run_smoke_test(out)
+
+
+def _draw_chart(report: Report, path: Path) -> int:
+    try:
+        from paceline.gui.bench_picture import draw_chart
+    except ImportError as error:
+        raise _no_window(error) from error
+    return draw_chart(report, path)
 
 
 def _no_window(error: ImportError) -> UserError:

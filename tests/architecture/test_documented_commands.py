@@ -96,7 +96,7 @@ def test_commands_are_found_in_blocks_and_in_text() -> None:
     [
         "paceline chat --no-such-option",
         "paceline dance",
-        "paceline bench --repeat 3",
+        "paceline bench --repeats 3",
         "python3 packaging/no_such_script.py",
         "python3 -m paceline chat --top-k many",
     ],

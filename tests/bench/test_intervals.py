@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
+from collections.abc import Sequence
 
 import pytest
 
-from paceline.bench.intervals import median_interval, percentile
+from paceline.bench.intervals import Interval, bootstrap, median_interval, percentile
 
 
 @pytest.mark.parametrize(
@@ -39,3 +41,19 @@ def test_most_intervals_hold_the_true_median() -> None:
     held = sum(interval.low <= 1.0 <= interval.high for interval in intervals)
     assert held >= 33
     assert median_interval([2.0] * 15) == median_interval([2.0] * 3)
+
+
+def test_groups_are_resampled_apart() -> None:
+    spread = bootstrap([[1.0] * 9, [2.0] * 9, [3.0] * 9])
+    assert (spread.low, spread.median, spread.high) == (2.0, 2.0, 2.0)
+    assert bootstrap([[1.5] * 9, [1.5] * 9]) == Interval(1.5, 1.5, 1.5)
+    assert bootstrap([[0.9, 1.0, 1.1]]) == median_interval([0.9, 1.0, 1.1])
+
+
+def test_another_middle_than_the_median() -> None:
+    def product(groups: Sequence[Sequence[float]]) -> float:
+        return math.prod(statistics.median(group) for group in groups)
+
+    found = bootstrap([[2.0, 2.0, 3.0], [5.0, 5.0, 7.0]], product)
+    assert found.median == 10.0
+    assert (found.low, found.high) == (10.0, 21.0)

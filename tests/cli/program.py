@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import subprocess
@@ -53,6 +54,18 @@ def paceline(
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+def read_start(process: subprocess.Popen[str], n: int | None = None) -> str:
+    """Read a line of stdout, or `n` characters, and nothing more: `communicate` gets the rest."""
+    assert process.stdout is not None
+    decoder, text = codecs.getincrementaldecoder("utf-8")(), ""
+    while not text.endswith("\n") if n is None else len(text) < n:
+        byte = os.read(process.stdout.fileno(), 1)
+        if not byte:
+            break
+        text += decoder.decode(byte)
+    return text
 
 
 def chat(*arguments: str | Path, prompt: str | None = "What is a list?", **more: Any) -> Result:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.program import COMMAND, TIMEOUT_S
+from cli.program import COMMAND, TIMEOUT_S, read_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,14 +39,9 @@ def running(*arguments: str, command: Sequence[str] = COMMAND) -> Iterator[subpr
         process.communicate()
 
 
-def first_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline()
-
-
 def test_the_first_ctrl_c_ends_the_reply_and_keeps_it() -> None:
     with running(*ENDLESS, "--json") as process:
-        lines = [first_line(process) for _ in range(5)]
+        lines = [read_start(process) for _ in range(5)]
         pressed = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=TIMEOUT_S)
@@ -63,8 +58,7 @@ def test_the_first_ctrl_c_ends_the_reply_and_keeps_it() -> None:
 
 def test_the_text_ends_with_a_line_and_its_figures() -> None:
     with running(*ENDLESS) as process:
-        assert process.stdout is not None
-        start = process.stdout.read(1)
+        start = read_start(process, 1)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 130
@@ -84,7 +78,7 @@ def test_ctrl_c_at_any_moment(delay_s: float) -> None:
     )
     command = (sys.executable, "-c", wait_for_start)
     with running(*ENDLESS, "--json", command=command) as process:
-        assert first_line(process) == "started\n"
+        assert read_start(process) == "started\n"
         time.sleep(delay_s)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=TIMEOUT_S)

@@ -57,7 +57,7 @@ def loaded_by(arguments: list[str]) -> set[str]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--version"], ["--help"], ["chat", "--help"], ["bench"], ["chat", "--top-k", "x"]],
+    [["--version"], ["--help"], ["bench", "--help"], ["chat", "--top-k", "x"]],
 )
 def test_what_needs_no_engine_loads_none(arguments: list[str]) -> None:
     assert loaded_by(arguments) == set()

@@ -91,21 +91,6 @@ def test_the_first_token_costs_no_decoding() -> None:
     assert measured(10.0, tokens=tuple(range(11))).tokens_per_s == pytest.approx(10.0)
 
 
-def test_the_interval_holds_the_median_and_narrows() -> None:
-    few = figures.bootstrap([[0.9, 1.0, 1.1]])
-    many = figures.bootstrap([[0.9, 1.0, 1.1] * 30])
-    assert few.low <= few.median <= few.high
-    assert many.median == pytest.approx(1.0)
-    assert many.high - many.low < few.high - few.low
-    assert figures.bootstrap([[0.9, 1.0, 1.1]]) == few
-    assert figures.bootstrap([[1.5] * 9, [1.5] * 9]) == figures.Ratio(1.5, 1.5, 1.5)
-
-
-def test_prompts_are_resampled_apart() -> None:
-    spread = figures.bootstrap([[1.0] * 9, [2.0] * 9, [3.0] * 9])
-    assert (spread.low, spread.median, spread.high) == (2.0, 2.0, 2.0)
-
-
 def test_the_summary_counts_what_differs() -> None:
     pairs = [
         Pair("a", measured(3.0, drafted=4, accepted=2), measured(2.0, drafted=4, accepted=2)),

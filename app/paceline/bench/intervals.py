@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _SAMPLES = 4000
@@ -18,7 +18,7 @@ _SAMPLES = 4000
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A median with its 95 % interval."""
+    """A median, or another middle, with its 95 % interval."""
 
     median: float
     low: float
@@ -34,13 +34,31 @@ def median_interval(values: Sequence[float]) -> Interval:
     Args:
         values: At least one.
     """
+    return bootstrap([values])
+
+
+def median_of_all(groups: Sequence[Sequence[float]]) -> float:
+    """Return the median of the values of all groups."""
+    return statistics.median([value for group in groups for value in group])
+
+
+def bootstrap(
+    groups: Sequence[Sequence[float]],
+    middle: Callable[[Sequence[Sequence[float]]], float] = median_of_all,
+) -> Interval:
+    """Return a middle of grouped values, resampled within each group.
+
+    Groups are what differs for good reasons, such as prompts.
+
+    Args:
+        groups: At least one, none of them empty.
+        middle: What is wanted of them.
+    """
     drawn = random.Random(1)  # the same values give the same interval
-    medians = sorted(
-        statistics.median(drawn.choices(values, k=len(values))) for _ in range(_SAMPLES)
+    middles = sorted(
+        middle([drawn.choices(group, k=len(group)) for group in groups]) for _ in range(_SAMPLES)
     )
-    return Interval(
-        statistics.median(values), percentile(medians, 0.025), percentile(medians, 0.975)
-    )
+    return Interval(middle(groups), percentile(middles, 0.025), percentile(middles, 0.975))
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -37,7 +37,14 @@ from paceline.paths import demo_pair
 STEP_US = 150.0
 GREEDY_ROW_US = 20.0
 SAMPLED_ROW_US = 120.0
-STRATEGIES = ("off", "draft:n_max=4:p_min=0", "draft:n_max=16:p_min=0", "draft", "prompt-lookup")
+STRATEGIES = (
+    "off",
+    "auto",
+    "draft:n_max=4:p_min=0",
+    "draft:n_max=16:p_min=0",
+    "draft",
+    "prompt-lookup",
+)
 QUESTION = "What does os.path.join do? Show an example."
 
 

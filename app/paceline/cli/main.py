@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from paceline import __version__
-from paceline.cli.usage import Parser, not_built_yet
+from paceline.cli.usage import Parser
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-_LATER = {
-    "bench": "Run `paceline chat --json` with each strategy and compare the stats.",
-    "calibrate": "Run `paceline chat --json` and look at verify_s of each step.",
-}
+    from paceline.bench.runs import Report
 
 _EPILOG = """\
 Without arguments the window opens. Every file the program writes is under the
@@ -42,6 +39,8 @@ def build_parser() -> Parser:
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _add_chat(commands)
+    _add_bench(commands)
+    _add_calibrate(commands)
     _add_doctor(commands)
     _add_cache(commands)
     _add_models(commands)
@@ -60,6 +59,31 @@ def _add_chat(commands: argparse._SubParsersAction[Parser]) -> None:
         epilog='Example: paceline chat --prompt "What is a list?" --strategy draft:n_max=4',
     )
     chat_options.add_options(parser)
+
+
+def _add_bench(commands: argparse._SubParsersAction[Parser]) -> None:
+    from paceline.cli import bench_options
+
+    parser = commands.add_parser(
+        "bench",
+        help="measure what speculative decoding gains with these models on this machine",
+        description="Generate the same replies with several strategies, in turns and in random "
+        "order, and print how fast each of them is.",
+        epilog="Example: paceline bench --strategies draft:n_max=4,suffix,auto --repeat 5",
+    )
+    bench_options.add_options(parser)
+
+
+def _add_calibrate(commands: argparse._SubParsersAction[Parser]) -> None:
+    from paceline.cli import calibrate
+
+    parser = commands.add_parser(
+        "calibrate",
+        help="measure what steps of several tokens cost with these models on this machine",
+        description="Measure what decoding several tokens at once costs, compared with one, and "
+        "print from which acceptance on drafts pay. What is found is kept for the strategy auto.",
+    )
+    calibrate.add_options(parser)
 
 
 def _add_doctor(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -129,8 +153,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         UsageError: It cannot be understood, or names what is not built yet.
         SystemExit: Help or version were printed.
     """
-    if arguments and arguments[0] in _LATER:
-        raise not_built_yet(f"`paceline {arguments[0]}`", _LATER[arguments[0]])
     parser = build_parser()
     args = parser.parse_args(arguments)
     if args.command and args.smoke_test:
@@ -138,14 +160,29 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     return args
 
 
+def no_chart(report: Report, path: Path) -> NoReturn:
+    """Refuse to draw, where nobody has handed in what draws.
+
+    Raises:
+        UserError: Always.
+    """
+    del report
+    raise UserError(
+        "no-chart",
+        f"The chart {path} cannot be drawn: this program has no window.",
+        "Write the report by --json instead.",
+    )
+
+
 def run(
     arguments: Sequence[str],
     open_window: Callable[[], int],
     smoke_test: Callable[[Path], int],
+    draw_chart: Callable[[Report, Path], int] = no_chart,
 ) -> int:
     """Carry out a command line; returns the exit code.
 
-    The window is handed in, because the command line knows no Qt.
+    The window and what draws charts are handed in, because the command line knows no Qt.
     """
     from paceline.cli import output
 
@@ -156,7 +193,7 @@ def run(
             return smoke_test(args.smoke_test)
         if args.command is None:
             return open_window()
-        return _run_command(args)
+        return _run_command(args, draw_chart)
     except UserError as error:
         if arguments[:1] == ["chat"] and "--json" in arguments:
             _print_failure(error)
@@ -167,16 +204,24 @@ def run(
         return 0
 
 
-def _run_command(args: argparse.Namespace) -> int:
+def _run_command(args: argparse.Namespace, draw_chart: Callable[[Report, Path], int]) -> int:
     from paceline import logs
     from paceline.paths import Paths
 
     logs.set_up(Paths.from_environment().log_dir)
     try:
+        if args.command == "bench":
+            from paceline.cli import bench
+
+            return bench.run(args, draw_chart)
         if args.command == "doctor":
             from paceline.cli import doctor
 
             return doctor.run(args)
+        if args.command == "calibrate":
+            from paceline.cli import calibrate
+
+            return calibrate.run(args)
         if args.command == "cache":
             from paceline.cli import cache
 

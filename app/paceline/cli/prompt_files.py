@@ -1,22 +1,25 @@
 """Prompts that come from JSON files: conversations and token ids.
 
 A file that cannot be read is a failure (exit code 1), one with the wrong content is wrong usage
-(exit code 2). Everything in it is checked here, so that the engine only sees sound values.
+(exit code 2). What is right is `chat.prompt_json`'s matter.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
-from paceline.cli.usage import LARGEST_INT, UsageError, is_unicode
+from paceline.chat.prompt_json import PromptDataError, read_conversation, read_token_ids
+from paceline.cli.usage import UsageError
 from paceline.errors import UserError
-from paceline.messages import ChatMessage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-_ROLES = ("system", "user", "assistant")
+    from paceline.messages import ChatMessage
+
+_T = TypeVar("_T")
 
 
 def read_messages(path: Path) -> tuple[ChatMessage, ...]:
@@ -26,15 +29,7 @@ def read_messages(path: Path) -> tuple[ChatMessage, ...]:
         UsageError: The content is something else.
         UserError: The file cannot be read.
     """
-    data = _read_list(path, "messages")
-    messages = tuple(_message(item, f"Message {i} in {path}") for i, item in enumerate(data, 1))
-    if messages[-1].role != "user":
-        raise UsageError(
-            "usage",
-            f"The last message in {path} is from the {messages[-1].role}.",
-            "The model answers the user: let the last message have the role user.",
-        )
-    return messages
+    return _read(path, "messages", read_conversation)
 
 
 def read_tokens(path: Path) -> tuple[int, ...]:
@@ -44,29 +39,10 @@ def read_tokens(path: Path) -> tuple[int, ...]:
         UsageError: The content is something else.
         UserError: The file cannot be read.
     """
-    data = _read_list(path, "token ids")
-    for i, item in enumerate(data, 1):
-        if type(item) is not int or not 0 <= item <= LARGEST_INT:
-            raise UsageError(
-                "usage", f"Item {i} in {path} is {item!r:.40}, not a token id (0 or more)."
-            )
-    return tuple(data)
+    return _read(path, "token ids", read_token_ids)
 
 
-def _message(item: Any, where: str) -> ChatMessage:
-    if not isinstance(item, dict) or item.keys() != {"role", "content"}:
-        raise UsageError("usage", f"{where} is not an object with role and content alone.")
-    role, content = item["role"], item["content"]
-    if role not in _ROLES:
-        raise UsageError("usage", f"{where} has the role {role!r:.40}, not {', '.join(_ROLES)}.")
-    if not isinstance(content, str) or not is_unicode(content):
-        raise UsageError("usage", f"{where} has a content that is not text.")
-    if not content and role == "user":
-        raise UsageError("usage", f"{where} is empty.")
-    return ChatMessage(role, content)
-
-
-def _read_list(path: Path, what: str) -> list[Any]:
+def _read(path: Path, what: str, check: Callable[[object, str], _T]) -> _T:
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -79,6 +55,7 @@ def _read_list(path: Path, what: str) -> list[Any]:
         data = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise UsageError("usage", f"{path} is not JSON ({error}).") from error
-    if not isinstance(data, list) or not data:
-        raise UsageError("usage", f"{path} must hold a list of {what} that is not empty.")
-    return data
+    try:
+        return check(data, f"in {path}")
+    except PromptDataError as error:
+        raise UsageError("usage", error.message, error.hint) from None

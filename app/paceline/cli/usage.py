@@ -6,6 +6,7 @@ import argparse
 import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from paceline.chat.prompt_json import is_unicode
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
@@ -110,12 +111,3 @@ def plain_text(text: str) -> str:
     if not is_unicode(text):
         raise argparse.ArgumentTypeError("the text is not valid UTF-8")
     return text
-
-
-def is_unicode(text: str) -> bool:
-    """Whether the text has no stray surrogates, which come from broken UTF-8 or broken JSON."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

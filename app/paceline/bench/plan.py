@@ -1,0 +1,111 @@
+"""Which runs a benchmark makes, and in which order.
+
+Within a repeat the strategies of one workload follow each other in random order, so that whatever
+slows the machine for a while meets all of them alike and their ratios are those of neighbours.
+Where many are compared, plain decoding runs several times among them: every ratio hangs on it. The
+order comes from a seed, for the sake of the tests.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paceline.engine.drafters.strategy import parse_strategy
+from paceline.errors import ValueOutOfRangeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paceline.bench.workload import Workload
+
+PLAIN = "off"
+AUTO = "auto"
+WARM_UP_TOKENS = 8
+PER_PLAIN = 6
+"""For so many strategies plain decoding runs once per workload and repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run: a workload by a strategy. `repeat` counts from 1; 0 warms up and does not count."""
+
+    repeat: int
+    workload: Workload
+    strategy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a benchmark is made of; `make_plan` checks it.
+
+    Attributes:
+        workloads: At least one; names are unique.
+        strategies: As they were written; "off" is the first one.
+        n_repeats: At least 1.
+        seed: Of the order.
+    """
+
+    workloads: tuple[Workload, ...]
+    strategies: tuple[str, ...]
+    n_repeats: int
+    seed: int = 1
+
+    @property
+    def n_runs(self) -> int:
+        """Runs that count."""
+        return len(self.workloads) * len(self._group) * self.n_repeats
+
+    @property
+    def _group(self) -> tuple[str, ...]:
+        """What follows each other at one workload."""
+        return (PLAIN,) * ((len(self.strategies) - 1) // PER_PLAIN) + self.strategies
+
+    def warm_up(self) -> Iterator[Cell]:
+        """Yield short runs: every prompt once, which tells what prompts cost, and every strategy.
+
+        The first replies behind a load are slower than later ones: files are read, graphs built.
+        """
+        for workload in self.workloads:
+            yield Cell(0, workload, PLAIN)
+        shortest = min(self.workloads, key=_size)
+        for strategy in self.strategies:
+            if strategy != PLAIN:
+                yield Cell(0, shortest, strategy)
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield the runs that count."""
+        order = random.Random(self.seed)
+        for repeat in range(1, self.n_repeats + 1):
+            for workload in order.sample(self.workloads, len(self.workloads)):
+                for strategy in order.sample(self._group, len(self._group)):
+                    yield Cell(repeat, workload, strategy)
+
+
+def make_plan(
+    workloads: Sequence[Workload], strategies: Sequence[str], n_repeats: int, seed: int = 1
+) -> Plan:
+    """Return a plan; plain decoding takes part in any case, as what the others are measured by.
+
+    Raises:
+        ValueOutOfRangeError: A strategy does not exist or is given twice.
+    """
+    for strategy in strategies:
+        parse_strategy(strategy)
+        if strategies.count(strategy) > 1:
+            raise ValueOutOfRangeError(
+                "bad-strategy", f"The strategy {strategy} is given twice.", "Give it once."
+            )
+    others = [strategy for strategy in strategies if strategy != PLAIN]
+    return Plan(tuple(workloads), (PLAIN, *others), n_repeats, seed)
+
+
+def is_controlled(strategy: str) -> bool:
+    """Whether Auto's controller decides about lengths; `strategy` can be parsed."""
+    return parse_strategy(strategy).is_controlled
+
+
+def _size(workload: Workload) -> int:
+    prompt = len(workload.prompt or "") + sum(len(m.content) for m in workload.messages)
+    return prompt + len(workload.prompt_tokens or ())

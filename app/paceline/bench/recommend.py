@@ -1,0 +1,128 @@
+"""The best fixed setting, and what Auto gives against it.
+
+Whoever picks the best of twenty settings by the same figures that he then shows, shows luck with
+them. So the choice is made on the odd repeats and judged on the even ones. Intervals are at 95 %,
+by resampling the repeats within each workload (`intervals`).
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from paceline.bench.intervals import Interval, bootstrap
+from paceline.bench.plan import AUTO, PLAIN, is_controlled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.bench.runs import Report
+
+N_MAX = (1, 2, 3, 4, 6, 8, 12, 16)
+_LOOKUPS = ("prompt-lookup", "ngram-simple", "ngram-map-k", "ngram-mod", "ngram-cache", "suffix")
+_CHAINS = (2, 4, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The best fixed setting of a workload, or over all of them (`workload` empty).
+
+    Attributes:
+        workload: Its name.
+        best: The fixed setting, plain decoding included, that was fastest on the odd repeats.
+        best_ratio: Plain decoding's time by its time, on the even repeats.
+        auto_ratio: The same of Auto; None: it did not take part.
+        auto_by_best: The best setting's time by Auto's; above 1: Auto is faster.
+    """
+
+    workload: str
+    best: str
+    best_ratio: Interval
+    auto_ratio: Interval | None
+    auto_by_best: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What to set."""
+
+    over_all: Choice
+    by_workload: tuple[Choice, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        return asdict(self)
+
+
+def sweep(*, has_draft: bool) -> tuple[str, ...]:
+    """Return what is tried: Auto, the draft model by length, lookups, and chains of the two.
+
+    The lengths are exact: the draft model is not stopped by its doubts (``p_min=0``); its default,
+    which is, is tried beside them.
+    """
+    if not has_draft:
+        return (PLAIN, AUTO, *_LOOKUPS)
+    models = [f"draft:n_max={n}:p_min=0" for n in N_MAX]
+    chains = [f"suffix+draft:draft.n_max={n}:draft.p_min=0" for n in _CHAINS]
+    return (PLAIN, AUTO, "draft", *models, *_LOOKUPS, *chains)
+
+
+def recommend(report: Report) -> Recommendation | None:
+    """Return the best settings; None: there are no even repeats that everything has run."""
+    table = _Table(report)
+    if not table.names:
+        return None
+    over_all = table.choose(table.names, "")
+    return Recommendation(over_all, tuple(table.choose([name], name) for name in table.names))
+
+
+class _Table:
+    """Every strategy's time per workload and repeat, where all strategies have one."""
+
+    def __init__(self, report: Report) -> None:
+        runs: dict[tuple[str, int], dict[str, list[float]]] = {}
+        for run in report.runs:
+            at = runs.setdefault((run.workload, run.repeat), {})
+            at.setdefault(run.strategy, []).append(run.total_s)
+        times = {
+            key: {strategy: statistics.median(found) for strategy, found in at.items()}
+            for key, at in runs.items()
+        }
+        ran = {run.strategy for run in report.runs}
+        self._times = {key: of for key, of in times.items() if of.keys() == ran}
+        self._fixed = [s for s in report.strategies if s in ran and not is_controlled(s)]
+        controlled = [s for s in report.strategies if s in ran and is_controlled(s)]
+        self._auto = AUTO if AUTO in controlled else controlled[0] if controlled else None
+        self.names = [
+            w.name
+            for w in report.workloads
+            if {repeat % 2 for name, repeat in self._times if name == w.name} == {0, 1}
+        ]
+
+    def choose(self, names: Sequence[str], workload: str) -> Choice:
+        best = max(self._fixed, key=lambda s: middle(self._ratios(names, 1, PLAIN, s)))
+        auto = self._auto
+        return Choice(
+            workload,
+            best,
+            bootstrap(self._ratios(names, 0, PLAIN, best), middle),
+            bootstrap(self._ratios(names, 0, PLAIN, auto), middle) if auto else None,
+            bootstrap(self._ratios(names, 0, best, auto), middle) if auto else None,
+        )
+
+    def _ratios(self, names: Sequence[str], odd: int, slow: str, fast: str) -> list[list[float]]:
+        """Return one time by another, in a list per workload, of the odd or the even repeats."""
+        return [
+            [
+                of[slow] / of[fast]
+                for (at, n), of in self._times.items()
+                if (at, n % 2) == (name, odd)
+            ]
+            for name in names
+        ]
+
+
+def middle(groups: Sequence[Sequence[float]]) -> float:
+    """Return the geometric mean of the groups' medians."""
+    return statistics.geometric_mean([statistics.median(group) for group in groups])

@@ -1,0 +1,238 @@
+"""What a benchmark generates: prompts with their sampling, one JSON object per line of a file.
+
+    {"name": "question", "messages": [{"role": "user", "content": "…"}], "max_tokens": 64,
+     "temperature": 0, "seed": 1}
+
+``messages`` or ``prompt_tokens`` is the prompt; with ``"raw": true`` the messages' texts are
+continued without a chat template. ``max_tokens``, ``temperature``, ``top_k``, ``top_p``, ``min_p``,
+``seed`` and ``ignore_eog`` say how the reply is drawn and when it ends; what is left out is as in
+`paceline chat`, and the seed is 1, so that every repeat draws the same reply.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from paceline.chat.prompt_json import (
+    PromptDataError,
+    is_unicode,
+    read_conversation,
+    read_token_ids,
+)
+from paceline.engine.sampling import check_sampling
+from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.messages import ChatMessage, SamplingParams, StartTurn
+from paceline.paths import resources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MAX_BYTES = 20_000_000
+_SAMPLING = ("temperature", "top_k", "top_p", "min_p")
+_KEYS = (
+    "name", "messages", "prompt_tokens", "max_tokens", *_SAMPLING, "seed", "raw", "ignore_eog",
+)  # fmt: skip
+_SEED = 1
+_MOST_TOKENS = 1024  # as in `paceline chat`
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One prompt and how its reply is drawn. Exactly one of the three prompts is given.
+
+    Attributes:
+        name: What it is called in reports; unique in a benchmark.
+        messages: A conversation, put through the model's chat template.
+        prompt: A text without a template.
+        prompt_tokens: Token ids, taken as they are.
+        max_tokens: Tokens of the reply at most.
+        sampling: How they are drawn.
+        seed: Key of the noise; the same in every repeat.
+        ignore_eog: Whether the reply goes on to `max_tokens` in any case.
+    """
+
+    name: str
+    messages: tuple[ChatMessage, ...] = ()
+    prompt: str | None = None
+    prompt_tokens: tuple[int, ...] | None = None
+    max_tokens: int = _MOST_TOKENS
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    seed: int = _SEED
+    ignore_eog: bool = False
+
+    def turn(self, turn_id: str, strategy: str, most: int | None = None) -> StartTurn:
+        """Return the command that generates the reply; of `most` tokens at most."""
+        n_tokens = self.max_tokens if most is None else min(most, self.max_tokens)
+        return StartTurn(
+            turn_id,
+            messages=self.messages,
+            prompt=self.prompt,
+            prompt_tokens=self.prompt_tokens,
+            sampling=self.sampling,
+            strategy=strategy,
+            max_tokens=n_tokens,
+            seed=self.seed,
+            ignore_eog=self.ignore_eog,
+        )
+
+
+class WorkloadError(UserError):
+    """A line is no workload; the message has its number."""
+
+    exit_code = 2
+
+
+def shipped_workloads(name: str = "standard") -> Path:
+    """Return a file that comes with the program: ``standard`` or ``held_out``."""
+    return resources() / "benchmarks" / f"{name}.jsonl"
+
+
+def read_workloads(path: Path) -> tuple[Workload, ...]:
+    """Return what a file has, in its order.
+
+    Raises:
+        WorkloadError: A line is wrong, or there is none.
+        UserError: The file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UserError(
+            "file-unreadable",
+            f"{path} cannot be read ({error.strerror}).",
+            "Give a file with one JSON object per line.",
+        ) from error
+    if len(raw) > MAX_BYTES:
+        raise WorkloadError(
+            "bad-workload", f"{path} is larger than {MAX_BYTES // 10**6} MB.", "Split it."
+        )
+    found: dict[str, Workload] = {}
+    for number, line in _lines(raw, path):
+        workload = _workload(line, number, path)
+        if workload.name in found:
+            _refuse(number, path, f"the name {workload.name!r} is given twice", "Choose another.")
+        found[workload.name] = workload
+    if not found:
+        raise WorkloadError(
+            "bad-workload", f"{path} has no workload.", "Write one JSON object per line."
+        )
+    return tuple(found.values())
+
+
+def _lines(raw: bytes, path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not empty, with their numbers from 1."""
+    for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        try:
+            text = line.decode()
+        except UnicodeDecodeError as error:
+            _refuse(number, path, f"byte {error.start + 1} is not UTF-8", "Save it as UTF-8.")
+        if text.strip():
+            yield number, text
+
+
+def _workload(line: str, number: int, path: Path) -> Workload:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        _refuse(number, path, f"it is not JSON ({error})")
+    try:
+        return parse_workload(data)
+    except PromptDataError as error:
+        wrong = error.message.rstrip(".")
+        _refuse(number, path, f"{wrong[:1].lower()}{wrong[1:]}", error.hint)
+
+
+def parse_workload(data: object) -> Workload:
+    """Return the workload that one line's JSON is.
+
+    Raises:
+        PromptDataError: It is none.
+    """
+    if not isinstance(data, dict):
+        raise PromptDataError("It is not a JSON object.")
+    unknown = sorted(data.keys() - set(_KEYS))
+    if unknown:
+        raise PromptDataError(
+            f"The key {unknown[0]!r:.40} is not known.", f"There are {', '.join(_KEYS)}."
+        )
+    given = [key for key in ("messages", "prompt_tokens") if data.get(key) is not None]
+    if len(given) != 1:
+        has = "both messages and prompt_tokens" if given else "neither messages nor prompt_tokens"
+        raise PromptDataError(f"It has {has}.", "Give one of them.")
+    is_raw = _flag(data, "raw")
+    messages: tuple[ChatMessage, ...] = ()
+    prompt = tokens = None
+    if given == ["prompt_tokens"]:
+        tokens = read_token_ids(data["prompt_tokens"], "in prompt_tokens")
+    else:
+        messages = read_conversation(data["messages"], "in messages")
+        if is_raw:
+            prompt = "".join(message.content for message in messages)
+            messages = ()
+    return Workload(
+        _name(data),
+        messages,
+        prompt,
+        tokens,
+        _whole(data, "max_tokens", _MOST_TOKENS, 1, 2**31 - 1),
+        _sampling(data),
+        _whole(data, "seed", _SEED, 0, 2**63 - 1),
+        _flag(data, "ignore_eog"),
+    )
+
+
+def _name(data: dict[str, Any]) -> str:
+    name = data.get("name")
+    if not isinstance(name, str) or not name.strip() or not is_unicode(name):
+        raise PromptDataError("It has no name.", 'Add "name": "…".')
+    if len(name) > _LONGEST_NAME or not name.isprintable():
+        raise PromptDataError(
+            f"Its name is not one line of at most {_LONGEST_NAME} characters.", "Choose another."
+        )
+    return name.strip()
+
+
+def _flag(data: dict[str, Any], key: str) -> bool:
+    value = data.get(key, False)
+    if not isinstance(value, bool):
+        raise PromptDataError(f"Its {key} is {value!r:.40}, not true or false.")
+    return value
+
+
+def _whole(data: dict[str, Any], key: str, default: int, low: int, high: int) -> int:
+    value = data.get(key)
+    if value is None:
+        return default
+    if type(value) is not int or not low <= value <= high:
+        raise PromptDataError(
+            f"Its {key} is {value!r:.40}, not a whole number from {low} to {high}."
+        )
+    return value
+
+
+def _sampling(data: dict[str, Any]) -> SamplingParams:
+    given: dict[str, Any] = {}
+    for key in _SAMPLING:
+        value = data.get(key)
+        if value is None:
+            continue
+        kinds: tuple[type, ...] = (int,) if key == "top_k" else (int, float)
+        if type(value) not in kinds:
+            what = "a whole number" if key == "top_k" else "a number"
+            raise PromptDataError(f"Its {key} is {value!r:.40}, not {what}.")
+        given[key] = value if key == "top_k" else float(value)
+    params = SamplingParams(**given)
+    try:
+        check_sampling(params)
+    except ValueOutOfRangeError as error:
+        raise PromptDataError(error.message, error.hint) from None
+    return params
+
+
+def _refuse(number: int, path: Path, what: str, hint: str = "") -> NoReturn:
+    raise WorkloadError("bad-workload", f"Line {number} of {path} is wrong: {what}.", hint)

@@ -1,0 +1,271 @@
+"""A benchmark's report for a terminal: a matrix of ratios, and what it says in words."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+from paceline.bench.plan import PLAIN
+from paceline.bench.summary import acceptance, common, geomean_per_repeat
+from paceline.catalog.words import duration, weights
+from paceline.cli.table import in_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.bench.intervals import Interval
+    from paceline.bench.recommend import Choice, Recommendation
+    from paceline.bench.runs import Bound, Report, Result
+
+_BEST, _OTHER_TEXT = "*", "≠"
+_NEAR = 1.01
+"""Below this a gain is none that anybody would notice, or that a few repeats can show."""
+
+
+def report_text(report: Report, found: Recommendation | None = None) -> str:
+    """Return everything for people, in paragraphs; ends with a line break."""
+    if not report.workloads:
+        return "Nothing was measured.\n"
+    parts = [_head(report), _matrix(report) + _legend(report), _verdict(report)]
+    if found is not None:
+        parts.append(_recommendation(found))
+    return "\n".join(parts)
+
+
+def _head(report: Report) -> str:
+    machine, n_threads = report.machine, report.machine["threads"]
+    load = machine["load_average"]["after"]
+    facts = [("Target", _model(report.target))]
+    if report.draft:
+        facts.append(("Draft", _model(report.draft)))
+    threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
+    facts += [
+        (
+            "Machine",
+            f"{machine['cpu']}, {threads} on {machine['cores']} cores"
+            + (f", load {load[0]:g}" if load else ""),
+        ),
+        (
+            "Measured",
+            f"{len(report.runs)} replies in {duration(report.wall_s)}"
+            + ("" if report.is_complete else ", not all that were planned"),
+        ),
+    ]
+    return in_columns(facts)
+
+
+def _model(model: dict[str, Any]) -> str:
+    return f"{model['file']}, {weights(model['n_params'])} weights"
+
+
+# -------------------------------------------------------------------------------------- matrix
+
+
+def _matrix(report: Report) -> str:
+    """Return the matrix in as many blocks as the terminal's width asks for."""
+    columns = [_titles(report), *(_column(report, w.name) for w in report.workloads)]
+    columns += [_means(report), _acceptances(report)]
+    if len(report.workloads) > len(report.strategies):
+        columns = [list(row) for row in zip(*columns, strict=True)]
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
+    blocks = [[columns[0]]]
+    for column in columns[1:]:
+        used = sum(max(map(len, c)) + 2 for c in (*blocks[-1], column)) - 2
+        if used > width and len(blocks[-1]) > 1:
+            blocks.append([columns[0]])
+        blocks[-1].append(column)
+    return "".join(_lines(block) + "\n" for block in blocks)
+
+
+def _lines(columns: Sequence[Sequence[str]]) -> str:
+    rows = list(zip(*columns, strict=True))
+    return in_columns(rows, right=range(1, len(columns)))
+
+
+def _titles(report: Report) -> list[str]:
+    return ["", *report.strategies, f"{PLAIN}, tokens/s"]
+
+
+def _column(report: Report, name: str) -> list[str]:
+    workload = next(w for w in report.workloads if w.name == name)
+    found = [workload.result_of(strategy) for strategy in report.strategies]
+    best = max((r.ratio_to_off.median for r in found if r), default=0.0)
+    plain = workload.result_of(PLAIN)
+    return [
+        name,
+        *(_cell(result, best) for result in found),
+        f"{plain.tokens_per_s:.1f}" if plain else "",
+    ]
+
+
+def _cell(result: Result | None, best: float) -> str:
+    if result is None:
+        return "–"
+    ratio = result.ratio_to_off.median
+    marks = (_OTHER_TEXT if result.n_different else "") + (_BEST if ratio == best else "")
+    return f"{marks}{ratio:.2f}"
+
+
+def _means(report: Report) -> list[str]:
+    means = report.geomean
+    best = max(means.values(), default=0.0)
+    cells = [
+        f"{_BEST if mean == best else ''}{mean:.2f}" if (mean := means.get(s)) else "–"
+        for s in report.strategies
+    ]
+    return ["all", *cells, ""]
+
+
+def _acceptances(report: Report) -> list[str]:
+    cells = []
+    for strategy in report.strategies:
+        rate = acceptance(run for run in report.runs if run.strategy == strategy)
+        cells.append("" if rate is None else f"{rate:.0%}")
+    return ["accepted", *cells, ""]
+
+
+def _legend(report: Report) -> str:
+    n_different = sum(r.n_different for w in report.workloads for r in w.results)
+    other = f" {_OTHER_TEXT}: another text than {PLAIN} in some repeat." if n_different else ""
+    return (
+        f"Times as fast as {PLAIN}, by the whole time of a reply with its prompt; medians.\n"
+        f"{_BEST}: the fastest.{other} all: geometric mean. accepted: drafted tokens that were "
+        "right.\n"
+    )
+
+
+# --------------------------------------------------------------------------------------- words
+
+
+def _verdict(report: Report) -> str:
+    lines = [*_fastest(report), *_auto(report), *_texts(report), *_failures(report)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _fastest(report: Report) -> list[str]:
+    means = report.geomean
+    if len(means) < 2:
+        return []
+    best = max(means, key=lambda strategy: means[strategy])
+    if means[best] >= _NEAR:
+        repeats = geomean_per_repeat(report, best)
+        spread = (
+            f" ({min(repeats):.2f} to {max(repeats):.2f} in the repeats)"
+            if len(repeats) > 1
+            else ""
+        )
+        return [
+            f"{best} is the fastest over {_where(report)}: {means[best]:.2f} times plain "
+            f"decoding{spread}, {report.decode_geomean[best]:.2f} times without the prompts."
+        ]
+    return [f"No strategy is faster than plain decoding over {_where(report)}.{_why(report)}"]
+
+
+def _where(report: Report) -> str:
+    """Return what the geometric means are over."""
+    n = len(common(report.strategies, report.workloads))
+    if report.is_complete or n == len(report.workloads):
+        return "all workloads"
+    return "the workload that all have run" if n == 1 else f"the {n} workloads that all have run"
+
+
+def _why(report: Report) -> str:
+    """Return what verifying costs, where that was measured and says why nothing can be gained."""
+    costs = {cost.width: cost.seconds for cost in report.costs}
+    if not costs.get(1) or 2 not in costs:
+        return ""
+    ratio = costs[2] / costs[1]
+    if ratio < 1.5:
+        return ""
+    return (
+        f" Verifying two tokens takes {ratio:.1f} times as long as decoding one: the target is too "
+        "small for this machine to gain by drafts."
+    )
+
+
+def _auto(report: Report) -> list[str]:
+    lines = []
+    for strategy in report.strategies:
+        bounds = [
+            result.bound
+            for workload in report.workloads
+            if (result := workload.result_of(strategy)) and result.bound
+        ]
+        if bounds:
+            lines.append(f"{strategy}: {_bound(bounds)}")
+    return lines
+
+
+def _bound(bounds: Sequence[Bound]) -> str:
+    n_within, n = sum(b.n_within for b in bounds), sum(b.n_replies for b in bounds)
+    worst = max(b.worst for b in bounds)
+    kept = f"{n_within} of {n} replies"
+    if n_within == n:
+        kept = f"all {n} replies" if n > 1 else "the reply"
+    return (
+        f"{kept} took at most 1.02 times plain decoding and 4 tokens; the slowest took "
+        f"{worst:.0%} of that."
+    )
+
+
+def _texts(report: Report) -> list[str]:
+    results = [r for w in report.workloads for r in w.results]
+    n_different = sum(result.n_different for result in results)
+    if not n_different:
+        same = "Every reply has the text of plain decoding."
+        return [same] if len(report.strategies) > 1 else []
+    n = sum(result.n_runs for result in results)
+    flips = any(run.batch_invariant is False for run in report.runs)
+    why = (
+        " On this machine logits depend a little on the number of tokens decoded at once, so that "
+        "near-ties can fall either way."
+        if flips
+        else ""
+    )
+    return [f"{n_different} of {n} replies differ from plain decoding's.{why}"]
+
+
+def _failures(report: Report) -> list[str]:
+    return [
+        f"{f.workload} by {f.strategy} failed: {f.message}" for f in report.failures if f.workload
+    ]
+
+
+# ------------------------------------------------------------------------------ recommendation
+
+
+def _recommendation(found: Recommendation) -> str:
+    rows = [("", "best fixed setting", "by off", "auto by off", "auto by the best")]
+    rows += [_choice(choice) for choice in (*found.by_workload, found.over_all)]
+    best = found.over_all
+    lines = [
+        "Chosen on the odd repeats, compared on the even ones; medians with 95 % intervals.",
+        "",
+        *in_columns(rows).splitlines(),
+        "",
+        f"The best fixed setting over all is {best.best}: {_number(best.best_ratio)} times plain "
+        "decoding.",
+    ]
+    if best.auto_ratio and best.auto_by_best:
+        lines.append(
+            f"Auto gives {_number(best.auto_ratio)} times plain decoding, which is "
+            f"{_number(best.auto_by_best)} of that."
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _choice(choice: Choice) -> tuple[str, str, str, str, str]:
+    return (
+        choice.workload or "all",
+        choice.best,
+        _number(choice.best_ratio),
+        _number(choice.auto_ratio),
+        _number(choice.auto_by_best),
+    )
+
+
+def _number(interval: Interval | None) -> str:
+    if interval is None:
+        return "–"
+    return f"{interval.median:.2f} [{interval.low:.2f}, {interval.high:.2f}]"

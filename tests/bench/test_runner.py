@@ -1,0 +1,317 @@
+"""A benchmark's conversation with an engine: order, warm-up, failures, stopping, time left."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.scripted import Engine, finished, model, stats
+from paceline.bench.plan import WARM_UP_TOKENS, make_plan
+from paceline.bench.runner import BenchRun
+from paceline.bench.workload import Workload
+from paceline.errors import ValueOutOfRangeError
+from paceline.hosting.inline import InlineClient
+from paceline.messages import (
+    Calibrate,
+    Calibrated,
+    ChatMessage,
+    DescribeEngine,
+    EngineDied,
+    Event,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    Reset,
+    SamplingParams,
+    StartTurn,
+    TurnFailed,
+    TurnFinished,
+    Unloaded,
+)
+
+
+def workload(name: str, text: str = "Hi", **more: object) -> Workload:
+    return Workload(name, (ChatMessage("user", text),), max_tokens=10, **more)  # type: ignore[arg-type]
+
+
+A, B = workload("a"), workload("b", "A longer question.")
+SPEED = {"off": 1.0, "draft": 0.5, "suffix": 2.0, "auto": 0.8}
+
+
+def reply(command: StartTurn) -> Event:
+    """Draft takes half the time of plain decoding, suffix twice."""
+    seconds = SPEED[command.strategy] * (2.0 if command.messages == B.messages else 1.0)
+    return finished(command, stats(seconds, n_tokens=command.max_tokens))
+
+
+def bench(strategies: tuple[str, ...], repeats: int = 3) -> tuple[BenchRun, Engine]:
+    run = BenchRun(make_plan([A, B], strategies, repeats), model(), None)
+    return run, Engine(reply)
+
+
+def test_every_run_stands_behind_a_reset_and_the_warm_up_does_not_count() -> None:
+    run, engine = bench(("draft", "suffix"))
+    engine.drive(run)
+    assert run.is_over
+    assert isinstance(engine.commands[0], DescribeEngine)
+    assert not any(isinstance(command, Calibrate) for command in engine.commands)
+    behind = zip(engine.commands, engine.commands[1:], strict=False)
+    assert all(isinstance(a, Reset) for a, b in behind if isinstance(b, StartTurn))
+    warm = [turn for turn in engine.turns if turn.max_tokens == WARM_UP_TOKENS]
+    assert [(t.messages, t.strategy) for t in warm] == [
+        (A.messages, "off"), (B.messages, "off"), (A.messages, "draft"), (A.messages, "suffix"),
+    ]  # fmt: skip
+    counted = engine.turns[len(warm) :]
+    assert all(turn.max_tokens == 10 for turn in counted)
+    report = run.result()
+    assert report.is_complete
+    assert len(report.runs) == len(counted) == 2 * 3 * 3
+    assert len({turn.turn_id for turn in engine.turns}) == len(engine.turns)
+
+
+def test_ratios_are_by_plain_decoding() -> None:
+    run, engine = bench(("draft", "suffix"))
+    engine.drive(run)
+    report = run.result()
+    assert [w.name for w in report.workloads] == ["a", "b"]
+    assert report.geomean == pytest.approx({"off": 1.0, "draft": 2.0, "suffix": 0.5})
+    assert report.failures == ()
+    assert "somebody" not in str(report.target)
+
+
+def test_strategies_of_a_workload_follow_each_other_in_changing_order() -> None:
+    run, engine = bench(("draft", "suffix"), repeats=6)
+    engine.drive(run)
+    counted = [t for t in engine.turns if t.max_tokens == 10]
+    groups = [counted[i : i + 3] for i in range(0, len(counted), 3)]
+    assert all(len({turn.messages for turn in group}) == 1 for group in groups)
+    assert all({t.strategy for t in g} == {"off", "draft", "suffix"} for g in groups)
+    assert len({tuple(t.strategy for t in g) for g in groups}) > 2
+    again, other = bench(("draft", "suffix"), repeats=6)
+    other.drive(again)
+    assert [t.strategy for t in other.turns] == [t.strategy for t in engine.turns]
+
+
+def test_auto_is_calibrated_once() -> None:
+    run, engine = bench(("auto",))
+    engine.drive(run)
+    assert sum(isinstance(command, Calibrate) for command in engine.commands) == 1
+    report = run.result()
+    assert [cost.width for cost in report.costs] == [1, 2], "derived ones are left out"
+    bound = report.workloads[0].results[1].bound
+    assert bound is not None
+    assert (bound.n_within, bound.n_replies) == (3, 3)
+
+
+def test_many_strategies_are_measured_by_several_plain_runs() -> None:
+    others = tuple(f"draft:n_max={n}" for n in range(1, 14))
+    SPEED.update(dict.fromkeys(others, 1.0))
+    run, engine = bench(others, repeats=1)
+    engine.drive(run)
+    report = run.result()
+    plain = report.workloads[0].results[0]
+    assert (plain.strategy, plain.n_runs) == ("off", 3)
+    assert len(report.runs) == make_plan([A, B], others, 1).n_runs
+
+
+def test_the_time_left_is_known_behind_the_warm_up_and_falls() -> None:
+    run, engine = bench(("draft",), repeats=2)
+    assert run.progress.left_s is None
+    left: list[float] = []
+    while (command := run.next_command()) is not None:
+        progress = run.progress
+        if progress.stage == "measure" and progress.left_s is not None:
+            left.append(progress.left_s)
+            assert progress.cell is not None
+        for event in engine.submit(command):
+            run.on_event(event)
+    # Two plain and two drafted replies of 1 s and 2 s, guessed from 8 of 10 tokens.
+    assert left[0] == pytest.approx(4 * 3 * 9 / 7, rel=0.05)
+    assert left == sorted(left, reverse=True)
+    assert run.progress.stage == "done"
+    assert (run.progress.n_done, run.progress.n_total) == (8, 8)
+
+
+def test_a_stop_keeps_what_was_measured() -> None:
+    run, engine = bench(("draft",), repeats=3)
+    while len(engine.turns) < 9:
+        engine.drive(run, most=1)
+    run.stop()
+    assert run.next_command() is None
+    assert run.is_over
+    report = run.result()
+    assert not report.is_complete
+    assert len(report.runs) == 9 - 3
+
+
+def test_what_is_under_way_at_a_stop_does_not_count() -> None:
+    run, engine = bench(("draft",))
+    engine.reply = lambda command: reply(command) if len(engine.turns) < 6 else None
+    engine.drive(run)
+    last = engine.turns[-1]
+    assert run.request_id == last.turn_id
+    assert not run.is_over
+    run.stop()
+    assert not run.is_over, "the engine is still at it"
+    run.on_event(TurnFailed("another turn", "cancelled", "", ""))
+    assert not run.is_over
+    run.on_event(TurnFinished(last.turn_id, "cancelled", "", (1,), 1, last.strategy, stats(0.1)))
+    assert run.is_over
+    assert len(run.result().runs) == 2
+
+
+def test_a_failed_strategy_is_left_out_where_it_failed() -> None:
+    def fail(command: StartTurn) -> Event:
+        if command.strategy == "draft" and command.messages == B.messages:
+            return TurnFailed(command.turn_id, "decode-failed", "It broke.", "Try less.")
+        return reply(command)
+
+    run, engine = bench(("draft", "suffix"))
+    engine.reply = fail
+    engine.drive(run)
+    report = run.result()
+    assert [(f.workload, f.strategy, f.code) for f in report.failures] == [
+        ("b", "draft", "decode-failed")
+    ]
+    assert [r.strategy for r in report.workloads[1].results] == ["off", "suffix"]
+    assert report.geomean == pytest.approx({"off": 1.0, "draft": 2.0, "suffix": 0.5})
+    assert not report.is_complete
+    assert run.progress.n_done == run.progress.n_total
+
+
+def test_a_prompt_that_does_not_fit_costs_its_workload_alone() -> None:
+    def fail(command: StartTurn) -> Event:
+        if command.messages == B.messages:
+            return TurnFailed(command.turn_id, "prompt-too-long", "Too long.", "")
+        return reply(command)
+
+    run, engine = bench(("draft",))
+    engine.reply = fail
+    engine.drive(run)
+    report = run.result()
+    assert [w.name for w in report.workloads] == ["a"]
+    assert len(report.failures) == 1
+    assert sum(turn.messages == B.messages for turn in engine.turns) == 1
+
+
+def test_the_death_of_the_engine_ends_it() -> None:
+    run, engine = bench(("draft",))
+    engine.reply = lambda command: reply(command) if len(engine.turns) < 8 else None
+    engine.drive(run)
+    run.on_event(EngineDied("It was killed.", "Run it again."))
+    assert run.is_over
+    assert run.next_command() is None
+    report = run.result()
+    assert report.failures[-1].message == "It was killed."
+    assert len(report.runs) == 4
+
+
+@pytest.mark.parametrize("is_told_why", [True, False])
+def test_models_that_are_gone_end_it_with_the_reason(is_told_why: bool) -> None:
+    run, engine = bench(("draft",))
+    engine.reply = lambda command: reply(command) if len(engine.turns) < 8 else None
+    engine.drive(run)
+    if is_told_why:  # a decode has failed for good: the engine tells the end, then the reason
+        run.on_event(Unloaded())
+        failed = TurnFailed(engine.turns[-1].turn_id, "compute-failed", "The GPU failed.", "")
+        run.on_event(failed)
+    else:
+        run.on_event(reply(engine.turns[-1]))
+        run.on_event(Unloaded())
+    assert run.is_over
+    assert run.next_command() is None
+    (failure,) = run.result().failures
+    assert failure.code == ("compute-failed" if is_told_why else "unloaded")
+
+
+def test_a_calibration_that_costs_the_models_is_told() -> None:
+    run, engine = bench(("auto",))
+    for _ in range(2):
+        command = run.next_command()
+        assert command is not None
+        if isinstance(command, Calibrate):
+            run.on_event(Unloaded())
+            run.on_event(Calibrated(command.request_id, problem="The GPU failed."))
+        else:
+            for event in engine.submit(command):
+                run.on_event(event)
+    assert run.is_over
+    assert [failure.message for failure in run.result().failures] == ["The GPU failed."]
+
+
+def test_strategies_are_checked_beforehand() -> None:
+    with pytest.raises(ValueOutOfRangeError, match="twice"):
+        make_plan([A], ("draft", "draft"), 1)
+    with pytest.raises(ValueOutOfRangeError):
+        make_plan([A], ("no-such-thing",), 1)
+    assert make_plan([A], ("draft", "off"), 1).strategies == ("off", "draft")
+
+
+# -------------------------------------------------------------------------- on the real engine
+
+
+SAMPLING = SamplingParams(temperature=0.8)
+REAL = (
+    workload("list", "What is a list?", ignore_eog=True, sampling=SAMPLING),
+    workload("file", "How do I open a file?", ignore_eog=True, sampling=SAMPLING, seed=4),
+)
+
+
+class Loaded:
+    """The demo pair, freshly loaded."""
+
+    def __init__(self, demo_pair: tuple[object, object]) -> None:
+        self.events: list[Event] = []
+        self.client = InlineClient()
+        self.client.set_listener(self.events.append)
+        target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
+        self.client.submit(LoadPair("load", target, draft))
+        pair = self.events[-1]
+        assert isinstance(pair, PairLoaded)
+        self.pair = pair
+
+    def bench(self, strategies: tuple[str, ...]) -> BenchRun:
+        run = BenchRun(make_plan(REAL, strategies, 2), self.pair.target, self.pair.draft)
+        self.client.set_listener(run.on_event)
+        while (command := run.next_command()) is not None:
+            self.client.submit(command)
+        return run
+
+    def close(self) -> None:
+        self.client.close()
+
+
+def test_a_run_behind_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, object]) -> None:
+    strategies = ("draft:n_max=3:p_min=0", "suffix", "ngram-cache", "ngram-mod:n_match=2:n_min=1")
+    loaded = Loaded(demo_pair)
+    report = loaded.bench(strategies).result()
+    loaded.close()
+    assert report.is_complete
+    assert all(result.same_text for w in report.workloads for result in w.results)
+    for strategy in strategies:
+        runs = [r for r in report.runs if r.strategy == strategy and r.workload == "file"]
+        fresh = Loaded(demo_pair)
+        # The first steps behind a load are plain: a reply of another kind takes them up.
+        fresh.client.submit(REAL[0].turn("first", "off"))
+        fresh.client.submit(Reset())
+        fresh.client.submit(REAL[1].turn("only", strategy))
+        end = fresh.events[-1]
+        fresh.close()
+        assert isinstance(end, TurnFinished)
+        assert end.stats.n_reused == 0
+        expected = (end.tokens, end.stats.n_drafted, end.stats.n_accepted, end.stats.n_steps)
+        for run in runs:
+            assert (run.tokens, run.n_drafted, run.n_accepted, run.n_steps) == expected
+    assert sum(run.n_accepted for run in report.runs) > 0
+
+
+def test_auto_takes_part_on_the_real_engine(demo_pair: tuple[object, object]) -> None:
+    loaded = Loaded(demo_pair)
+    report = loaded.bench(("auto",)).result()
+    loaded.close()
+    assert report.is_complete
+    assert {cost.width for cost in report.costs} >= {1, 2, 4}
+    for w in report.workloads:
+        auto = w.result_of("auto")
+        assert auto is not None
+        assert auto.same_text
+        assert auto.bound is not None
