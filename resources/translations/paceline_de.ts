@@ -68,6 +68,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/actions.py"/>
+        <source>&amp;Benchmark…</source>
+        <translation>&amp;Benchmark …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/actions.py"/>
         <source>&amp;Chat</source>
         <translation>&amp;Chat</translation>
     </message>
@@ -459,8 +464,66 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/advice_line.py"/>
+        <source>Unloads the draft model; the target is loaded again without it</source>
+        <translation>Entlädt das Entwurfsmodell; das Zielmodell wird ohne es neu geladen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/advice_line.py"/>
         <source>Use {} from now on</source>
         <translation>Ab jetzt {} verwenden</translation>
+    </message>
+</context>
+<context>
+    <name>AdviceWords</name>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
+        <source>Drafts cannot pay with this model on this machine: checking several tokens at once costs as much as writing them one by one.</source>
+        <translation>Entwürfe können sich mit diesem Modell auf diesem Rechner nicht lohnen: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
+        <source>Free its memory</source>
+        <translation>Seinen Speicher freigeben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
+        <source>Its steps gave {} of plain decoding's speed.</source>
+        <translation>Seine Schritte brachten {} des Tempos ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
+        <source>Over {:,} judged tokens it lost {}.</source>
+        <translation>Über {:,} geprüfte Token hat es {} verloren.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
+        <source>Over {:,} judged tokens it saved {}.</source>
+        <translation>Über {:,} geprüfte Token hat es {} gespart.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
+        <source>This model is so small that it stays in the processor's cache: checking several tokens at once costs as much as writing them one by one.</source>
+        <translation>Dieses Modell ist so klein, dass es im Cache des Prozessors bleibt: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
+        <source>Two tokens take {} the time of one, four take {}. Auto decodes plainly then.</source>
+        <translation>Zwei Token brauchen {} der Zeit von einem, vier {}. Auto dekodiert dann einfach.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
+        <source>Without the draft model {} more would be free.</source>
+        <translation>Ohne das Entwurfsmodell wären {} mehr frei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
+        <source>{} has not paid on this machine so far; Auto works without it, too.</source>
+        <translation>{} hat sich auf diesem Rechner bisher nicht gelohnt; Auto arbeitet auch ohne.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
+        <source>{} more would be free.</source>
+        <translation>{} mehr wären frei.</translation>
     </message>
 </context>
 <context>
@@ -510,6 +573,573 @@
         <location filename="../../app/paceline/gui/background.py"/>
         <source>Unexpected error: {}</source>
         <translation>Unerwarteter Fehler: {}</translation>
+    </message>
+</context>
+<context>
+    <name>BenchChart</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <source>Speed of each strategy: {}</source>
+        <translation>Tempo jeder Strategie: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/chart_paint.py"/>
+        <source>failed</source>
+        <translation>gescheitert</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <source>half of the repeats between {} and {}</source>
+        <translation>die Hälfte der Wiederholungen zwischen {} und {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <location filename="../../app/paceline/gui/widgets/bench/chart_paint.py"/>
+        <source>not measured</source>
+        <translation>nicht gemessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <source>{} accepted</source>
+        <translation>{} angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <source>{} of plain decoding's speed</source>
+        <translation>{} des Tempos einfachen Dekodierens</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/chart_paint.py"/>
+        <source>{} t/s</source>
+        <translation>{} t/s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <source>{} tokens/s</source>
+        <translation>{} Token/s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <source>{}: {}</source>
+        <translation>{}: {}</translation>
+    </message>
+</context>
+<context>
+    <name>BenchChoices</name>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_choices.py"/>
+        <source>Everything is compared with this, so it is always measured.</source>
+        <translation>Damit wird alles verglichen, darum wird es immer gemessen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_choices.py"/>
+        <source>This target cannot take tokens back, so nothing can be drafted for it.</source>
+        <translation>Dieses Zielmodell kann keine Token zurücknehmen, darum kann nichts für es entworfen werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_choices.py"/>
+        <source>{}, as in the panel</source>
+        <translation>{}, wie in der Leiste</translation>
+    </message>
+</context>
+<context>
+    <name>BenchController</name>
+    <message>
+        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <source>A benchmark is under way.</source>
+        <translation>Gerade läuft ein Benchmark.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <source>Choose at least one prompt.</source>
+        <translation>Wählen Sie mindestens einen Prompt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <source>No model is loaded.</source>
+        <translation>Es ist kein Modell geladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <source>The models are still being loaded.</source>
+        <translation>Die Modelle werden noch geladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <source>The shown chat has no questions yet.</source>
+        <translation>Der gezeigte Chat hat noch keine Fragen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <source>Tick a strategy to compare with plain decoding.</source>
+        <translation>Kreuzen Sie eine Strategie an, die mit einfachem Dekodieren verglichen wird.</translation>
+    </message>
+</context>
+<context>
+    <name>BenchDialog</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <source>&amp;Export</source>
+        <translation>&amp;Exportieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <source>&amp;New benchmark</source>
+        <translation>&amp;Neuer Benchmark</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <source>&amp;Start</source>
+        <translation>&amp;Starten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <source>Benchmark</source>
+        <translation>Benchmark</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <source>Copy as JSON</source>
+        <translation>Als JSON kopieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <source>JSON…</source>
+        <translation>JSON …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <source>Picture (PNG)…</source>
+        <translation>Bild (PNG) …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <source>Results</source>
+        <translation>Ergebnisse</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <source>Table (CSV)…</source>
+        <translation>Tabelle (CSV) …</translation>
+    </message>
+</context>
+<context>
+    <name>BenchExports</name>
+    <message>
+        <location filename="../../app/paceline/gui/bench_exports.py"/>
+        <source>Pictures (*.png)</source>
+        <translation>Bilder (*.png)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench_exports.py"/>
+        <source>Reports (*.json)</source>
+        <translation>Berichte (*.json)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench_exports.py"/>
+        <source>Save the benchmark</source>
+        <translation>Benchmark speichern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench_exports.py"/>
+        <source>Tables (*.csv)</source>
+        <translation>Tabellen (*.csv)</translation>
+    </message>
+</context>
+<context>
+    <name>BenchPicture</name>
+    <message>
+        <location filename="../../app/paceline/gui/bench_picture.py"/>
+        <source>All prompts: speed, compared with plain decoding</source>
+        <translation>Alle Prompts: Tempo, verglichen mit einfachem Dekodieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench_picture.py"/>
+        <source>Thin lines reach from the first to the third quartile of the repeats.</source>
+        <translation>Dünne Linien reichen vom ersten bis zum dritten Quartil der Wiederholungen.</translation>
+    </message>
+</context>
+<context>
+    <name>BenchRows</name>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>Not every reply of {} is plain decoding's, token by token: where logits depend on the width of a batch, near-ties fall either way. Exact mode avoids that.</source>
+        <translation>Nicht jede Antwort von {} ist Token für Token die des einfachen Dekodierens: Wo Logits von der Breite eines Batches abhängen, können knappe Fälle so oder so ausgehen. Der exakte Modus vermeidet das.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>Nothing has been measured yet.</source>
+        <translation>Noch ist nichts gemessen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>Plain decoding is fastest here: speculation does not pay with this pair (the best, {}, reaches {}).</source>
+        <translation>Einfaches Dekodieren ist hier am schnellsten: Spekulation lohnt sich mit diesem Paar nicht (das Beste, {}, erreicht {}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>Speculation does not pay with this pair here: the best, {}, reaches {} of plain decoding's speed.</source>
+        <translation>Spekulation lohnt sich mit diesem Paar hier nicht: Das Beste, {}, erreicht {} des Tempos einfachen Dekodierens.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>There is too little to compare yet.</source>
+        <translation>Noch gibt es zu wenig zu vergleichen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>{} and {} more</source>
+        <translation>{} und {} weitere</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>{} gives {} tokens/s here; nothing else was measured.</source>
+        <translation>{} bringt hier {} Token/s; sonst wurde nichts gemessen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>{} is about as fast.</source>
+        <translation>{} ist etwa genauso schnell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>{} is fastest here: {} as fast as plain decoding.</source>
+        <translation>{} ist hier am schnellsten: {} so schnell wie einfaches Dekodieren.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>{} others are about as fast.</source>
+        <translation>{} andere sind etwa genauso schnell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <source>{} seems fastest here, {} as fast as plain decoding, but a quarter of the repeats are slower than that: more of them would tell.</source>
+        <translation>{} scheint hier am schnellsten, {} so schnell wie einfaches Dekodieren, aber ein Viertel der Wiederholungen ist langsamer als dieses: Mehr davon gäben Aufschluss.</translation>
+    </message>
+</context>
+<context>
+    <name>BenchTable</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Figures of each strategy</source>
+        <translation>Zahlen jeder Strategie</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>In use</source>
+        <translation>In Gebrauch</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Sets the strategy of the panel: {}</source>
+        <translation>Stellt die Strategie der Leiste ein: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Use this</source>
+        <translation>Verwenden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Use {}</source>
+        <translation>{} verwenden</translation>
+    </message>
+</context>
+<context>
+    <name>BenchTableModel</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Accepted</source>
+        <translation>Angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Accepted of all drafted tokens that were judged</source>
+        <translation>Angenommen von allen entworfenen Token, die geprüft wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Half of the repeats are between these</source>
+        <translation>Die Hälfte der Wiederholungen liegt dazwischen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Per step</source>
+        <translation>Je Schritt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Plain decoding's whole time by the strategy's</source>
+        <translation>Ganze Zeit des einfachen Dekodierens durch die der Strategie</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Quartiles</source>
+        <translation>Quartile</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Replies</source>
+        <translation>Antworten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Replies that were measured</source>
+        <translation>Gemessene Antworten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Same text</source>
+        <translation>Gleicher Text</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Strategy</source>
+        <translation>Strategie</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>To plain</source>
+        <translation>Verhältnis</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Tokens of the reply by the time behind the prompt</source>
+        <translation>Token der Antwort durch die Zeit hinter dem Prompt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Tokens that a step of the target commits</source>
+        <translation>Token, die ein Schritt des Zielmodells festlegt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Tokens/s</source>
+        <translation>Token/s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>Whether the replies are plain decoding's, token by token</source>
+        <translation>Ob die Antworten Token für Token die des einfachen Dekodierens sind</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>no</source>
+        <translation>nein</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <source>yes</source>
+        <translation>ja</translation>
+    </message>
+</context>
+<context>
+    <name>BenchTitles</name>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>Editing code</source>
+        <translation>Code ändern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>Free text, temperature 0.8</source>
+        <translation>Freier Text, Temperatur 0.8</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>Free text, temperature 1</source>
+        <translation>Freier Text, Temperatur 1</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>Long context</source>
+        <translation>Langer Kontext</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>Plain decoding</source>
+        <translation>Einfaches Dekodieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>Question</source>
+        <translation>Frage</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>Quoting a text</source>
+        <translation>Einen Text wiedergeben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>Second question of a chat</source>
+        <translation>Zweite Frage eines Chats</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>as many tokens as pay</source>
+        <translation>so viele Token, wie sich lohnen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>{} token</source>
+        <translation>{} Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <source>{} tokens</source>
+        <translation>{} Token</translation>
+    </message>
+</context>
+<context>
+    <name>BenchView</name>
+    <message>
+        <location filename="../../app/paceline/gui/bench_view.py"/>
+        <source>So far: {}</source>
+        <translation>Bisher: {}</translation>
+    </message>
+</context>
+<context>
+    <name>BenchWords</name>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>Auto's promise is that no reply takes longer than 1.02 times plain decoding and 4 steps: {:,} of {:,} kept to it.</source>
+        <translation>Auto verspricht, dass keine Antwort länger dauert als 1,02-mal einfaches Dekodieren und 4 Schritte: {:,} von {:,} hielten das ein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>Cancelled.</source>
+        <translation>Abgebrochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>Getting ready: short replies warm up the models and show what prompts cost.</source>
+        <translation>Vorbereitung: Kurze Antworten wärmen die Modelle auf und zeigen, was Prompts kosten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>Measuring what steps of each width cost…</source>
+        <translation>Misst, was Schritte jeder Breite kosten …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>No model is loaded.</source>
+        <translation>Es ist kein Modell geladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>Paused while a reply is written; it goes on by itself.</source>
+        <translation>Pause, solange eine Antwort geschrieben wird; danach geht es von selbst weiter.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>The engine stopped working: {}</source>
+        <translation>Die Engine arbeitet nicht mehr: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>The machine was busy before this began (a load of {:.1f}), so the figures scatter.</source>
+        <translation>Der Rechner war schon vorher beschäftigt (eine Last von {:.1f}), darum streuen die Zahlen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>The models were unloaded or replaced, so the benchmark of this pair has ended.</source>
+        <translation>Die Modelle wurden entladen oder ersetzt, darum ist der Benchmark dieses Paars zu Ende.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>a few seconds</source>
+        <translation>ein paar Sekunden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>a few seconds left</source>
+        <translation>noch ein paar Sekunden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>about {} left</source>
+        <translation>noch etwa {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{:,} of {:,} replies measured</source>
+        <translation>{:,} von {:,} Antworten gemessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{:,} replies</source>
+        <translation>{:,} Antworten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{:.1f} h</source>
+        <translation>{:.1f} h</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{} The figures are of the {:,} replies that were measured before.</source>
+        <translation>{} Die Zahlen sind die der {:,} Antworten, die vorher gemessen wurden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{} min</source>
+        <translation>{} min</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{} of up to {:,} tokens; the first ones show how long that takes.</source>
+        <translation>{} mit bis zu {:,} Token; die ersten zeigen, wie lange das dauert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{} replies in {}</source>
+        <translation>{} Antworten in {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{} s</source>
+        <translation>{} s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{} thread</source>
+        <translation>{} Thread</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{} threads</source>
+        <translation>{} Threads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{} with {} as the draft model</source>
+        <translation>{} mit {} als Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{}, no draft model</source>
+        <translation>{}, kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{}, repeat {}</source>
+        <translation>{}, Wiederholung {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>{}, {} or less at {:.0f} tokens/s, prompts not counted.</source>
+        <translation>{}, {} oder weniger bei {:.0f} Token/s, Prompts nicht gerechnet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>“{}” by {}</source>
+        <translation>„{}“ durch {}</translation>
     </message>
 </context>
 <context>
@@ -827,21 +1457,6 @@
         <source>Conversation</source>
         <translation>Unterhaltung</translation>
     </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/chat_view.py"/>
-        <source>Go to the latest message</source>
-        <translation>Zur neuesten Nachricht</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/chat_view.py"/>
-        <source>Latest</source>
-        <translation>Neueste</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/chat_view.py"/>
-        <source>↓ Latest</source>
-        <translation>↓ Neueste</translation>
-    </message>
 </context>
 <context>
     <name>Choices</name>
@@ -897,7 +1512,7 @@
     <message>
         <location filename="../../app/paceline/gui/widgets/composer.py"/>
         <source>Ask anything. Enter sends, Shift+Enter makes a new line.</source>
-        <translation>Fragen Sie etwas. Eingabe sendet, Umschalt+Eingabe macht eine neue Zeile.</translation>
+        <translation>Eingabe sendet, Umschalt+Eingabe: neue Zeile.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/composer.py"/>
@@ -1148,6 +1763,229 @@
     </message>
 </context>
 <context>
+    <name>ControlWords</name>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>A loss could not be covered by what drafting had won.</source>
+        <translation>Ein Verlust wäre durch das Gewonnene nicht gedeckt gewesen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>A plain step, to see how fast plain decoding is.</source>
+        <translation>Ein einfacher Schritt, um zu sehen, wie schnell einfaches Dekodieren ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Auto begins with plain steps, until it knows what a draft would cost.</source>
+        <translation>Auto beginnt mit einfachen Schritten, bis es weiß, was ein Entwurf kosten würde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Auto: {}</source>
+        <translation>Auto: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Drafting did not pay of late, so it paused.</source>
+        <translation>Entwürfe haben sich zuletzt nicht gelohnt, darum machten sie Pause.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Drafting was tried, to see whether it pays.</source>
+        <translation>Ein Entwurf wurde versucht, um zu sehen, ob er sich lohnt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Nobody had a proposal.</source>
+        <translation>Niemand hatte einen Vorschlag.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>One of the first steps behind a load: nothing was known yet.</source>
+        <translation>Einer der ersten Schritte nach dem Laden: Noch war nichts bekannt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Plain decoding for now: another wrong draft would cost more than was won.</source>
+        <translation>Vorerst einfaches Dekodieren: Noch ein falscher Entwurf würde mehr kosten, als gewonnen wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Plain decoding for now: drafting did not pay of late and pauses.</source>
+        <translation>Vorerst einfaches Dekodieren: Entwürfe haben sich zuletzt nicht gelohnt und machen Pause.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Plain decoding for now: {} did not pay of late and pause.</source>
+        <translation>Vorerst einfaches Dekodieren: {} haben sich zuletzt nicht gelohnt und machen Pause.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Plain decoding for now: {} did not pay of late and pauses.</source>
+        <translation>Vorerst einfaches Dekodieren: {} hat sich zuletzt nicht gelohnt und macht Pause.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Plain decoding for now: {} gave {:.2f}× plain and pauses.</source>
+        <translation>Vorerst einfaches Dekodieren: {} brachte {:.2f}× einfach und macht Pause.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Plain decoding here: nobody has a draft to offer.</source>
+        <translation>Hier einfaches Dekodieren: Niemand hat einen Entwurf zu bieten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Plain decoding is faster here: verifying drafts would cost more than they give.</source>
+        <translation>Einfaches Dekodieren ist hier schneller: Entwürfe zu prüfen würde mehr kosten, als sie bringen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Plain decoding is faster here: verifying one more token makes a step {:.1f} times as long, and {} of what {} drafts first is accepted.</source>
+        <translation>Einfaches Dekodieren ist hier schneller: Ein Token mehr zu prüfen macht einen Schritt {:.1f}-mal so lang, und angenommen werden {} dessen, was {} zuerst entwirft.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>Plain steps for now, to see how fast plain decoding is.</source>
+        <translation>Vorerst einfache Schritte, um zu sehen, wie schnell einfaches Dekodieren ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>The draft was expected to give more than its time.</source>
+        <translation>Der Entwurf sollte mehr bringen, als er an Zeit kostet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>The grammar allowed nothing else.</source>
+        <translation>Die Grammatik ließ nichts anderes zu.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>The grammar allows one continuation only: its tokens cost next to nothing.</source>
+        <translation>Die Grammatik lässt nur eine Fortsetzung zu: Deren Token kosten fast nichts.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>There were proposals, but verifying them costs more than they give.</source>
+        <translation>Es gab Vorschläge, aber sie zu prüfen kostet mehr, als sie bringen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>drafting paid</source>
+        <translation>Entwurf lohnte sich</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>drafting paused</source>
+        <translation>Entwürfe pausierten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>drafting tried</source>
+        <translation>Entwurf versucht</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>drafts too dear</source>
+        <translation>Entwürfe zu teuer</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>first steps</source>
+        <translation>erste Schritte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>forced by the grammar</source>
+        <translation>von der Grammatik erzwungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>no more to lose</source>
+        <translation>nichts mehr zu verlieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>nothing to draft</source>
+        <translation>nichts zu entwerfen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>plain speed measured</source>
+        <translation>einfaches Tempo gemessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{:.1f} tokens expected</source>
+        <translation>{:.1f} Token erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{:.1f}× plain</source>
+        <translation>{:.1f}× einfach</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} accepted</source>
+        <translation>{} angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} and {}</source>
+        <translation>{} und {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} are being tried, to see whether drafting pays here.</source>
+        <translation>{} werden versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} break even here:</source>
+        <translation>{} kosten hier so viel, wie sie bringen:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} breaks even here:</source>
+        <translation>{} kostet hier so viel, wie es bringt:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} gave less than it cost:</source>
+        <translation>{} brachte weniger, als es kostete:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} gave less than they cost:</source>
+        <translation>{} brachten weniger, als sie kosteten:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} is being tried, to see whether drafting pays here.</source>
+        <translation>{} wird versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} pay here:</source>
+        <translation>{} lohnen sich hier:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} pays here:</source>
+        <translation>{} lohnt sich hier:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} tokens per draft</source>
+        <translation>{} Token je Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{}; about {} of the steps stay plain.</source>
+        <translation>{}; etwa {} der Schritte bleiben einfach.</translation>
+    </message>
+</context>
+<context>
     <name>ConversationRow</name>
     <message>
         <location filename="../../app/paceline/gui/widgets/conversation_row.py"/>
@@ -1187,7 +2025,58 @@
     </message>
 </context>
 <context>
+    <name>CostBars</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/cost_bars.py"/>
+        <source>Cost of a step by its tokens</source>
+        <translation>Kosten eines Schritts nach seinen Token</translation>
+    </message>
+</context>
+<context>
+    <name>DecisionRows</name>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
+        <source>Auto: {}</source>
+        <translation>Auto: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
+        <source>In short</source>
+        <translation>Kurz gesagt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
+        <source>drafted first in {} of the steps</source>
+        <translation>entwarf als Erstes in {} der Schritte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
+        <source>under {}</source>
+        <translation>unter {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
+        <source>{:,} of {:,} tokens accepted</source>
+        <translation>{:,} von {:,} Token angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
+        <source>{:,} steps, {}</source>
+        <translation>{:,} Schritte, {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
+        <source>{} of steps drafted</source>
+        <translation>{} der Schritte mit Entwurf</translation>
+    </message>
+</context>
+<context>
     <name>Dialogs</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/dialog_parts.py"/>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/dialog_parts.py"/>
         <source>Close</source>
@@ -1519,6 +2408,29 @@
     </message>
 </context>
 <context>
+    <name>DrafterBlock</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>by confidence</source>
+        <translation>nach Sicherheit</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>by place in the draft</source>
+        <translation>nach Platz im Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>{}: accepted by confidence</source>
+        <translation>{}: angenommen nach Sicherheit</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>{}: accepted by place in the draft</source>
+        <translation>{}: angenommen nach Platz im Entwurf</translation>
+    </message>
+</context>
+<context>
     <name>DrafterCard</name>
     <message>
         <location filename="../../app/paceline/gui/widgets/drafter_card.py"/>
@@ -1593,6 +2505,11 @@
     </message>
     <message>
         <location filename="../../app/engine/drafters"/>
+        <source>Auto</source>
+        <translation>Auto</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/drafters"/>
         <source>Copies what followed the same long run of tokens; good for rewriting and quoting.</source>
         <translation>Kopiert, was derselben langen Tokenfolge folgte; gut zum Umschreiben und Zitieren.</translation>
     </message>
@@ -1640,6 +2557,11 @@
         <location filename="../../app/engine/drafters"/>
         <source>Drafts what the grammar forces; works by itself wherever there is one.</source>
         <translation>Entwirft, was die Grammatik erzwingt; wirkt von selbst, wo es eine gibt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/drafters"/>
+        <source>Drafts with whatever pays in each step, by what was measured, and decodes plainly where nothing does.</source>
+        <translation>Entwirft in jedem Schritt mit dem, was sich nach den Messungen lohnt, und dekodiert einfach, wo sich nichts lohnt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/drafters"/>
@@ -1785,6 +2707,11 @@
         <location filename="../../app/engine/drafters"/>
         <source>Tokens drafted per step at most; fewer where the counts leave it open what follows.</source>
         <translation>Höchstens so viele Token werden je Schritt entworfen; weniger, wo die Zählung offen lässt, was folgt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/drafters"/>
+        <source>Tokens drafted per step at most; how many pay is decided anew in every step.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen; wie viele sich lohnen, wird in jedem Schritt neu entschieden.</translation>
     </message>
     <message>
         <location filename="../../app/engine/drafters"/>
@@ -2421,6 +3348,11 @@
     <name>HeadlineCard</name>
     <message>
         <location filename="../../app/paceline/gui/widgets/headline_card.py"/>
+        <source>Estimated tokens per second without speculation</source>
+        <translation>Geschätzte Token pro Sekunde ohne Spekulation</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/headline_card.py"/>
         <source>Speed</source>
         <translation>Geschwindigkeit</translation>
     </message>
@@ -2733,6 +3665,24 @@
         <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
         <source>not looked into yet</source>
         <translation>noch nicht angesehen</translation>
+    </message>
+</context>
+<context>
+    <name>LatestButton</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/latest_button.py"/>
+        <source>Go to the latest message</source>
+        <translation>Zur neuesten Nachricht</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/latest_button.py"/>
+        <source>Latest</source>
+        <translation>Neueste</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/latest_button.py"/>
+        <source>↓ Latest</source>
+        <translation>↓ Neueste</translation>
     </message>
 </context>
 <context>
@@ -3273,6 +4223,11 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 </context>
 <context>
     <name>LogPage</name>
+    <message>
+        <location filename="../../app/paceline/gui/log_view.py"/>
+        <source>1 line</source>
+        <translation>1 Zeile</translation>
+    </message>
     <message>
         <location filename="../../app/paceline/gui/log_view.py"/>
         <source>Copy</source>
@@ -3945,11 +4900,6 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     <name>NameDialog</name>
     <message>
         <location filename="../../app/paceline/gui/widgets/name_dialog.py"/>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/name_dialog.py"/>
         <source>Name</source>
         <translation>Name</translation>
     </message>
@@ -4087,6 +5037,24 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
         <location filename="../../app/paceline/gui/panel_controller.py"/>
         <source>processor only</source>
         <translation>nur Prozessor</translation>
+    </message>
+</context>
+<context>
+    <name>ParameterField</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/parameter_field.py"/>
+        <source>Auto decides at every step how many tokens are drafted, by what steps cost here and by what is accepted ({}=auto)</source>
+        <translation>Auto entscheidet in jedem Schritt, wie viele Token entworfen werden: nach den Kosten der Schritte hier und nach dem, was angenommen wird ({}=auto)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/parameter_field.py"/>
+        <source>automatic: as long as it pays</source>
+        <translation>automatisch: so lang es sich lohnt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/parameter_field.py"/>
+        <source>{}: automatic</source>
+        <translation>{}: automatisch</translation>
     </message>
 </context>
 <context>
@@ -4627,6 +5595,107 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
 </context>
 <context>
+    <name>ProgressStrip</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/progress_strip.py"/>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/progress_strip.py"/>
+        <source>Cancel the benchmark</source>
+        <translation>Benchmark abbrechen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/progress_strip.py"/>
+        <source>Replies that are measured</source>
+        <translation>Gemessene Antworten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/progress_strip.py"/>
+        <source>What was measured so far stays</source>
+        <translation>Was bisher gemessen wurde, bleibt</translation>
+    </message>
+</context>
+<context>
+    <name>PromptsCard</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>All</source>
+        <translation>Alle</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>Different kinds of work</source>
+        <translation>Verschiedene Arten von Arbeit</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>Each with everything that was said before it, sampled as the panel says; answers end at {} tokens.</source>
+        <translation>Jede mit allem, was vorher gesagt wurde, gezogen wie in der Leiste eingestellt; Antworten enden bei {} Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>Last questions</source>
+        <translation>Letzte Fragen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>None</source>
+        <translation>Keine</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>Prompts</source>
+        <translation>Prompts</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>Questions</source>
+        <translation>Fragen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>Shipped ones</source>
+        <translation>Mitgelieferte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>The last questions of the shown chat</source>
+        <translation>Die letzten Fragen des gezeigten Chats</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>The shown chat has no questions yet.</source>
+        <translation>Der gezeigte Chat hat noch keine Fragen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>This chat</source>
+        <translation>Dieser Chat</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>Tick all prompts</source>
+        <translation>Alle Prompts ankreuzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>Tick no prompt</source>
+        <translation>Keinen Prompt ankreuzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>Up to {} tokens, temperature {:g}</source>
+        <translation>Bis zu {} Token, Temperatur {:g}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <source>Where the prompts come from</source>
+        <translation>Woher die Prompts kommen</translation>
+    </message>
+</context>
+<context>
     <name>ReasoningBlock</name>
     <message>
         <location filename="../../app/paceline/gui/widgets/reasoning_block.py"/>
@@ -4794,6 +5863,14 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
 </context>
 <context>
+    <name>ReplyFooter</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/reply_footer.py"/>
+        <source>Figures of this reply: {}</source>
+        <translation>Zahlen dieser Antwort: {}</translation>
+    </message>
+</context>
+<context>
     <name>ReplyForm</name>
     <message>
         <location filename="../../app/paceline/gui/widgets/reply_form.py"/>
@@ -4896,6 +5973,11 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
         <source>Target</source>
         <translation>Ziel</translation>
     </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/run/reply_page.py"/>
+        <source>What Auto decided</source>
+        <translation>Was Auto entschied</translation>
+    </message>
 </context>
 <context>
     <name>ReplyPresets</name>
@@ -4972,11 +6054,6 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 </context>
 <context>
     <name>ReplyView</name>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/reply_view.py"/>
-        <source>Figures of this reply: {}</source>
-        <translation>Zahlen dieser Antwort: {}</translation>
-    </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/reply_view.py"/>
         <source>Reply, being written</source>
@@ -5137,6 +6214,44 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
         <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
         <source>{} parts</source>
         <translation>{} Teile</translation>
+    </message>
+</context>
+<context>
+    <name>ResultPage</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <source>All prompts</source>
+        <translation>Alle Prompts</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <source>Prompts that are shown</source>
+        <translation>Gezeigte Prompts</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <source>Speed, compared with plain decoding</source>
+        <translation>Tempo, verglichen mit einfachem Dekodieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <source>The thin line has half of the repeats in it.</source>
+        <translation>In der dünnen Linie liegt die Hälfte der Wiederholungen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <source>draft model</source>
+        <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <source>lookups</source>
+        <translation>Lookups</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <source>plain decoding</source>
+        <translation>einfaches Dekodieren</translation>
     </message>
 </context>
 <context>
@@ -5817,7 +6932,7 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     <message>
         <location filename="../../app/paceline/gui/widgets/settings/dialog.py"/>
         <source>Search settings</source>
-        <translation>Einstellungen durchsuchen</translation>
+        <translation>Suchen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/settings/dialog.py"/>
@@ -5833,6 +6948,39 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
         <location filename="../../app/paceline/gui/widgets/settings/dialog.py"/>
         <source>“{}” is back to its defaults.</source>
         <translation>„{}“ hat wieder seine Vorgaben.</translation>
+    </message>
+</context>
+<context>
+    <name>SetupPage</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <source>More repeats take longer and tell small differences apart from chance.</source>
+        <translation>Mehr Wiederholungen dauern länger und trennen kleine Unterschiede vom Zufall.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <source>More strategies</source>
+        <translation>Weitere Strategien</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <source>Repeats</source>
+        <translation>Wiederholungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <source>Strategies</source>
+        <translation>Strategien</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <source>The same replies are generated with each strategy, in turn and several times, and their times are compared. Your chats stay as they are.</source>
+        <translation>Dieselben Antworten werden mit jeder Strategie erzeugt, abwechselnd und mehrmals, und ihre Zeiten verglichen. Ihre Chats bleiben, wie sie sind.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <source>Which strategy is fastest here?</source>
+        <translation>Welche Strategie ist hier am schnellsten?</translation>
     </message>
 </context>
 <context>
@@ -6016,7 +7164,7 @@ Vorgabe: {}</translation>
     <message>
         <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
         <source>Accepted of drafted</source>
-        <translation>Angenommen von entworfen</translation>
+        <translation>Angenommene Token</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
@@ -6052,6 +7200,11 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
         <source>no drafts in these steps</source>
         <translation>in diesen Schritten keine Entwürfe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <source>one bar for each step of a reply</source>
+        <translation>ein Balken je Schritt einer Antwort</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
@@ -6270,6 +7423,11 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <source>What pays is different in every reply. Auto measures it at every step, takes drafts where they pay and decodes plainly where they do not.</source>
+        <translation>Was sich lohnt, ist in jeder Antwort anders. Auto misst es in jedem Schritt, nimmt Entwürfe, wo sie sich lohnen, und dekodiert sonst einfach.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
         <source>What was thought is said once more in the answer, so long matches are worth waiting for.</source>
         <translation>Was gedacht wurde, wird in der Antwort noch einmal gesagt, also lohnt es, auf lange Übereinstimmungen zu warten.</translation>
     </message>
@@ -6322,6 +7480,11 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <source>Auto</source>
+        <translation>Auto</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
         <source>Copies from what was written before</source>
         <translation>Kopiert aus dem, was zuvor geschrieben wurde</translation>
     </message>
@@ -6352,8 +7515,13 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <source>Measures and decides at every step what pays</source>
+        <translation>Misst und entscheidet in jedem Schritt, was sich lohnt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
         <source>Mixed</source>
-        <translation>Gemischt</translation>
+        <translation>Mix</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
@@ -6405,11 +7573,6 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/widgets/tag_editor.py"/>
         <source>Add or find a tag</source>
         <translation>Schlagwort hinzufügen oder finden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/tag_editor.py"/>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/tag_editor.py"/>
@@ -6853,6 +8016,177 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/welcome_controller.py"/>
         <source>drafted by {}, together {}</source>
         <translation>entworfen von {}, zusammen {}</translation>
+    </message>
+</context>
+<context>
+    <name>Why</name>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>1 token: {}</source>
+        <translation>1 Token: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>Drafting has cost {} with these models so far.</source>
+        <translation>Entwürfe haben mit diesen Modellen bisher {} gekostet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>Drafting has saved {} with these models so far.</source>
+        <translation>Entwürfe haben mit diesen Modellen bisher {} gespart.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>Drafts may lose nothing more in this reply until they have won it back.</source>
+        <translation>Entwürfe dürfen in dieser Antwort nichts mehr verlieren, bis sie es wieder hereingeholt haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>Drafts may still lose {} before this reply is later than promised.</source>
+        <translation>Entwürfe dürfen noch {} verlieren, bevor diese Antwort später kommt als versprochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>It pauses because it did not pay of late; it is tried again.</source>
+        <translation>Pausiert, weil es sich zuletzt nicht gelohnt hat; wird wieder versucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>It pauses because its steps gave {} of plain decoding's speed; it is tried again.</source>
+        <translation>Pausiert, weil die Schritte {} des einfachen Tempos brachten; wird wieder versucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>Not used so far: {}.</source>
+        <translation>Bisher nicht benutzt: {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>Plain decoding would give {} tokens/s now: {} per token.</source>
+        <translation>Einfaches Dekodieren brächte jetzt {} Token/s: {} je Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>The machine is at {} of the speed that was measured first.</source>
+        <translation>Der Rechner hat jetzt {} des Tempos, das zuerst gemessen wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>asked</source>
+        <translation>gefragt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>confidence {:.2f} to {:.2f}: {} accepted</source>
+        <translation>Sicherheit {:.2f} bis {:.2f}: {} angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>derived from the widths beside it</source>
+        <translation>aus den Breiten daneben abgeleitet</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>lost {}</source>
+        <translation>{} verloren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>measured</source>
+        <translation>gemessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>pauses</source>
+        <translation>pausiert</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>place {first} and later: {} accepted, if all before were</source>
+        <translation>ab Platz {first}: {} angenommen, wenn alle davor es wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>place {first}: {} accepted, if all before were</source>
+        <translation>Platz {first}: {} angenommen, wenn alle davor es wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>places {first} to {last}: {} accepted, if all before were</source>
+        <translation>Platz {first} bis {last}: {} angenommen, wenn alle davor es wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>saved {}</source>
+        <translation>{} gespart</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>{:,} of {:,} tokens accepted</source>
+        <translation>{:,} von {:,} Token angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>{n} tokens: {}</source>
+        <translation>{n} Token: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>{} ({})</source>
+        <translation>{} ({})</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>{} per drafted token</source>
+        <translation>{} je entworfenem Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
+        <source>{}, {} of a plain step</source>
+        <translation>{}, {} eines einfachen Schritts</translation>
+    </message>
+</context>
+<context>
+    <name>WhyCard</name>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>Auto tells here what it measures, as soon as it writes.</source>
+        <translation>Hier sagt Auto, was es misst, sobald es schreibt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>Balance</source>
+        <translation>Bilanz</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>What Auto measures, and how it decides</source>
+        <translation>Was Auto misst, und wie es entscheidet</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>What a step costs, by its tokens</source>
+        <translation>Was ein Schritt kostet, nach seinen Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>What is accepted</source>
+        <translation>Was angenommen wird</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>Why</source>
+        <translation>Warum</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>derived</source>
+        <translation>abgeleitet</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <source>measured</source>
+        <translation>gemessen</translation>
     </message>
 </context>
 <context>

@@ -262,3 +262,10 @@ def test_every_strategy_that_is_named_can_be_used(stats: TurnStats, strategy: st
         assert piece.reason.endswith(".")
         assert piece.strategy != strategy
         parse_strategy(piece.strategy)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "draft:n_max=auto", "suffix+draft:draft.n_max=auto"])
+def test_what_a_controller_decides_needs_no_advice(strategy: str) -> None:
+    stats = figures(did("draft", 1000, 800, drafts=65))
+    assert advise(stats, "draft") != ()
+    assert advise(stats, strategy) == ()

@@ -2,6 +2,7 @@ from itertools import count
 
 import pytest
 
+from chat.chat_bench import text_of
 from chat.recorder import Recorder
 from gui.fake_client import STATS, FakeClient, described, step_of, without_plain
 from paceline.chat.pair import Pair, PairLoader
@@ -377,17 +378,17 @@ def refuse(bench: Bench) -> Reply:
 def test_a_refused_first_message_leaves_nothing(bench: Bench) -> None:
     bench.session.send("Hello?")
     reply = refuse(bench)
-    assert bench.session.take_back(reply) == "Hello?"
+    assert text_of(bench.session.take_back(reply)) == "Hello?"
     assert (bench.path, bench.session.summaries) == ([], ())
     assert bench.session.reply_of(reply.message_id) is None
-    assert bench.session.take_back(reply) == ""
+    assert bench.session.take_back(reply) is None
 
 
 def test_a_refused_later_message_leaves_what_was_before(bench: Bench) -> None:
     bench.session.send("One")
     bench.client.reply("Two")
     bench.session.send("Three")
-    assert bench.session.take_back(refuse(bench)) == "Three"
+    assert text_of(bench.session.take_back(refuse(bench))) == "Three"
     assert bench.path == [("user", "One"), ("assistant", "Two")]
     bench.session.send("Four")
     assert [m.content for m in bench.client.last(StartTurn).messages] == ["One", "Two", "Four"]
@@ -397,7 +398,7 @@ def test_a_refused_regeneration_shows_the_old_reply_and_keeps_the_question(bench
     bench.session.send("One")
     bench.client.reply("Two")
     bench.session.regenerate()
-    assert bench.session.take_back(refuse(bench)) == ""
+    assert bench.session.take_back(refuse(bench)) is None
     assert bench.path == [("user", "One"), ("assistant", "Two")]
 
 
@@ -405,11 +406,11 @@ def test_a_reply_that_has_begun_is_not_taken_back(bench: Bench) -> None:
     bench.session.send("One")
     reply = bench.session.active
     assert reply is not None
-    assert bench.session.take_back(reply) == ""
+    assert bench.session.take_back(reply) is None
     turn_id = bench.client.start_turn()
     bench.client.step("Half", 0)
     bench.client.emit(TurnFailed(turn_id, "decode", "It failed.", ""))
-    assert bench.session.take_back(reply) == ""
+    assert bench.session.take_back(reply) is None
     assert bench.path == [("user", "One"), ("assistant", "Half")]
 
 

@@ -16,7 +16,14 @@ def test_every_recommendation_can_be_used(use_case: UseCase, has_draft: bool) ->
 
 def test_a_draft_model_is_used_where_there_is_one() -> None:
     with_model = {case for case in USE_CASES if _needs_model(case)}
-    assert with_model == set(USE_CASES) - {"memory"}
+    assert with_model == set(USE_CASES) - {"memory", "general"}
+
+
+def test_what_nothing_is_known_about_is_left_to_auto() -> None:
+    assert recommend("general", has_draft=True).strategy == "auto"
+    assert recommend("general", has_draft=False).strategy == "auto"
+    before = recommend("general", has_draft=True, is_known=lambda text: text != "auto")
+    assert before.strategy == "draft"
 
 
 def test_the_draft_model_is_spare_where_memory_is_short() -> None:

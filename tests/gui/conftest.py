@@ -76,6 +76,8 @@ def make_program(
         chats_file: Path | None = None,
         engine: FakeClient | None = None,
     ) -> Program:
+        # Most tests are about a strategy whose lengths are fixed; Auto has tests of its own.
+        usual = Settings(strategies=("draft",), was_welcomed=True)
         program = Program(
             client=engine or client,
             infos=registry.available(),
@@ -83,7 +85,7 @@ def make_program(
             settings_file=paceline_home / "config" / "settings.json",
             cache_dir=paceline_home / "cache",
             data_dir=paceline_home / "data",
-            loaded=LoadedSettings(settings or Settings(was_welcomed=True), put_aside),
+            loaded=LoadedSettings(settings or usual, put_aside),
             chats_file=chats_file,
             models=models,
         )

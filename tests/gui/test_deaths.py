@@ -57,7 +57,9 @@ def test_an_engine_that_starts_again_by_itself_asks_for_no_click(
 def test_what_offers_to_start_it_goes_when_it_is_started_otherwise(
     program: Program, client: FakeClient
 ) -> None:
+    name = program.pair.target_name
     client.emit(DEATH)
+    assert program.pair.target_name == name != ""
     assert program.window.chat_pane.errors.action.text() == "Start it again"
     program.session.send("Hello?")
     assert notice(program) == ""

@@ -77,10 +77,10 @@ def test_another_target_keeps_exact_but_not_the_old_vocabularys_cache(
 def test_a_file_is_chosen_without_blocking(program: Program) -> None:
     field = program.window.panel.loading.lookup_cache
     field.choose.click()
-    assert field.dialog is not None
-    field.dialog.fileSelected.emit("/texts/mine.bin")
-    field.dialog.reject()
-    assert field.dialog is None
+    assert field.files.dialog is not None
+    field.files.dialog.fileSelected.emit("/texts/mine.bin")
+    field.files.dialog.reject()
+    assert field.files.dialog is None
     assert field.path == "/texts/mine.bin"
 
 

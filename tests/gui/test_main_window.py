@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeySequence
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from gui.fake_client import STATS, FakeClient
 from paceline.gui.look_at_pair import first_parts
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from paceline.gui.file_chooser import FileChooser
     from paceline.gui.program import Program
 
 
@@ -311,24 +312,27 @@ def loads(client: FakeClient) -> list[tuple[str, str | None]]:
     ]
 
 
-def choose(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_args: (path, ""))
+def choose(chooser: FileChooser, path: str) -> None:
+    """Take a file in the dialog that is open; none: leave it."""
+    dialog = chooser.dialog
+    assert dialog is not None
+    if path:
+        dialog.fileSelected.emit(path)
+    dialog.reject()
+    assert not chooser.is_open
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_models_are_opened_from_the_menu(
-    program: Program,
-    client: FakeClient,
-    ggufs: dict[str, str],
-    qtbot: QtBot,
-    monkeypatch: pytest.MonkeyPatch,
+    program: Program, client: FakeClient, ggufs: dict[str, str], qtbot: QtBot
 ) -> None:
-    choose(monkeypatch, ggufs["large"])
     program.window.actions_.open_target.trigger()
+    choose(program.models.target_file, ggufs["large"])
     qtbot.waitUntil(lambda: loads(client)[-1] == ("large", None))  # the demo draft fits no other
     client.finish_load()
     assert bar(program).startswith("large without a draft model")
-    choose(monkeypatch, ggufs["small"])
     program.window.actions_.open_draft.trigger()
+    choose(program.models.draft_file, ggufs["small"])
     qtbot.waitUntil(lambda: loads(client)[-1] == ("large", "small"))
     client.finish_load()
     assert bar(program) == "large drafted by small ready"
@@ -339,13 +343,13 @@ def test_models_are_opened_from_the_menu(
     assert loads(client)[-1][0].startswith("paceline-demo-target")
 
 
-def test_a_dialog_that_is_left_changes_nothing(
-    program: Program, client: FakeClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_dialog_that_is_left_changes_nothing(program: Program, client: FakeClient) -> None:
     n_loads = len(loads(client))
-    choose(monkeypatch, "")
     program.window.actions_.open_target.trigger()
+    choose(program.models.target_file, "")
     program.window.actions_.open_draft.trigger()
+    choose(program.models.draft_file, "")
     assert len(loads(client)) == n_loads
 
 

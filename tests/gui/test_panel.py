@@ -98,11 +98,13 @@ def test_what_was_saved_by_another_version_gives_way_to_the_default(
 ) -> None:
     infos = registry.available()
     again = SpeculationModel(infos, ("nonsense", "prompt-lookup:n_max=x", "draft:n_max=4"))
-    assert (again.strategy, again.unusable) == ("draft:n_max=4", "nonsense")
+    assert (again.strategy, again.unusable) == ("auto", "nonsense")
+    again.choose("draft")
+    assert again.strategy == "draft:n_max=4"
     again = SpeculationModel(infos, ("off", "nonsense"))
     assert (again.strategy, again.unusable) == ("off", "")
     again = SpeculationModel(infos, ("draft:n_max=-9", "prompt-lookup"))
-    assert (again.strategy, again.unusable) == ("draft", "draft:n_max=-9")
+    assert (again.strategy, again.unusable) == ("auto", "draft:n_max=-9")
     with pytest.raises(UserError):
         model.use("nonsense")
 
@@ -111,8 +113,8 @@ def test_an_unusable_strategy_is_told(make_program: Callable[..., Program]) -> N
     program = make_program(Settings(strategies=("eagle:n_max=4",)))
     text = program.window.chat_pane.errors.text.text()
     assert "eagle:n_max=4" in text
-    assert "Draft model" in text
-    assert program.speculation.strategy == "draft"
+    assert "Auto" in text
+    assert program.speculation.strategy == "auto"
 
 
 # ---------------------------------------------------------------------------- strategy and tuning
@@ -231,7 +233,7 @@ def test_a_strategy_that_lacks_its_model_says_so_at_once(
 
 def test_sampling_settings_go_into_the_next_reply(program: Program, client: FakeClient) -> None:
     sampling = program.window.panel.sampling
-    assert program.panel.turn_options() == TurnOptions(cuts=True)
+    assert program.panel.turn_options() == TurnOptions(strategy="draft", cuts=True)
     sampling.temperature.field.setValue(0.0)
     sampling.top_k.field.setValue(1)
     sampling.top_p.field.setValue(0.5)
@@ -250,7 +252,7 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
 def test_sampling_settings_can_be_reset(program: Program) -> None:
     program.window.panel.sampling.temperature.field.setValue(1.5)
     program.window.panel.sampling.reset_button.click()
-    assert program.panel.turn_options() == TurnOptions(cuts=True)
+    assert program.panel.turn_options() == TurnOptions(strategy="draft", cuts=True)
 
 
 def test_settings_are_restored_and_kept(

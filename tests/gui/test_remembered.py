@@ -54,6 +54,7 @@ OTHER = Settings(
     send_key="ctrl+enter",
     opens_last_chat=False,
     was_welcomed=True,
+    recent_commands=(("View", "Token colours"),),
 )
 
 

@@ -198,19 +198,19 @@ def test_words_that_were_searched_for_are_marked(body: ReplyBody) -> None:
     body.show_final("<think>\nA lamp 🎉 in the house\n</think>\n\nTOML files and *tomllib*")
     body.mark_words(("toml",))
     shown = body.answer.toPlainText()
-    marked = [shown[span.start : span.end] for span in body.answer._marked]
+    marked = [shown[span.start : span.end] for span in body.answer._found.spans]
     assert marked == ["TOML", "toml"]
     assert not body.reasoning[0].is_open
     body.mark_words(("house",))
-    assert body.answer._marked == []
+    assert body.answer._found.spans == []
     assert body.reasoning[0].is_open, "the word is in there alone"
     view = body.reasoning[0].view
     assert view is not None
-    (span,) = view._marked
+    (span,) = view._found.spans
     assert [view.document().characterAt(p) for p in range(span.start, span.end)] == list("house")
     before = view.grab().toImage()
-    view._unmark.stop()
-    view._on_unmark()
+    view._found.stop()
+    view._found.forget()
     assert view.grab().toImage() != before
     body.mark_words(())
 
@@ -238,7 +238,8 @@ def test_unfolding_moves_what_stands_below(chat: ChatView, qtbot: QtBot) -> None
 def test_code_is_saved_by_the_view_above(chat: ChatView, qtbot: QtBot) -> None:
     reply = finished(chat, "```python\nx = 1\n```\n\n<b>x</b>")
     settle(qtbot)
-    buttons = {b.text(): b for b in reply.body.findChildren(type(reply.body._buttons[0]._save))}
+    kind = type(reply.body._codes.buttons[0]._save)
+    buttons = {b.text(): b for b in reply.body.findChildren(kind)}
     with qtbot.waitSignal(chat.code_save_requested) as caught:
         buttons["Save"].click()
     assert caught.args == ["python", "x = 1"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from paceline.conversation import Attachment
 from paceline.gui.viewmodels.constraints import judge, read_biases, write_biases
 from paceline.messages import LogitBias, SamplingParams, StartTurn, TurnFailed
 
@@ -166,6 +167,21 @@ def test_a_refused_reply_gives_the_message_back(
     sampling.form.editor.setPlainText('root ::= "maybe"')
     assert problem.isHidden()
     assert program.window.chat_pane.errors.isHidden()
+
+
+def test_a_refused_message_of_files_alone_brings_them_back(
+    program: Program, client: FakeClient
+) -> None:
+    composer = program.window.chat_pane.composer
+    file = Attachment("notes.txt", "Some notes.", 11)
+    composer.add_attachments([file])
+    composer.button.click()
+    assert composer.attachments == ()
+    turn_id = client.last(StartTurn).turn_id
+    client.emit(TurnFailed(turn_id, "bad-grammar", "No.", ""))
+    assert (composer.text, composer.attachments) == ("", (file,))
+    assert composer.button.isEnabled()
+    assert program.session.current.path() == ()
 
 
 def test_a_refused_second_message_leaves_the_first(program: Program, client: FakeClient) -> None:

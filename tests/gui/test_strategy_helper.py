@@ -80,7 +80,8 @@ def test_a_spare_draft_model_can_be_unloaded(program: Program, client: FakeClien
     dialog = opened(program)
     card = dialog.cards["memory"]
     assert "MiB" in card.hint.text()
-    assert "Draft model" in dialog.cards["general"].strategy.text()
+    assert "Draft model" in dialog.cards["editing"].strategy.text()
+    assert "Auto" in dialog.cards["general"].strategy.text()
     card.offer.click()
     assert client.last(LoadPair).draft is None
     client.finish_load()
@@ -88,4 +89,4 @@ def test_a_spare_draft_model_can_be_unloaded(program: Program, client: FakeClien
     # Without a draft model the rest is recommended by lookups alone.
     for other in dialog.cards.values():
         assert "Draft model" not in other.strategy.text()
-    assert "Without one" in dialog.cards["general"].reason.text()
+    assert "Auto measures it" in dialog.cards["general"].reason.text()

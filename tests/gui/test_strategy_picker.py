@@ -64,7 +64,7 @@ def choose(menu: StrategyMenu, name: str) -> None:
 
 
 def test_every_drafter_is_in_exactly_one_list(model: SpeculationModel) -> None:
-    single = [c.name for g in ("draft", "lookup", "off") for c in model.choices(g)]
+    single = [c.name for g in ("auto", "draft", "lookup", "off") for c in model.choices(g)]
     assert sorted(single) == sorted(info.id for info in model.infos)
     assert [c.name for c in model.choices("off")] == ["off"]
     assert all(c.summary and c.title for g in ("lookup", "mixed") for c in model.choices(g))

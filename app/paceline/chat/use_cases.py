@@ -39,8 +39,8 @@ class Recommendation:
 
 # With a draft model first, then without one; the first that there is here counts.
 _TABLE: dict[UseCase, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    # Nothing is known about the text, so only a model can write ahead of it.
-    "general": (("draft",), ("suffix", "prompt-lookup")),
+    # Nothing is known about the text: what pays is measured, else only a model can write ahead.
+    "general": (("auto", "draft"), ("auto", "suffix", "prompt-lookup")),
     # Most of the reply stands in the prompt already: copies of any length, the model between them.
     "editing": (("suffix+draft", "prompt-lookup+draft"), ("suffix", "ngram-simple")),
     # The same keys come again and again with other values behind them.

@@ -89,6 +89,7 @@ class Actions(QObject):
         self.demo_pair = self._make(self.tr("Back to the de&mo pair"))
         self.reload = self._make(self.tr("&Reload models"), "Ctrl+Shift+R")
         self.stop_loading = self._make(self.tr("&Stop loading"))
+        self.benchmark = self._make(self.tr("&Benchmark…"), "Ctrl+Shift+P")
 
     def fill(self, menus: QMenuBar) -> QMenu:
         """Put the actions into menus; returns the one about models."""
@@ -115,6 +116,8 @@ class Actions(QObject):
         self.forget = models.addMenu(self.tr("For&get pairs"))
         models.addSeparator()
         models.addActions([self.reload, self.stop_loading])
+        models.addSeparator()
+        models.addAction(self.benchmark)
         view = menus.addMenu(self.tr("&View"))
         view.addActions([self.sidebar, self.panel, self.token_colours])
         view.addSeparator()

@@ -138,7 +138,7 @@ def _drafters() -> tuple[tuple[DrafterInfo, ...], UserError | None]:
         return registry.available(), None
     except UserError as error:
         _logger.warning("%s", error)
-        built_in = (registry.find(name) for name in ("off", "draft"))
+        built_in = (registry.find(name) for name in ("off", "auto", "draft"))
         return tuple(built_in), error
 
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from paceline import logs
 from paceline.gui import motion
 from paceline.gui.attachments_controller import AttachmentsController
+from paceline.gui.bench_controller import BenchController
 from paceline.gui.exchange_controller import ExchangeController
 from paceline.gui.help_controller import HelpController
 from paceline.gui.import_controller import ImportController
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from paceline.gui.icons import Icons
     from paceline.gui.program import Program
+    from paceline.hosting.client import EngineClient
     from paceline.settings import Settings
 
 
@@ -38,6 +40,7 @@ class Extras(QObject):
         config_dir: Path,
         data_dir: Path,
         cache_dir: Path,
+        client: EngineClient,
     ) -> None:
         super().__init__(program)
         window = program.window
@@ -75,6 +78,7 @@ class Extras(QObject):
             resources=resources,
             window=window,
             sources=(program.tuning.replies,),
+            recent=settings.recent_commands,
         )
         program.signals.described.connect(self.help.show_engine)
         program.appearance.motion_changed.connect(window.chat_pane.chat.set_motion)
@@ -103,6 +107,20 @@ class Extras(QObject):
             context=program.context,
             background=program.background,
             notifications=program.notifications,
+            parent=self,
+        )
+        self.bench = BenchController(
+            client=client,
+            session=program.session,
+            signals=program.signals,
+            loader=program.loader,
+            pair=program.pair,
+            speculation=program.speculation,
+            save=program.save_file,
+            background=program.background,
+            notifications=program.notifications,
+            themes=program.themes,
+            window=window,
             parent=self,
         )
         self._session = program.session

@@ -44,7 +44,8 @@ class PanelController(QObject):
     """Something that is remembered was changed"""
     obstacle_changed = Signal(str)
     """Why no reply can begin with these settings, in words; empty: it can"""
-    question_returned = Signal(str)
+    question_returned = Signal(object)
+    """The `Message` that was refused."""
     """The text of a message whose reply was refused before it began"""
 
     def __init__(
@@ -167,7 +168,7 @@ class PanelController(QObject):
             return
         question = self._session.take_back(reply)
         self._notifications.error(error.message, error.hint, topic=topic)
-        if question:
+        if question is not None:
             self.question_returned.emit(question)
 
     def _tell_of_incomplete_json(self, reply: Reply) -> None:
@@ -209,6 +210,7 @@ class PanelController(QObject):
         has_draft = state.status != "ready" or state.draft is not None
         self._speculation.set_has_draft(has_draft)
         if state.status == "loading":
+            self._panel.advice.forget_pair()
             self._notifications.settled.emit(LOOKUP_CACHE)
         if state.status == "ready":
             self._notifications.settled.emit(RESTART)

@@ -137,6 +137,7 @@ class Program(QObject):
         self.loader.set_listener(self.pair)
         self.session.set_listener(self.signals)
         client.set_listener(self.session.on_event)
+        self.session.add_observer(self.live.on_event)
         self.chats = Chats(
             session=self.session,
             signals=self.signals,
@@ -206,7 +207,7 @@ class Program(QObject):
         self.tuning = Tuning(self, settings)
         self.extras = Extras(
             self, settings, self._icons, resources=resources, config_dir=settings_file.parent,
-            data_dir=data_dir, cache_dir=cache_dir,
+            data_dir=data_dir, cache_dir=cache_dir, client=client,
         )  # fmt: skip
         self._save_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._save_soon.timeout.connect(self.save)
@@ -260,6 +261,7 @@ class Program(QObject):
             else self._loaded.model_folders,
             hub_offline=self.window.actions_.offline.isChecked(),
             was_welcomed=self.extras.welcome.was_welcomed,
+            recent_commands=self.extras.help.commands.recent,
         )
         return self.extras.preferences.fill(self.tuning.fill(known))
 
@@ -331,7 +333,7 @@ class Program(QObject):
         if self.catalogue is not None:
             self.catalogue.folders_changed.connect(self._on_remembered)
         self.panel.obstacle_changed.connect(self.window.chat_pane.composer.set_obstacle)
-        self.panel.question_returned.connect(self.window.chat_pane.composer.return_text)
+        self.panel.question_returned.connect(self.window.chat_pane.composer.return_message)
         self.learning.settings_changed.connect(self._on_remembered)
         self.window.closing.connect(self.shut_down)
 

@@ -82,7 +82,7 @@ class StrategyAdvisor(QObject):
     def _row(self, use_case: UseCase) -> HelperRow:
         model = self._speculation
         found = recommend(use_case, has_draft=model.has_draft, is_known=model.knows)
-        title, reason = self._words()[use_case]
+        title, reason = self._words(is_auto=found.strategy == "auto")[use_case]
         hint = offer = kind = ""
         draft = self._pair.state.draft
         if found.needs_learning and not self._learn.isChecked():
@@ -104,18 +104,22 @@ class StrategyAdvisor(QObject):
             offer_kind=kind,
         )
 
-    def _words(self) -> dict[UseCase, tuple[str, str]]:
-        has_draft = self._speculation.has_draft
+    def _general(self, *, is_auto: bool) -> str:
+        if is_auto:
+            return self.tr(
+                "What pays is different in every reply. Auto measures it at every step, takes "
+                "drafts where they pay and decodes plainly where they do not."
+            )
+        if self._speculation.has_draft:
+            return self.tr("New text stands nowhere yet, so only a smaller model can guess it.")
+        return self.tr(
+            "New text can only be guessed by a draft model. Without one, whatever comes again in "
+            "the chat is copied."
+        )
+
+    def _words(self, *, is_auto: bool) -> dict[UseCase, tuple[str, str]]:
         return {
-            "general": (
-                self.tr("General chat"),
-                self.tr("New text stands nowhere yet, so only a smaller model can guess it.")
-                if has_draft
-                else self.tr(
-                    "New text can only be guessed by a draft model. Without one, whatever comes "
-                    "again in the chat is copied."
-                ),
-            ),
+            "general": (self.tr("General chat"), self._general(is_auto=is_auto)),
             "editing": (
                 self.tr("Editing code or text"),
                 self.tr(

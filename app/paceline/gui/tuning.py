@@ -66,6 +66,7 @@ class Tuning(QObject):
         window.chat_pane.errors.action_requested.connect(self.replies.on_action)
         window.actions_.which_strategy.triggered.connect(self.advisor.open)
         panel.picker.help_button.clicked.connect(self.advisor.open)
+        panel.advice.free_wanted.connect(window.actions_.no_draft.trigger)
         panel.sampling.seed.last_wanted.connect(self._on_last_seed)
         panel.sampling.form.load_wanted.connect(self._on_load_form)
         self.replies.presets.kept_changed.connect(self.settings_changed)

@@ -1,4 +1,4 @@
-"""The strategies that the window offers, in groups: off, draft model, lookups, and chains of them.
+"""The strategies that the window offers, in groups: auto, draft model, lookups, chains, and off.
 
 The order of the chains is that of usefulness: the first whose members there are is what the group
 means until the user chooses another one.
@@ -14,8 +14,8 @@ from PySide6.QtCore import QCoreApplication
 
 from paceline.engine.drafters.base import DrafterInfo
 
-Group = Literal["draft", "lookup", "mixed", "off"]
-GROUPS: tuple[Group, ...] = ("draft", "lookup", "mixed", "off")
+Group = Literal["auto", "draft", "lookup", "mixed", "off"]
+GROUPS: tuple[Group, ...] = ("auto", "draft", "lookup", "mixed", "off")
 USUAL_CHAINS = (
     "suffix+draft",
     "ngram-mod+draft",
@@ -55,7 +55,7 @@ def group_of(infos: Sequence[DrafterInfo]) -> Group:
     """The group that a strategy belongs to."""
     if len(infos) > 1:
         return "mixed"
-    groups: dict[str, Group] = {"off": "off", "model": "draft", "lookup": "lookup"}
+    groups: dict[str, Group] = {"off": "off", "auto": "auto", "model": "draft", "lookup": "lookup"}
     return groups[infos[0].family]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from paceline.gui.viewmodels.figures import percent_text
+from paceline.gui.viewmodels.figures import duration_text, percent_text
 
 if TYPE_CHECKING:
     from paceline.gui.viewmodels.metrics import StepMetrics, Tally
@@ -98,8 +98,8 @@ def _facts(row: DrafterRow, tally: Tally | None, stats: DrafterStats | None) -> 
     calls = seconds = per_draft = ""
     if stats is not None:
         calls = f"{stats.n_draft:,}"
-        seconds = _duration(stats.begin_s + stats.draft_s + stats.accept_s)
-        per_draft = _duration(stats.draft_s / stats.n_draft) if stats.n_draft else ""
+        seconds = duration_text(stats.begin_s + stats.draft_s + stats.accept_s)
+        per_draft = duration_text(stats.draft_s / stats.n_draft) if stats.n_draft else ""
     tokens = row.figures if tally is not None else ""
     return DrafterFacts(
         row.drafter_id, row.title, tokens, row.rate, drafts, calls, seconds, per_draft
@@ -142,15 +142,8 @@ def _finished(stats: DrafterStats) -> tuple[str, ...]:
         _tr("drafts {}, accepted {}").format(stats.drafts, stats.drafts_accepted),
         _tr("tokens {}, accepted {}").format(stats.tokens, stats.tokens_accepted),
         _tr("time: begin {}, draft {}, accept {}").format(
-            _duration(stats.begin_s), _duration(stats.draft_s), _duration(stats.accept_s)
+            duration_text(stats.begin_s),
+            duration_text(stats.draft_s),
+            duration_text(stats.accept_s),
         ),
     )
-
-
-def _duration(seconds: float) -> str:
-    milliseconds = seconds * 1000
-    if milliseconds < 0.095:
-        return f"{seconds * 1e6:.0f}\u202fµs"
-    if milliseconds >= 1000:
-        return f"{seconds:.2f}\u202fs"
-    return f"{milliseconds:.1f}\u202fms" if milliseconds < 100 else f"{milliseconds:.0f}\u202fms"

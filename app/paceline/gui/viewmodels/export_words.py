@@ -47,7 +47,7 @@ def export_words() -> Words:
 
 def page_look(sources: Sources) -> Look:
     """How exported pages look."""
-    language = QLocale().name().split("_")[0]
+    language = QLocale().bcp47Name().split("-")[0]  # "en" for the locale "C", too
     sourcing = Sourcing(sources.titles, sources.models)
     return Look(_colours(LIGHT), _colours(DARK), sourcing, export_words(), language)
 

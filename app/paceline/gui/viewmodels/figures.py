@@ -33,6 +33,7 @@ class Headline:
     """The large figures of the panel; empty texts where nothing is known."""
 
     speed: str = ""
+    plain: str = ""
     ratio: str = ""
     sentence: str = ""
     tone: Tone = "gain"
@@ -65,10 +66,22 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds:.1f}" if seconds >= 0.095 else f"{seconds:.2f}"
 
 
-def stats_line(reply: Reply) -> str:
+def duration_text(seconds: float) -> str:
+    """A short time with its unit: microseconds, milliseconds or seconds."""
+    milliseconds = seconds * 1000
+    if milliseconds < 0.095:
+        return f"{seconds * 1e6:.0f}\u202fµs"
+    if milliseconds >= 1000:
+        n_decimals = 2 if seconds < 10 else 1 if seconds < 100 else 0
+        return f"{seconds:.{n_decimals}f}\u202fs"
+    return f"{milliseconds:.1f}\u202fms" if milliseconds < 100 else f"{milliseconds:.0f}\u202fms"
+
+
+def stats_line(reply: Reply, decided: str = "") -> str:
     """The one line below a finished reply; empty before the end.
 
-    Speed and an even ratio are in ``<b>``, a gain in ``<em>``, a loss in ``<del>``.
+    Speed and an even ratio are in ``<b>``, a gain in ``<em>``, a loss in ``<del>``. What Auto
+    decided stands behind the acceptance.
     """
     stats = reply.stats
     if stats is None:
@@ -87,6 +100,8 @@ def stats_line(reply: Reply) -> str:
                 percent_text(stats.acceptance_rate), stats.n_drafted - stats.n_discarded
             )
         )
+    if decided:
+        parts.append(decided)
     if reply.first_token_s is not None:
         parts.append(_tr("first token {} s").format(seconds_text(reply.first_token_s)))
     end = {
@@ -164,6 +179,7 @@ def headline(
     ratio = speed / plain if plain and (metrics.n_drafted or asks) else None
     return Headline(
         speed_text(speed),
+        _tr("plain ≈ {}").format(speed_text(plain)) if plain and ratio is not None else "",
         ratio_text(ratio) if ratio is not None else "",
         _sentence(metrics, title, ratio, rate)
         if rate is not None or not asks

@@ -6,19 +6,24 @@ tells the widgets to draw. It runs while a reply runs and not otherwise.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.engine.drafters import forced
+from paceline.gui.viewmodels.control_words import sentence
+from paceline.gui.viewmodels.decisions import DecisionLog
 from paceline.gui.viewmodels.figures import Headline, asks_drafter, headline
 from paceline.gui.viewmodels.metrics import StepMetrics
 from paceline.gui.viewmodels.plot_words import spoken
+from paceline.gui.viewmodels.verdict import Verdict, is_news, judge
+from paceline.messages import ControlReported, PairLoaded
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
     from paceline.gui.viewmodels.sources import Sources
-    from paceline.messages import StepCommitted
+    from paceline.messages import Event, StepCommitted
 
 REFRESH_MS = 150
 TICKS_PER_REFRESH = 3
@@ -37,6 +42,13 @@ class LiveFigures(QObject):
         super().__init__(parent)
         self.sources = sources
         self.metrics = StepMetrics(sources)
+        self.decisions = DecisionLog()
+        self.report: ControlReported | None = None
+        """What Auto knew last of the loaded pair; None: nothing was told."""
+        self.pair: PairLoaded | None = None
+        """The loaded models, as they were told."""
+        self._verdict: Verdict | None = None
+        self._n_news = 0
         self._reply: Reply | None = None
         self._n_ticks = 0
         self._timer = QTimer(self)
@@ -56,6 +68,9 @@ class LiveFigures(QObject):
     @property
     def plain_tokens_per_s(self) -> float | None:
         """The speed without speculation, measured in this reply or known from before."""
+        report = self.own_report
+        if report is not None and self.is_running and report.plain_s > 0:
+            return 1 / report.plain_s
         known = self._reply.plain_tokens_per_s if self._reply is not None else None
         if self._reply is not None and self._reply.has_ended and known:
             return known
@@ -72,7 +87,10 @@ class LiveFigures(QObject):
             used = reply.strategy.split(":")[0].split("+")
         title = self.sources.title(used[0]) if len(used) == 1 else self.tr("Speculation")
         asks = asks_drafter(reply)
-        return headline(self.metrics, title, self.plain_tokens_per_s, reply.stats, asks=asks)
+        shown = headline(self.metrics, title, self.plain_tokens_per_s, reply.stats, asks=asks)
+        if self._verdict is None:
+            return shown
+        return replace(shown, sentence=sentence(self._verdict, self.sources))
 
     @property
     def ending(self) -> str:
@@ -88,23 +106,70 @@ class LiveFigures(QObject):
         """Take over all that is known of a reply; None: there is none."""
         self._reply = reply
         self.metrics.clear()
+        self.decisions.clear()
+        self._verdict = None
         if reply is not None:
             for step in reply.steps:
-                self.metrics.push(step)
+                self.add(step)
         if reply is not None and not reply.has_ended:
+            self._n_ticks = TICKS_PER_REFRESH - 1  # the first figures come with the first bars
             self._timer.start()
         else:
             self._timer.stop()
-        self.refreshed.emit()
+        self._refresh()
 
     def add(self, step: StepCommitted) -> None:
         """Add a step of the reply that is shown."""
         self.metrics.push(step)
+        self.decisions.push(step)
+
+    def on_event(self, event: Event) -> None:
+        """Learn what Auto knows of the loaded pair; called for every event of the engine."""
+        if isinstance(event, PairLoaded):
+            self.pair, self.report = event, None
+            self.refreshed.emit()  # costs of the pair before would be wrong now
+        elif isinstance(event, ControlReported) and self._is_about(event):
+            self.report = event
 
     def finish(self) -> None:
         """The reply has ended: draw once more, then rest."""
         self._timer.stop()
+        self._refresh()
+
+    @property
+    def own_report(self) -> ControlReported | None:
+        """What was told in the reply that is shown."""
+        report = self.report
+        return report if report is not None and self._is_about(report) else None
+
+    def _is_about(self, report: ControlReported) -> bool:
+        """Whether it is about the shown reply; benchmarks have turns of their own."""
+        return self._reply is not None and report.turn_id == self._reply.turn_id
+
+    def _refresh(self) -> None:
+        self._judge()
         self.refreshed.emit()
+
+    def _judge(self) -> None:
+        """Say what Auto does anew, where that means something else than what is said."""
+        reply = self._reply
+        if reply is None or not self.decisions.whole.n_steps:
+            return
+        plain = self.plain_tokens_per_s
+        mix = self.decisions.whole if reply.has_ended else self.decisions.recent
+        if reply.stats is not None:  # the ratio is that of the large figure
+            stats = reply.stats
+            mix = replace(mix, n_tokens=stats.n_generated, seconds=stats.decode_s)
+        now = judge(
+            mix,
+            plain_s=1 / plain if plain else None,
+            report=self.own_report,
+            before=None if reply.has_ended else self._verdict,
+        )
+        # What is true for a moment alone is not worth a sentence.
+        self._n_news = self._n_news + 1 if is_news(self._verdict, now) else 0
+        if reply.has_ended or self._verdict is None or self._n_news > 1:
+            self._verdict, self._n_news = now, 0
 
     @Slot()
     def _on_tick(self) -> None:
@@ -112,4 +177,4 @@ class LiveFigures(QObject):
         if self._n_ticks % TICKS_PER_REFRESH:
             self.moved.emit()
         else:
-            self.refreshed.emit()
+            self._refresh()

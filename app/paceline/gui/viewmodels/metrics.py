@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from paceline.gui.viewmodels.sources import Sources
-    from paceline.messages import DraftCount, StepCommitted
+    from paceline.messages import Decision, DraftCount, StepCommitted
 
 _FIRST_ROOM = 512
 MOST_PLACES = 400
@@ -65,12 +65,14 @@ class StepFacts:
         n_tokens: Tokens that it committed.
         counts: What each drafter did in it.
         tokens_per_s: See `StepWindow`.
+        decision: What Auto decided; None: something else was in charge.
     """
 
     step: int
     n_tokens: int
     counts: tuple[DraftCount, ...]
     tokens_per_s: float
+    decision: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ class StepMetrics:
         """By the drafter's id, of those that drafted, in the order of their first draft."""
         self._rows = np.zeros((_FIRST_ROOM, 5))
         self._counts: list[tuple[DraftCount, ...]] = []
+        self._decisions: list[Decision | None] = []
         self._seconds = 0.0
         self._verify_s = self._draft_s = self._sample_s = 0.0
         self._n_plain = 0
@@ -165,6 +168,7 @@ class StepMetrics:
             self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
         self._rows[self.n_steps] = (drafted, accepted, by_model, self.n_tokens, self._seconds)
         self._counts.append(step.drafted)
+        self._decisions.append(step.decision)
         self.n_steps += 1
 
     def _count_places(self, step: StepCommitted) -> None:
@@ -197,7 +201,7 @@ class StepMetrics:
         before = self._rows[index - 1, 3] if index else self.n_tokens_before_steps
         n_tokens = int(self._rows[index, 3] - before)
         rate = float(self._rates(np.array([index]))[0])
-        return StepFacts(index + 1, n_tokens, self._counts[index], rate)
+        return StepFacts(index + 1, n_tokens, self._counts[index], rate, self._decisions[index])
 
     @property
     def tokens_per_s(self) -> float | None:

@@ -25,6 +25,7 @@ class PairModel(QObject):
         super().__init__(parent)
         self._state = PairState()
         self._is_writing = False
+        self._names: dict[str, str] = {}
 
     @property
     def state(self) -> PairState:
@@ -48,6 +49,9 @@ class PairModel(QObject):
     def pair_changed(self, state: PairState) -> None:
         """Keep and pass on."""
         self._state = state
+        if state.pair is not None:
+            self._learn_name(state.target, state.pair.target)
+            self._learn_name(state.draft, state.pair.draft)
         self.changed.emit(state)
 
     def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
@@ -66,11 +70,16 @@ class PairModel(QObject):
         pair = self._state.pair
         return self._name(self._state.draft, pair.draft if pair else None)
 
-    @staticmethod
-    def _name(info: ModelInfo | None, params: ModelParams | None) -> str:
+    def _learn_name(self, info: ModelInfo | None, params: ModelParams | None) -> None:
+        if info is not None and info.name and params is not None:
+            self._names[params.path] = info.name
+
+    def _name(self, info: ModelInfo | None, params: ModelParams | None) -> str:
         if info is not None and info.name:
             return info.name
-        return file_name(params.path) if params is not None else ""
+        if params is None:
+            return ""
+        return self._names.get(params.path) or file_name(params.path)
 
 
 def file_name(path: str) -> str:

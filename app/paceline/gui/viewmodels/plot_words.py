@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
+from paceline.gui.viewmodels.control_words import step_decision
 from paceline.gui.viewmodels.figures import speed_text
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def step_words(facts: StepFacts, sources: Sources) -> str:
         lines.append(_tr("Nothing was drafted"))
     if facts.tokens_per_s > 0:
         lines.append(_tr("{} tokens per second").format(speed_text(facts.tokens_per_s)))
+    if facts.decision is not None:
+        lines.append(step_decision(facts.decision))
     return "\n".join(lines)
 
 

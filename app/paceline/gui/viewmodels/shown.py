@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from paceline.conversation import Attachment, Role
 
 
-@dataclass(frozen=True, slots=True)
-class ShownMessage:
-    """One message of the active path.
+class ShownMessage(NamedTuple):
+    """One message of the active path; a tuple, since a long chat has ten thousand.
 
     Attributes:
         message_id: Its id in the conversation.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from paceline.engine.drafters.base import AUTO
 from paceline.engine.drafters.strategy import parse_strategy
 from paceline.errors import UserError
 from paceline.gui.viewmodels.choices import (
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from paceline.engine.drafters.base import DrafterInfo, Parameter
     from paceline.engine.drafters.strategy import Strategy
 
-DEFAULT = "draft"
+YIELDING = ("n_min", "p_min")
+"""Settings that end drafts early; an automatic length takes them out of force."""
+DEFAULT = "auto"
 """What is chosen when nothing usable was saved."""
 
 
@@ -119,6 +122,11 @@ class SpeculationModel(QObject):
         return self.tr("No draft model is loaded. Open one in the Models menu.")
 
     @property
+    def is_controlled(self) -> bool:
+        """Whether Auto decides: as the chosen strategy, or about the length of drafts."""
+        return self.group == "auto" or any(self._is_automatic(info.id) for info in self.members)
+
+    @property
     def has_draft(self) -> bool:
         """Whether a draft model is loaded, as far as is known."""
         return self._has_draft
@@ -156,9 +164,21 @@ class SpeculationModel(QObject):
 
     def set_value(self, drafter_id: str, name: str, value: float) -> None:
         """Change a setting of a drafter."""
-        if self._values[drafter_id][name] != value:
-            self._values[drafter_id][name] = value
-            self._update()
+        if self._values[drafter_id][name] == value:
+            return
+        before = self._defaults(drafter_id)
+        values = self._values[drafter_id]
+        values[name] = value
+        after = self._defaults(drafter_id)
+        for other in after:  # what was not set by anybody follows the length
+            if other != name and values[other] == before[other]:
+                values[other] = after[other]
+        self._update()
+
+    def is_idle(self, drafter_id: str, name: str) -> bool:
+        """Whether a setting is out of force, because the length of drafts is automatic."""
+        is_yielding = name in YIELDING and self._is_automatic(drafter_id)
+        return is_yielding and self._values[drafter_id][name] == self._defaults(drafter_id)[name]
 
     def reset(self) -> None:
         """Put the settings of the chosen drafters back to their defaults."""
@@ -195,9 +215,10 @@ class SpeculationModel(QObject):
         parts = [name_of(members)]
         for info in members:
             prefix = f"{info.id}." if len(members) > 1 else ""
+            defaults = self._defaults(info.id)
             for parameter in info.parameters:
                 value = self._values[info.id][parameter.name]
-                if value != parameter.default:
+                if value != defaults[parameter.name]:
                     parts.append(f"{prefix}{parameter.name}={_shown(parameter, value)}")
         return ":".join(parts)
 
@@ -212,6 +233,22 @@ class SpeculationModel(QObject):
 
     def _members(self, name: str) -> tuple[DrafterInfo, ...]:
         return tuple(in_order([self._infos[part] for part in name.split(JOINT)]))
+
+    def _is_automatic(self, drafter_id: str) -> bool:
+        """Whether the length of a drafter's drafts is left to Auto."""
+        values = self._values[drafter_id]
+        return any(
+            parameter.can_be_auto and values[parameter.name] == AUTO
+            for parameter in self._infos[drafter_id].parameters
+        )
+
+    def _defaults(self, drafter_id: str) -> dict[str, float]:
+        """What a setting is where a text does not say it; see `strategy.parse_strategy`."""
+        yields = YIELDING if self._is_automatic(drafter_id) else ()
+        return {
+            parameter.name: parameter.low if parameter.name in yields else parameter.default
+            for parameter in self._infos[drafter_id].parameters
+        }
 
     def _load(self, saved: Sequence[str]) -> None:
         strategies = [self._parse(text) for text in saved]
@@ -260,4 +297,6 @@ class SpeculationModel(QObject):
 
 
 def _shown(parameter: Parameter, value: float) -> str:
+    if parameter.can_be_auto and value == AUTO:
+        return "auto"
     return f"{value:.0f}" if parameter.kind == "int" else f"{value:g}"

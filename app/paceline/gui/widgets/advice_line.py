@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout
 
+from paceline.gui.scale import icon_size
+from paceline.gui.viewmodels.advice_words import PairAdvice
 from paceline.gui.widgets.soft_breaks import with_soft_breaks
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ class AdviceLine(QFrame):
 
     applied = Signal(str)
     """A strategy text that the advice names"""
+    free_wanted = Signal()
+    """The draft model is to be unloaded"""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,6 +32,7 @@ class AdviceLine(QFrame):
         self._key = ""
         self._waiting: list[Advice] = []
         self._strategy = ""
+        self._declined: set[str] = set()
         self.text = QLabel()
         self.text.setProperty("role", "hint")
         self.text.setWordWrap(True)
@@ -60,6 +65,7 @@ class AdviceLine(QFrame):
     def set_close_icon(self, icon: QIcon) -> None:
         """Show an icon in place of the sign."""
         if not icon.isNull():
+            self.close_button.setIconSize(icon_size())
             self.close_button.setIcon(icon)
             self.close_button.setText("")
 
@@ -67,7 +73,7 @@ class AdviceLine(QFrame):
         """Show what is advised about a reply, named by `key`, unless it was dismissed."""
         if key != self._key:
             self._key = key
-            self._waiting = list(advice)
+            self._waiting = [one for one in advice if one.code not in self._declined]
             self._show_next()
 
     def clear(self) -> None:
@@ -75,6 +81,17 @@ class AdviceLine(QFrame):
         self._key = ""
         self._waiting = []
         self._show_next()
+
+    def forget_pair(self) -> None:
+        """Another pair is loaded: drop what is said about the one before, and what was dismissed.
+
+        The one need not be true of it, the other may be.
+        """
+        self._declined.clear()
+        rest = [one for one in self._waiting if not isinstance(one, PairAdvice)]
+        if rest != self._waiting:
+            self._waiting = rest
+            self._show_next()
 
     def _show_next(self) -> None:
         if not self._waiting:
@@ -86,8 +103,14 @@ class AdviceLine(QFrame):
         self.reason.setText(with_soft_breaks(advice.reason))
         self.reason.setVisible(bool(advice.reason))
         self._strategy = advice.strategy
-        self.apply.setVisible(bool(advice.strategy))
-        self.apply.setToolTip(self.tr("Use {} from now on").format(advice.strategy))
+        frees = advice.frees if isinstance(advice, PairAdvice) else ""
+        self.apply.setText(frees or self.tr("Apply"))
+        self.apply.setVisible(bool(advice.strategy or frees))
+        self.apply.setToolTip(
+            self.tr("Unloads the draft model; the target is loaded again without it")
+            if frees
+            else self.tr("Use {} from now on").format(advice.strategy)
+        )
         self.setAccessibleName(f"{advice.text} {advice.reason}".strip())
         self.show()
 
@@ -96,9 +119,13 @@ class AdviceLine(QFrame):
         strategy = self._strategy
         self._waiting = []
         self._show_next()
-        self.applied.emit(strategy)
+        if strategy:
+            self.applied.emit(strategy)
+        else:
+            self.free_wanted.emit()
 
     @Slot()
     def _on_dismissed(self) -> None:
+        self._declined.update(one.code for one in self._waiting[:1] if isinstance(one, PairAdvice))
         del self._waiting[:1]
         self._show_next()

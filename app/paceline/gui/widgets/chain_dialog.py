@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from paceline.engine.drafters.base import DrafterInfo
 
 _WIDTH, _HEIGHT = 460, 600
+_PARTS = ("model", "lookup")
+"""Families that a chain is made of."""
 
 
 class ChainDialog(QDialog):
@@ -44,8 +46,8 @@ class ChainDialog(QDialog):
         self.setWindowTitle(self.tr("Put a chain together"))
         self.setMinimumWidth(_WIDTH)
         chosen = [info.id for info in ticked]
-        rest = [info for info in infos if info.family != "off" and info.id not in chosen]
-        offered = in_order([*(info for info in ticked if info.family != "off"), *rest])
+        rest = [info for info in infos if info.id not in chosen]
+        offered = in_order([info for info in (*ticked, *rest) if info.family in _PARTS])
         self._infos = {info.id: info for info in offered}
         self._order: list[str] = []
         self.boxes: dict[str, QCheckBox] = {}

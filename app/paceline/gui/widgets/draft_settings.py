@@ -9,37 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from paceline.gui.widgets.card import Card
 from paceline.gui.widgets.draft_preset_menu import DraftPresetButton
-from paceline.gui.widgets.fields import SliderField
+from paceline.gui.widgets.parameter_field import ParameterField
 from paceline.gui.widgets.soft_breaks import with_soft_breaks
 
 if TYPE_CHECKING:
-    from paceline.engine.drafters.base import DrafterInfo, Parameter
+    from paceline.engine.drafters.base import DrafterInfo
     from paceline.gui.viewmodels.speculation import SpeculationModel
-
-
-class _ParameterField(SliderField):
-    """One setting of a drafter."""
-
-    def __init__(self, drafter_id: str, parameter: Parameter) -> None:
-        usual = max(4 * parameter.default, 32)
-        super().__init__(
-            parameter.title,
-            f"{parameter.help} ({parameter.name}, {parameter.low:g} to {parameter.high:g})",
-            parameter.low,
-            parameter.high,
-            whole=parameter.kind == "int",
-            slider_high=usual if parameter.high > 2 * usual else None,
-            default=parameter.default,
-        )
-        self.drafter_id = drafter_id
-        self.name = parameter.name
-
-    def set_owner(self, title: str) -> None:
-        """Tell apart, for those who hear it, what several drafters of a chain have."""
-        for widget in (self.slider, self.field):
-            widget.setAccessibleName(f"{title}: {self.label.text()}")
-        back = self.put_back_button
-        back.setAccessibleName(f"{title}: {back.accessibleName()}")
 
 
 class DraftSettings(Card):
@@ -49,7 +24,7 @@ class DraftSettings(Card):
         super().__init__(parent)
         self.set_title(self.tr("Draft settings"), self.tr("apply at the next step"))
         self._model = model
-        self._fields: list[_ParameterField] = []
+        self._fields: list[ParameterField] = []
         self._sections: list[QWidget] = []
         self._reset = QPushButton(self.tr("Reset"))
         self._reset.setProperty("kind", "link")
@@ -76,7 +51,7 @@ class DraftSettings(Card):
         self._rebuild()
 
     @property
-    def fields(self) -> dict[str, SliderField]:
+    def fields(self) -> dict[str, ParameterField]:
         """The fields by the name of their setting; in a chain by ``ID.NAME``."""
         is_chain = len(self._model.members) > 1
         return {f"{f.drafter_id}.{f.name}" if is_chain else f.name: f for f in self._fields}
@@ -103,6 +78,7 @@ class DraftSettings(Card):
         self._sections = [self._section(info, is_chain=len(members) > 1) for info in members]
         for section in self._sections:
             self._rows.addWidget(section)
+        self._show_values()
         self._put_in_tab_order()
         self.title.setToolTip(self._model.current.summary)
         self._reset.setVisible(bool(self._fields))
@@ -113,7 +89,8 @@ class DraftSettings(Card):
         """Reach the fields behind Reset: what is made later would come last in the window."""
         before: QWidget = self.presets
         for field in self._fields:
-            for widget in (field.slider, field.put_back_button, field.field):
+            checks = [field.automatic] if field.automatic is not None else []
+            for widget in (field.slider, field.put_back_button, field.field, *checks):
                 QWidget.setTabOrder(before, widget)
                 before = widget
 
@@ -129,21 +106,33 @@ class DraftSettings(Card):
             section.setAccessibleName(info.title)
             rows.addWidget(title)
         for parameter in info.parameters:
-            field = _ParameterField(info.id, parameter)
-            field.set_value(self._model.value(info.id, parameter.name))
+            field = ParameterField(info.id, parameter)
             field.value_changed.connect(self._on_value_changed)
             if is_chain:
                 field.set_owner(info.title)
             self._fields.append(field)
             rows.addWidget(field)
+            if field.automatic is not None:
+                rows.addWidget(field.automatic)
         if not is_chain and not info.parameters:
             section.hide()
         return section
 
     @Slot()
     def _on_value_changed(self) -> None:
+        model = self._model
+        changed = [f for f in self._fields if f.setting != model.value(f.drafter_id, f.name)]
+        for field in changed:
+            model.set_value(field.drafter_id, field.name, field.setting)
+        if any(field.automatic is not None for field in changed):
+            self._show_values()
+
+    def _show_values(self) -> None:
+        """Show all settings; hide those that an automatic length has taken out of force."""
+        model = self._model
         for field in self._fields:
-            self._model.set_value(field.drafter_id, field.name, field.value)
+            field.show_setting(model.value(field.drafter_id, field.name))
+            field.setVisible(not model.is_idle(field.drafter_id, field.name))
 
     @Slot()
     def _on_reset(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from paceline.gui.theme import restyle
 from paceline.gui.widgets.card import Card
+from paceline.gui.widgets.yielding import YieldingLabel
 
 if TYPE_CHECKING:
     from paceline.gui.viewmodels.figures import Headline
@@ -27,6 +28,9 @@ class HeadlineCard(Card):
         self.ratio = QLabel()
         self.ratio.setProperty("role", "ratio")
         self.ratio.setToolTip(self.tr("Times the estimated speed without speculation"))
+        self.plain = YieldingLabel()
+        self.plain.setProperty("role", "small")
+        self.plain.setToolTip(self.tr("Estimated tokens per second without speculation"))
         self.sentence = QLabel()
         self.sentence.setProperty("role", "small")
         self.sentence.setWordWrap(True)
@@ -36,6 +40,7 @@ class HeadlineCard(Card):
         row.addWidget(self.speed, 0, baseline)
         row.addWidget(self._unit, 0, baseline)
         row.addStretch(1)
+        row.addWidget(self.plain, 0, baseline)
         row.addWidget(self.ratio, 0, baseline)
         self.body.setSpacing(2)
         self.body.addLayout(row)
@@ -44,6 +49,7 @@ class HeadlineCard(Card):
     def show_headline(self, headline: Headline) -> None:
         """Show these figures."""
         self.speed.setText(headline.speed or "–")
+        self.plain.setText(headline.plain)
         self.ratio.setText(headline.ratio)
         if self.ratio.property("tone") != headline.tone:
             self.ratio.setProperty("tone", headline.tone)

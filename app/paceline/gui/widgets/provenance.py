@@ -17,7 +17,7 @@ from paceline.messages import SOURCE_TARGET
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from paceline.messages import TokenTrace
+    from paceline.messages import Decision, TokenTrace
 
 LAST_BMP = "\uffff"
 """Characters behind this one take two units of a Qt document."""
@@ -54,7 +54,8 @@ class Segment(NamedTuple):
 class TokenRecord:
     """One committed token, the step that brought it, and what its drafter is called.
 
-    `n_drafted` and `n_accepted` count the step's drafted tokens, of all drafters.
+    `n_drafted` and `n_accepted` count the step's drafted tokens, of all drafters; `decision` is
+    what Auto decided for it, None where something else was in charge.
     """
 
     trace: TokenTrace
@@ -62,6 +63,7 @@ class TokenRecord:
     n_drafted: int
     title: str
     n_accepted: int = 0
+    decision: Decision | None = None
 
 
 class Provenance:
@@ -80,6 +82,7 @@ class Provenance:
         step: int,
         n_drafted: int,
         sources: Sources | None = None,
+        decision: Decision | None = None,
     ) -> None:
         """Note the tokens of one step; those without a character of their own are left out."""
         sources = sources or Sources()
@@ -91,7 +94,8 @@ class Provenance:
                 continue
             self._ends.append(trace.text_end)
             title = sources.title(trace.source)
-            self._records.append(TokenRecord(trace, step, n_drafted, title, n_accepted))
+            record = TokenRecord(trace, step, n_drafted, title, n_accepted, decision)
+            self._records.append(record)
             if trace.source == SOURCE_TARGET:
                 continue
             kind = sources.kind(trace.source)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from paceline.gui.theme import Theme
     from paceline.gui.viewmodels.sources import Sources
-    from paceline.messages import TokenTrace
+    from paceline.messages import Decision, TokenTrace
 
 MAX_SECTIONS = 24
 """Whoever changes between reasoning and answer more often is shown as it is written from there."""
@@ -125,6 +125,7 @@ class ReplyBody(QWidget):
         n_drafted: int = 0,
         sources: Sources | None = None,
         seconds: float = 0.0,
+        decision: Decision | None = None,
     ) -> None:
         """Note what one step committed, before its text is shown.
 
@@ -134,8 +135,9 @@ class ReplyBody(QWidget):
             n_drafted: How many tokens were drafted in it.
             sources: What the drafters are called, and their colours.
             seconds: How long it took.
+            decision: What Auto decided for it.
         """
-        self._provenance.add(traces, step, n_drafted, sources)
+        self._provenance.add(traces, step, n_drafted, sources, decision)
         if traces:
             self._step_ends.append(traces[-1].text_end)
             so_far = self._step_seconds[-1] if self._step_seconds else 0.0

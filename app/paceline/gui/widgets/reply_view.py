@@ -10,14 +10,14 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout
 
 from paceline.gui.widgets.message_actions import Act
-from paceline.gui.widgets.message_item import ROW_PX, MessageItem
+from paceline.gui.widgets.message_item import MessageItem
 from paceline.gui.widgets.reply_body import ReplyBody
+from paceline.gui.widgets.reply_footer import ReplyFooter
 from paceline.gui.widgets.soft_breaks import BreakingLabel, with_soft_breaks
-from paceline.gui.widgets.stats_label import SEPARATOR, StatsLabel
 from paceline.messages import SOURCE_TARGET
 
 if TYPE_CHECKING:
@@ -29,31 +29,10 @@ if TYPE_CHECKING:
     from paceline.gui.viewmodels.sources import Sources
     from paceline.gui.widgets.message_actions import MessageActions
     from paceline.gui.widgets.message_view import MessageView
-    from paceline.messages import TokenTrace
+    from paceline.messages import Decision, TokenTrace
 
-_COMPACT_PX = 160
-"""What the row of actions takes when it shows icons alone."""
 PIECE_CHARS = 4_000
 """How much of a long text is shown at once: less than 20 ms of work."""
-
-
-class _Slot(QWidget):
-    """Room for the actions, also while they are hidden; gives way down to the icons alone."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._wanted = _COMPACT_PX
-        self.setMinimumWidth(_COMPACT_PX)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-
-    def set_wanted(self, width: int) -> None:
-        if width != self._wanted:
-            self._wanted = width
-            self.setMaximumWidth(width)
-            self.updateGeometry()
-
-    def sizeHint(self) -> QSize:
-        return QSize(self._wanted, super().sizeHint().height())
 
 
 class ReplyView(MessageItem):
@@ -78,7 +57,7 @@ class ReplyView(MessageItem):
         self._is_dirty = False
         self._is_theme_due = False
         self._has_drafts = False
-        self._stats = self._details = self._speed = ""
+        self._speed = ""
 
         self._status: QLabel | None = None
         self._body = ReplyBody(theme)
@@ -89,7 +68,9 @@ class ReplyView(MessageItem):
         self._body.hide()
         self._error: QLabel | None = None
         self._note: QLabel | None = None
-        self._footer = self._make_footer()
+        self._footer = ReplyFooter()
+        self._footer.stats.clicked.connect(self._on_stats_clicked)
+        self._row, self._action_row = self._footer.row, self._footer.action_row
 
         layout = self._rows = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -116,24 +97,6 @@ class ReplyView(MessageItem):
         label.setProperty("role", "muted")
         self._rows.insertWidget(0, label)
         return label
-
-    def _make_footer(self) -> QWidget:
-        footer = QWidget()
-        self._stats_label = StatsLabel()
-        self._stats_label.clicked.connect(self._on_stats_clicked)
-        self._stats_label.hide()
-        self._row = QHBoxLayout(footer)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(4)
-        self._row.addStrut(ROW_PX)
-        self._row.addWidget(self._stats_label)
-        self._row.addStretch(1)
-        self._slot = _Slot()
-        self._action_row = QHBoxLayout(self._slot)
-        self._action_row.setContentsMargins(0, 0, 0, 0)
-        self._action_row.addStretch(1)
-        self._row.addWidget(self._slot)
-        return footer
 
     # ----------------------------------------------------------------------------- state
 
@@ -200,7 +163,7 @@ class ReplyView(MessageItem):
 
     def focus_text(self) -> None:
         """Give the keyboard to the text, or to the figures where there is none."""
-        target = self._stats_label if self._body.isHidden() else self._body.answer
+        target = self._footer.stats if self._body.isHidden() else self._body.answer
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def mark_words(self, words: tuple[str, ...]) -> None:
@@ -217,6 +180,7 @@ class ReplyView(MessageItem):
         n_drafted: int = 0,
         sources: Sources | None = None,
         seconds: float = 0.0,
+        decision: Decision | None = None,
     ) -> None:
         """Take what one step added; shown at the next flush.
 
@@ -227,10 +191,16 @@ class ReplyView(MessageItem):
             n_drafted: How many tokens were drafted in it, for the hover text.
             sources: What the drafters are called, and their colours.
             seconds: How long the step took, for the time of the reasoning.
+            decision: What Auto decided for it, for the hover text.
         """
         self._text += text
         self._body.add_step(
-            traces, step=step, n_drafted=n_drafted, sources=sources, seconds=seconds
+            traces,
+            step=step,
+            n_drafted=n_drafted,
+            sources=sources,
+            seconds=seconds,
+            decision=decision,
         )
         if not self._has_drafts and any(trace.source != SOURCE_TARGET for trace in traces):
             self._has_drafts = True
@@ -310,21 +280,9 @@ class ReplyView(MessageItem):
             tooltip: More of the same, on hover.
             tokens_per_s: The speed, for those who hear it instead.
         """
-        self._stats = text
-        theme = self._theme
-        self._details = tooltip
+        self._footer.set_stats(text, tooltip, self._theme)
         if tokens_per_s is not None:
             self._speed = self.tr("{:.0f} tokens per second").format(tokens_per_s)
-        shown = text
-        for tag, colour in (("em", theme.accent), ("b", theme.text), ("del", theme.danger)):
-            start = f'<span style="color:{colour};font-weight:600">'
-            shown = shown.replace(f"<{tag}>", start).replace(f"</{tag}>", "</span>")
-            text = text.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
-        self._stats_label.set_parts(shown)
-        self._stats_label.setToolTip(f"{text}\n{tooltip}".strip())
-        self._stats_label.setAccessibleName(
-            self.tr("Figures of this reply: {}").format(text.replace(SEPARATOR, ", "))
-        )
         self._show_footer()
         self._name()
 
@@ -358,7 +316,7 @@ class ReplyView(MessageItem):
     def _show_footer(self) -> None:
         if self._is_dirty:
             return  # the flush does it
-        self._stats_label.setVisible(bool(self._stats) and not self._is_growing)
+        self._footer.stats.setVisible(self._footer.has_stats and not self._is_growing)
         self._update_actions()
 
     def _name(self) -> None:
@@ -385,8 +343,8 @@ class ReplyView(MessageItem):
         super().set_theme(theme)
         self._is_theme_due = True
         self.flush_wanted.emit(self)  # building a long conversation again takes a while
-        if self._stats:
-            self.set_stats(self._stats, self._details)
+        self._footer.set_theme(theme)
+        self._show_footer()
 
     def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
         """Show or hide where each token came from."""
@@ -397,14 +355,8 @@ class ReplyView(MessageItem):
 
     def _offer(self, actions: MessageActions) -> None:
         actions.set_possible(Act.COPY, bool(self._text))
-        actions.set_possible(Act.DETAILS, bool(self._stats) or self._error is not None)
-        others = self._stats_label.natural_width if self._stats else 0
-        if self._switch is not None:
-            others += self._switch.sizeHint().width()
-        full = actions.full_width
-        is_compact = others + full + 16 > self.width()
-        actions.set_compact(is_compact)
-        self._slot.set_wanted(_COMPACT_PX if is_compact else max(full, _COMPACT_PX))
+        actions.set_possible(Act.DETAILS, self._footer.has_stats or self._error is not None)
+        self._footer.fit(actions, self._switch, self.width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show words beside the icons where there is room."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from paceline.chat.advice import advise
+from paceline.chat.advice import MOST, advise
+from paceline.chat.control_advice import findings
+from paceline.gui.viewmodels.advice_words import advice_on
 from paceline.gui.viewmodels.drafter_rows import drafter_rows
 from paceline.gui.whole_style import PANEL
 from paceline.gui.widgets.advice_line import AdviceLine
@@ -20,12 +22,14 @@ from paceline.gui.widgets.sampling_settings import SamplingSettings
 from paceline.gui.widgets.speed_plot import SpeedPlot
 from paceline.gui.widgets.strategy_picker import StrategyPicker
 from paceline.gui.widgets.time_bar import TimeBar
+from paceline.gui.widgets.why_card import WhyCard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from PySide6.QtGui import QShowEvent
 
+    from paceline.chat.advice import Advice
     from paceline.gui.theme import Theme
     from paceline.gui.viewmodels.live import LiveFigures
     from paceline.gui.viewmodels.speculation import SpeculationModel
@@ -53,8 +57,10 @@ class SpeculationPanel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(MIN_WIDTH)
         self._figures = figures
+        self._speculation = speculation
         self.picker = StrategyPicker(speculation)
         self.headline = HeadlineCard()
+        self.why = WhyCard(figures.sources, theme)
         self.advice = AdviceLine()
         self.plot = SpeedPlot(figures.metrics, figures.sources, theme)
         self.drafters = DrafterCard(theme)
@@ -64,6 +70,7 @@ class SpeculationPanel(QWidget):
         self.sampling = SamplingSettings()
         self.loading = LoadSettings()
         self._sections: dict[str, FoldSection | DrafterCard] = {
+            "why": self.why,
             "drafters": self.drafters,
             "sampling": self.sampling,
             "loading": self.loading,
@@ -75,8 +82,8 @@ class SpeculationPanel(QWidget):
         cards.setContentsMargins(14, 14, 14, 14)
         cards.setSpacing(12)
         for card in (
-            self.picker, self.headline, self.plot, self.drafters, self.advice, self.time_bar,
-            self.draft_settings, self.learning, self.sampling, self.loading,
+            self.picker, self.headline, self.why, self.plot, self.drafters, self.advice,
+            self.time_bar, self.draft_settings, self.learning, self.sampling, self.loading,
         ):  # fmt: skip
             cards.addWidget(card)
         cards.addStretch(1)
@@ -91,6 +98,7 @@ class SpeculationPanel(QWidget):
         column.addWidget(self._scroll)
         for section in self._sections.values():
             section.toggled.connect(self._on_section_toggled)
+        speculation.strategy_changed.connect(self._show_why)
         figures.refreshed.connect(self.refresh)
         figures.moved.connect(self._on_moved)
         self.refresh()
@@ -111,6 +119,7 @@ class SpeculationPanel(QWidget):
         self.plot.set_theme(theme)
         self.time_bar.set_theme(theme)
         self.drafters.set_theme(theme)
+        self.why.set_theme(theme)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Draw what was skipped while the panel was hidden."""
@@ -124,6 +133,7 @@ class SpeculationPanel(QWidget):
             return
         figures = self._figures
         self.headline.show_headline(figures.headline)
+        self._show_why()
         self.plot.refresh(figures.plain_tokens_per_s, figures.ending)
         self.time_bar.show_times(figures.metrics.times)
         reply = figures.reply
@@ -132,7 +142,28 @@ class SpeculationPanel(QWidget):
         if reply is None or stats is None:
             self.advice.clear()
         else:
-            self.advice.show_advice(reply.message_id, advise(stats, reply.strategy))
+            self.advice.show_advice(
+                reply.message_id, (*self._pair_advice(), *advise(stats, reply.strategy))[:MOST]
+            )
+
+    def _pair_advice(self) -> tuple[Advice, ...]:
+        """What Auto found out about the pair in the reply that is shown."""
+        figures = self._figures
+        report, pair = figures.own_report, figures.pair
+        if report is None or pair is None:
+            return ()
+        found = findings(
+            report, models=figures.sources.models, target=pair.target, draft=pair.draft
+        )
+        return tuple(advice_on(finding, figures.sources) for finding in found)
+
+    @Slot()
+    def _show_why(self) -> None:
+        """What Auto knows; hidden where it has nothing to decide."""
+        figures = self._figures
+        has_decided = figures.decisions.whole.n_steps > 0
+        self.why.setVisible(has_decided or self._speculation.is_controlled)
+        self.why.show_report(figures.report)
 
     @Slot()
     def _on_moved(self) -> None:

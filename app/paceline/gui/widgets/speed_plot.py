@@ -254,6 +254,8 @@ class SpeedPlot(Card):
         self.by_model.setOpts(x=steps, height=window.by_model, width=width)
         most = float(window.drafted.max(initial=0))
         top = max(4.0, most)
+        has_steps = self._metrics.n_steps > 0
+        self.bars_canvas.set_note("" if has_steps else self.tr("one bar for each step of a reply"))
         if most:
             self.bars_canvas.set_scale(self.tr("max {:.0f} drafted").format(most))
         else:

@@ -81,6 +81,7 @@ class StrategyPicker(QWidget):
         self._model = model
         self._dialog: ChainDialog | None = None
         titles: dict[Group, tuple[str, str]] = {
+            "auto": (self.tr("Auto"), self.tr("Measures and decides at every step what pays")),
             "draft": (self.tr("Draft"), self.tr("A second, smaller model writes ahead")),
             "lookup": (self.tr("Lookup"), self.tr("Copies from what was written before")),
             "mixed": (self.tr("Mixed"), self.tr("Lookups first, then the draft model")),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
+from paceline.gui.viewmodels.control_words import step_decision
 from paceline.messages import SOURCE_TARGET
 
 if TYPE_CHECKING:
@@ -15,7 +16,14 @@ _CONTEXT = "TokenText"
 
 
 def describe_token(record: TokenRecord) -> str:
-    """One line about a committed token."""
+    """One line about a committed token, and one about what Auto decided for its step."""
+    lines = [_token(record)]
+    if record.decision is not None:
+        lines.append(step_decision(record.decision))
+    return "\n".join(lines)
+
+
+def _token(record: TokenRecord) -> str:
     trace = record.trace
     if trace.source == SOURCE_TARGET:
         return " · ".join(_own(record))

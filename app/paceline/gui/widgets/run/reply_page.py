@@ -8,6 +8,8 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from paceline.gui.viewmodels import run_details
+from paceline.gui.viewmodels.decision_rows import decision_rows
+from paceline.gui.viewmodels.decisions import Mix
 from paceline.gui.viewmodels.metrics import StepMetrics
 from paceline.gui.viewmodels.plot_words import spoken
 from paceline.gui.widgets.card import FoldCard
@@ -119,9 +121,11 @@ class ReplyPage(QScrollArea):
             yield from self._make_cards()
             self._has_cards = True
         self.metrics.clear()
+        decided = Mix()
         for begin in range(0, len(record.steps), STEPS_AT_ONCE):
             for step in record.steps[begin : begin + STEPS_AT_ONCE]:
                 self.metrics.push(step)
+                decided.add(step)
             yield
         self.plot.range.reset()
         self.plot.setVisible(self.metrics.n_steps > 0)
@@ -133,6 +137,10 @@ class ReplyPage(QScrollArea):
         yield
         self.drafters.show_run(record, self.metrics)
         yield
+        plain = record.plain_tokens_per_s
+        self.decisions.show_rows(
+            decision_rows(decided, self._sources, 1 / plain if plain else None)
+        )
         self.settings.show_rows(run_details.settings_rows(record))
         yield
         self.prompt.setVisible(bool(record.system_prompt))
@@ -164,6 +172,8 @@ class ReplyPage(QScrollArea):
         yield
         self.drafters = DraftersCard(self._sources, self._theme, self.widget())
         self._add(self.drafters)
+        self.decisions = FactsCard(self.tr("What Auto decided"), self.widget())
+        self._add(self.decisions)
         self.settings = FactsCard(self.tr("Settings"), self.widget())
         self._add(self.settings)
         self.prompt = FoldCard(self.widget())

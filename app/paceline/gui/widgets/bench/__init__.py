@@ -1,0 +1,1 @@
+"""The benchmark's dialog: what to compare, how it stands, and what came out."""

@@ -1,0 +1,66 @@
+"""Reports of benchmarks that nobody has run: times in seconds per prompt, strategy and repeat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paceline.bench.plan import Plan, make_plan
+from paceline.bench.runs import Run
+from paceline.bench.summary import summarise
+from paceline.bench.workload import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paceline.bench.runs import Failure, Report
+
+MODEL = {"file": "target.gguf"}
+
+
+def plan_of(
+    strategies: Sequence[str], *, n_workloads: int = 1, n_repeats: int = 3, max_tokens: int = 10
+) -> Plan:
+    """A plan of prompts without words."""
+    workloads = [
+        Workload(f"prompt {n}", prompt="x", max_tokens=max_tokens) for n in range(n_workloads)
+    ]
+    return make_plan(workloads, strategies, n_repeats)
+
+
+def report_of(
+    times: Mapping[str, Mapping[str, Sequence[float]]],
+    *,
+    strategies: Sequence[str] = (),
+    other_text: Sequence[str] = (),
+    failures: Sequence[Failure] = (),
+) -> Report:
+    """A report of runs that took these seconds.
+
+    Args:
+        times: Seconds per repeat, by workload and strategy.
+        strategies: All that took part; by default those that have times.
+        other_text: Strategies whose replies are other ones than plain decoding's.
+        failures: What went wrong.
+    """
+    named = strategies or tuple(dict.fromkeys(name for each in times.values() for name in each))
+    plan = Plan(
+        tuple(Workload(name, prompt="x") for name in times), tuple(named or ("off",)), n_repeats=3
+    )
+    runs = [
+        _run(workload, strategy, repeat, seconds, is_other=strategy in other_text)
+        for workload, each in times.items()
+        for strategy, all_seconds in each.items()
+        for repeat, seconds in enumerate(all_seconds, 1)
+    ]
+    return summarise(
+        plan, runs, failures, machine={"cpu": "A processor", "threads": 1},
+        target=dict(MODEL), draft=None, wall_s=12.0, is_complete=True,
+    )  # fmt: skip
+
+
+def _run(workload: str, strategy: str, repeat: int, seconds: float, *, is_other: bool) -> Run:
+    drafts = 0 if strategy == "off" else 10
+    return Run(
+        workload, strategy, repeat, (1, 2, 4 if is_other else 3), 0.0, seconds,
+        n_prompt=5, n_steps=2, n_drafted=drafts, n_accepted=drafts // 2, n_discarded=0,
+    )  # fmt: skip

@@ -1,0 +1,473 @@
+"""Auto in the window: its group, automatic lengths, the sentence, “Why”, advice, the run."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from gui.control_events import drafting_step, outlook, plain_step, report
+from gui.fake_client import STATS, FakeClient, model_info
+from paceline.engine.drafters.strategy import parse_strategy
+from paceline.gui.theme import DARK
+from paceline.gui.viewmodels.decisions import mix_of
+from paceline.gui.widgets.advice_line import AdviceLine
+from paceline.messages import ControlReported, LoadPair, PairLoaded, StartTurn
+from paceline.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.program import Program
+    from paceline.gui.widgets.speculation_panel import SpeculationPanel
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+LOAD_MS, REPLY_MS = 60_000, 60_000
+DEAR = (1.0, 1.95, 2.9, 3.8)
+
+
+@pytest.fixture
+def auto(program: Program) -> Program:
+    program.speculation.choose("auto")
+    return program
+
+
+def begin(program: Program, client: FakeClient) -> str:
+    assert program.session.send("Hello?")
+    assert client.last(StartTurn).strategy == program.speculation.strategy
+    return client.start_turn()
+
+
+def write(client: FakeClient, turn_id: str, n: int = 40) -> None:
+    """Most steps draft with the model, every fourth one is plain."""
+    for i in range(1, n + 1):
+        client.emit(drafting_step(turn_id, i) if i % 4 else plain_step(turn_id, i, "nothing"))
+
+
+# ------------------------------------------------------------------------------ strategy, lengths
+
+
+def test_auto_is_the_first_group(program: Program, client: FakeClient, qtbot: QtBot) -> None:
+    panel = program.window.panel
+    segments = panel.picker.segments
+    assert next(iter(segments)) == "auto"
+    assert not panel.why.isVisibleTo(panel)
+    qtbot.mouseClick(segments["auto"], Qt.MouseButton.LeftButton)
+    assert program.speculation.strategy == "auto"
+    assert panel.why.isVisibleTo(panel)
+    assert list(panel.draft_settings.fields) == ["n_max"]
+    panel.why.set_open(True)
+    assert panel.why.hint.isVisibleTo(panel)
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    assert segments["auto"].isEnabled()
+    assert program.speculation.strategy == "auto"
+    qtbot.mouseClick(segments["off"], Qt.MouseButton.LeftButton)
+    assert not panel.why.isVisibleTo(panel)
+
+
+def test_auto_is_no_part_of_a_chain(program: Program) -> None:
+    program.speculation.choose("suffix+draft")
+    program.window.panel.picker._on_own()
+    dialog = program.window.panel.picker.dialog
+    assert dialog is not None
+    assert "auto" not in dialog.boxes
+    assert "off" not in dialog.boxes
+    dialog.reject()
+
+
+def test_a_length_can_be_left_to_auto(program: Program) -> None:
+    model, settings = program.speculation, program.window.panel.draft_settings
+    model.use("draft:n_max=6:p_min=0.5")
+    length = settings.fields["n_max"]
+    assert length.automatic is not None
+    assert settings.fields["p_min"].automatic is None
+    length.automatic.click()
+    assert model.strategy == "draft:n_max=auto:p_min=0.5"  # the user's own stays
+    assert not length.isEnabled()
+    assert length.automatic.isEnabled()
+    length.automatic.click()
+    assert model.strategy == "draft:n_max=6:p_min=0.5"
+    model.use("draft:n_max=1")  # the least is a value like any other
+    length.automatic.click()
+    length.automatic.click()
+    assert model.strategy == "draft:n_max=1"
+    model.reset()
+    settings.fields["n_max"].automatic.click()  # type: ignore[union-attr]
+    assert model.strategy == "draft:n_max=auto"
+    assert model.is_controlled
+    # What the engine takes out of force is not offered.
+    assert settings.fields["p_min"].isHidden()
+    assert (
+        model.value("draft", "p_min") == parse_strategy("draft:n_max=auto").drafters[0][1]["p_min"]
+    )
+    settings.fields["n_max"].automatic.click()  # type: ignore[union-attr]
+    assert model.strategy == "draft"
+    assert not settings.fields["p_min"].isHidden()
+    assert settings.fields["p_min"].value == 0.75
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["draft:n_max=auto", "suffix+draft:draft.n_max=auto", "prompt-lookup:n_pred=auto",
+     "suffix:max=auto:p_min=0.9", "auto:n_max=8"],
+)  # fmt: skip
+def test_automatic_lengths_are_kept(make_program: Callable[..., Program], text: str) -> None:
+    model = make_program(Settings(strategies=(text,), was_welcomed=True)).speculation
+    assert model.strategy == text
+    assert model.is_controlled
+    assert model.saved()[0] == text
+
+
+def test_a_strategy_chosen_during_a_load_stays(program: Program, client: FakeClient) -> None:
+    model = program.speculation
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    assert model.current.name == "suffix"  # in place of the draft model
+    program.window.actions_.demo_pair.trigger()
+    model.choose("off")
+    client.finish_load()
+    assert model.strategy == "off"
+    program.window.actions_.no_draft.trigger()
+    model.choose("auto")
+    client.finish_load()
+    assert model.strategy == "auto"
+
+
+def test_auto_is_the_default_and_stays_with_and_without_a_draft_model(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program(Settings(was_welcomed=True))
+    assert program.speculation.strategy == program.panel.turn_options().strategy == "auto"
+    for action in (program.window.actions_.no_draft, program.window.actions_.demo_pair):
+        action.trigger()
+        client.finish_load()
+        assert program.speculation.strategy == "auto"
+
+
+def test_what_was_chosen_since_does_not_give_way_to_what_was_set_aside(
+    program: Program, client: FakeClient
+) -> None:
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    program.speculation.choose("auto")
+    program.window.actions_.demo_pair.trigger()
+    client.finish_load()
+    # The strategy that was used last with the demo pair is what comes back, if anything does.
+    assert program.speculation.strategy in ("auto", "draft")
+    program.speculation.choose("ngram-mod")
+    program.window.actions_.demo_pair.trigger()
+    client.finish_load()
+    assert program.speculation.strategy == "ngram-mod"
+
+
+# ------------------------------------------------------------------------------ what it says
+
+
+def test_the_sentence_and_the_section_tell_what_was_reported(
+    auto: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    panel = auto.window.panel
+    panel.why.set_open(True)
+    turn_id = begin(auto, client)
+    write(client, turn_id)
+    shut = outlook("ngram-mod", is_open=False, gain=0.8, n_judged=50)
+    client.emit(report(turn_id, outlook(), shut))
+    qtbot.waitUntil(lambda: panel.headline.sentence.text().startswith("Draft model pays here"))
+    qtbot.waitUntil(lambda: len(panel.why.blocks) == 2)
+    assert "67\u202f% accepted" in panel.headline.sentence.text()
+    assert panel.headline.plain.text() == "plain ≈ 25.0"
+    assert len(panel.why.costs.rows) == 9
+    assert panel.why.costs.rows[0].time == "40.0\u202fms"
+    assert "2 tokens: 44.8\u202fms" in panel.why.costs.accessibleDescription()
+    draft, pool = panel.why.blocks
+    assert draft.places.bars[0].share == 0.78
+    assert "place 1: 78\u202f% accepted" in draft.places.accessibleDescription()
+    assert draft.state.text() == "asked"
+    assert (pool.title.text(), pool.state.text()) == ("N-gram pool", "pauses")
+    assert panel.why.balance[0].text().startswith("Plain decoding would give 25.0 tokens/s")
+    client.finish_turn("x")
+    assert panel.headline.ratio.text() == "1.91×"  # the finished reply's own figures
+    assert len(panel.why.blocks) == 2  # what is known stays
+
+
+def test_reports_of_foreign_turns_are_not_shown(auto: Program, client: FakeClient) -> None:
+    turn_id = begin(auto, client)
+    client.emit(report("somebody-elses"))
+    assert auto.live.report is None
+    client.emit(report(turn_id))
+    assert auto.live.report == report(turn_id)
+    client.finish_turn("x")
+    auto.window.actions_.no_draft.trigger()
+    client.finish_load()
+    assert auto.live.report is None  # it was about another pair
+
+
+def test_other_strategies_say_what_they_said(program: Program, client: FakeClient) -> None:
+    program.session.send("Hello?")
+    client.reply("Hi there")
+    panel = program.window.panel
+    assert panel.headline.sentence.text().startswith("Draft model pays here: ")
+    assert "tokens per step" in panel.headline.sentence.text()
+    assert not panel.why.isVisibleTo(panel)
+
+
+def test_the_sentence_changes_only_with_its_meaning(
+    auto: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    told: list[tuple[float, str]] = []
+
+    def note() -> None:
+        told.append((time.perf_counter(), auto.live.headline.sentence))
+
+    auto.live.refreshed.connect(note)
+    turn_id = begin(auto, client)
+    n_ticks = len(told)
+    for n in range(3):
+        for i in range(n * 40, n * 40 + 40):  # what is drafted scatters
+            client.emit(drafting_step(turn_id, i + 1, n_rejected=1 + i % 2, total_s=0.08))
+            if i % 8 == n:
+                client.emit(plain_step(turn_id, i + 1, "dear" if n % 2 else "nothing"))
+        n_ticks = len(told)
+        qtbot.waitUntil(lambda before=n_ticks: len(told) > before)
+    client.finish_turn("x")
+    running = [words for _, words in told[1:-1] if words]
+    assert len(set(running)) == 1
+    gaps = [b[0] - a[0] for a, b in pairwise(told[1:-1])]
+    assert all(gap > 0.3 for gap in gaps)  # the timer's pace, not the steps'
+
+
+def children_beyond(panel: SpeculationPanel) -> list[QWidget]:
+    """Visible widgets of the section that stand out of it."""
+    card = panel.why
+    inside = card.rect().adjusted(-1, -1, 1, 1)
+    return [
+        child
+        for child in card.findChildren(QWidget)
+        if child.isVisibleTo(card)
+        and not inside.contains(child.rect().translated(child.mapTo(card, child.rect().topLeft())))
+    ]
+
+
+def test_the_section_fits_into_the_narrowest_panel(
+    auto: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    panel = auto.window.panel
+    panel.why.set_open(True)
+    turn_id = begin(auto, client)
+    write(client, turn_id)
+    names = ("draft", "suffix", "prompt-lookup", "ngram-cache", "ngram-mod")
+    client.emit(report(turn_id, *(outlook(name) for name in names)))
+    qtbot.waitUntil(lambda: len(panel.why.blocks) == len(names))
+    panel.setParent(None)
+    try:
+        panel.resize(panel.minimumWidth(), 2400)
+        panel.show()
+        panel.refresh()
+        assert children_beyond(panel) == []
+        assert panel.why.blocks[0].title.text() == "Draft model"
+        panel.set_theme(DARK)
+        image = panel.why.costs.grab().toImage()
+        colours = {image.pixelColor(x, 8).name() for x in range(image.width())}
+        assert DARK.time_verify.lower() in colours
+    finally:
+        client.finish_turn("x")
+        panel.close()
+        panel.deleteLater()
+
+
+def test_the_section_stays_open_with_the_next_start(make_program: Callable[..., Program]) -> None:
+    first = make_program()
+    assert not first.window.panel.why.is_open
+    first.window.panel.why.set_open(True)
+    settings = first.settings()
+    assert "why" in settings.window.open_sections
+    assert make_program(settings, engine=FakeClient()).window.panel.why.is_open
+
+
+# --------------------------------------------------------------------------------------- advice
+
+
+def load_sized(client: FakeClient, n_bytes: int) -> None:
+    command = client.last(LoadPair)
+    info = replace(model_info("x.gguf"), size_bytes=n_bytes)
+    client.emit(PairLoaded(command.request_id, info, info, 0.1))
+
+
+@pytest.fixture
+def advised(make_program: Callable[..., Program], client: FakeClient) -> tuple[Program, AdviceLine]:
+    """A window whose draft model, of 300 MiB, does not pay."""
+    program = make_program()
+    load_sized(client, 300 << 20)
+    program.speculation.choose("auto")
+    return program, program.window.panel.advice
+
+
+def reply_with(
+    program: Program, client: FakeClient, told: Callable[[str], ControlReported]
+) -> None:
+    turn_id = begin(program, client)
+    write(client, turn_id, 24)
+    client.emit(told(turn_id))
+    client.finish_turn("x", stats=STATS)
+
+
+def bad(turn_id: str) -> ControlReported:
+    return report(turn_id, outlook(n_judged=2400, saved_s=-1.2, gain=0.97))
+
+
+def test_a_useless_draft_model_can_be_freed(
+    advised: tuple[Program, AdviceLine], client: FakeClient
+) -> None:
+    program, line = advised
+    reply_with(program, client, lambda turn_id: report(turn_id, outlook(n_judged=1999, saved_s=-9)))
+    assert line.isHidden()
+    reply_with(program, client, bad)
+    assert not line.isHidden()
+    assert line.text.text().startswith("Draft model has not paid on this machine")
+    assert "2,400 judged tokens it lost 1.20\u202fs" in line.reason.text()
+    assert "300 MiB more would be free" in line.reason.text()
+    assert line.apply.text() == "Free its memory"
+    line.apply.click()
+    assert client.last(LoadPair).draft is None
+    assert line.isHidden()
+    client.finish_load()
+    assert program.speculation.strategy == "auto"
+
+
+def test_what_is_known_of_a_pair_goes_with_it(
+    advised: tuple[Program, AdviceLine], client: FakeClient
+) -> None:
+    program, line = advised
+    why = program.window.panel.why
+    why.toggle.setChecked(True)
+    reply_with(program, client, bad)
+    assert not line.isHidden()
+    assert not why.content_of_report.isHidden()
+    program.loader.reload()
+    assert line.isHidden()  # its button would unload another draft model
+    client.finish_load()
+    assert why.content_of_report.isHidden()
+    assert not why.hint.isHidden()
+
+
+def test_dismissed_advice_about_the_pair_stays_away(
+    advised: tuple[Program, AdviceLine], client: FakeClient
+) -> None:
+    program, line = advised
+    reply_with(program, client, bad)
+    line.close_button.click()
+    assert line.isHidden()
+    reply_with(program, client, bad)
+    assert line.isHidden()
+    program.models.reload()
+    load_sized(client, 300 << 20)
+    reply_with(program, client, bad)
+    assert not line.isHidden()
+
+
+def test_where_drafts_cannot_pay_it_says_so(
+    advised: tuple[Program, AdviceLine], client: FakeClient
+) -> None:
+    program, line = advised
+    program.models.reload()
+    load_sized(client, 70 << 20)
+    reply_with(program, client, lambda turn_id: report(turn_id, outlook(), curve=DEAR, derived=()))
+    assert line.text.text().startswith("This model is so small that it stays in the processor")
+    assert "Two tokens take 1.95× the time of one, four take 3.80×" in line.reason.text()
+    assert line.apply.text() == "Free its memory"
+
+
+# ------------------------------------------------------------------------ line, hover, run dialog
+
+
+def test_the_line_the_hover_and_the_run_tell_the_decisions(
+    auto: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    turn_id = begin(auto, client)
+    write(client, turn_id)
+    client.finish_turn("x")
+    reply_id = auto.session.current.path()[-1].message_id
+    view = auto.window.chat_pane.chat.reply_view(reply_id)
+    assert view is not None
+    assert "75\u202f% of steps drafted" in view._footer.stats._parts
+    auto.window.actions_.run.trigger()
+    dialog = auto.runs.dialog
+    assert dialog is not None
+    qtbot.waitUntil(lambda: dialog.reply_page.is_filled)
+    rows = dialog.reply_page.decisions.rows
+    assert rows["Drafting paid"] == "30 steps, 75\u202f%"
+    assert rows["Nothing to draft"] == "10 steps, 25\u202f%"
+    dialog.close()
+
+
+def test_decisions_are_kept_with_the_reply(
+    make_program: Callable[..., Program], client: FakeClient, tmp_path: Path, qtbot: QtBot
+) -> None:
+    file = tmp_path / "chats.db"
+    program = make_program(chats_file=file)
+    client.finish_load()
+    program.speculation.choose("auto")
+    turn_id = begin(program, client)
+    write(client, turn_id)
+    client.finish_turn("x")
+    words = program.live.headline.sentence
+    chat = program.session.current.conversation_id
+    program.window.close()
+    again = make_program(chats_file=file, engine=FakeClient())
+    again.session.show(chat)
+    assert words.startswith("Draft model pays here")
+    assert again.live.headline.sentence == words
+    assert again.live.report is None
+    panel = again.window.panel
+    assert panel.why.isVisibleTo(panel)
+
+
+def test_a_run_without_decisions_tells_nothing_of_auto(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.session.send("Hello?")
+    client.reply("Hi there")
+    program.window.actions_.run.trigger()
+    dialog = program.runs.dialog
+    assert dialog is not None
+    qtbot.waitUntil(lambda: dialog.reply_page.is_filled)
+    assert dialog.reply_page.decisions.isHidden()
+    dialog.close()
+
+
+# ---------------------------------------------------------------------------------- a real engine
+
+
+def test_a_real_reply_by_auto(make_real: Callable[..., Program], qtbot: QtBot) -> None:
+    program = make_real("thread", strategies=("auto",), max_tokens=64)
+    program.start()
+    qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=LOAD_MS)
+    panel = program.window.panel
+    panel.why.set_open(True)
+    assert program.session.send("Name the days of the week, twice.")
+    qtbot.waitUntil(lambda: program.session.active is None, timeout=REPLY_MS)
+    reply = program.live.reply
+    assert reply is not None
+    assert reply.error is None
+    decided = [step for step in reply.steps if step.decision is not None]
+    assert len(decided) == mix_of(reply.steps).n_steps == reply.stats.n_steps  # type: ignore[union-attr]
+    for step in decided:
+        n_drafted = sum(count.n_drafted for count in step.drafted)
+        assert step.decision.n_drafted == n_drafted  # type: ignore[union-attr]
+    told = program.live.report
+    assert told is not None
+    assert told.plain_s > 0
+    assert panel.headline.sentence.text()
+    assert panel.why.costs.rows[0].width == 1
+    n_used = sum(1 for known in told.drafters if known.n_judged or not known.is_open)
+    qtbot.waitUntil(lambda: len(panel.why.blocks) == n_used)

@@ -1,0 +1,251 @@
+"""What Auto decides, in words: for every reason, calm, and true to the figures it was told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+
+from gui.control_events import CURVE, PLAIN_S, costs, drafting_step, outlook, plain_step, report
+from gui.fake_client import step_of
+from paceline.engine.drafters import forced, registry
+from paceline.figures import Decision, Reason
+from paceline.gui.viewmodels.control_words import (
+    reason_meaning,
+    reason_title,
+    sentence,
+    step_decision,
+)
+from paceline.gui.viewmodels.decision_rows import decision_details, decision_part, decision_rows
+from paceline.gui.viewmodels.decisions import RECENT_STEPS, DecisionLog, mix_of
+from paceline.gui.viewmodels.metrics import StepMetrics
+from paceline.gui.viewmodels.plot_words import step_words
+from paceline.gui.viewmodels.sources import Sources
+from paceline.gui.viewmodels.verdict import is_news, judge
+from paceline.gui.viewmodels.why import MOST_ROWS, cost_rows, why
+from paceline.gui.widgets.provenance import Provenance
+from paceline.gui.widgets.token_text import describe_token
+
+if TYPE_CHECKING:
+    from paceline.gui.viewmodels.verdict import Verdict
+    from paceline.messages import ControlReported, StepCommitted
+
+SOURCES = Sources((*registry.available(), forced.INFO))
+REASONS: tuple[Reason, ...] = get_args(Reason)
+SAYS: dict[Reason, str] = {
+    "pays": "Draft model pays here: 3 tokens per draft, 67\u202f% accepted, 1.5× plain.",
+    "nothing": "Plain decoding here: nobody has a draft to offer.",
+    "dear": "Plain decoding is faster here: verifying one more token makes a step 1.1 times as "
+    "long, and 78\u202f% of what Draft model drafts first is accepted.",
+    "shut": "Plain decoding for now: Draft model gave 0.82× plain and pauses.",
+    "trial": "Draft model is being tried, to see whether drafting pays here.",
+    "ledger": "Plain decoding for now: another wrong draft would cost more than was won.",
+    "plain": "Plain steps for now, to see how fast plain decoding is.",
+    "first": "Auto begins with plain steps, until it knows what a draft would cost.",
+    "forced": "The grammar allows one continuation only: its tokens cost next to nothing.",
+}
+DRAFTS = ("pays", "trial", "forced")
+
+
+def steps_of(reason: Reason, n: int = RECENT_STEPS) -> list[StepCommitted]:
+    if reason in DRAFTS:
+        drafter = "forced" if reason == "forced" else "draft"
+        return [drafting_step("t", i, drafter=drafter, reason=reason) for i in range(1, n + 1)]
+    return [plain_step("t", i, reason) for i in range(1, n + 1)]
+
+
+def said(steps: list[StepCommitted], told: ControlReported | None = None) -> str:
+    return sentence(judge(mix_of(steps), plain_s=PLAIN_S, report=told), SOURCES)
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_reason_has_its_sentence_and_its_words(reason: Reason, qapp: object) -> None:
+    shut = outlook(is_open=False, gain=0.82)
+    told = report("t", shut if reason == "shut" else outlook())
+    assert said(steps_of(reason), told) == SAYS[reason]
+    assert said(steps_of(reason))  # before the first report
+    assert len({reason_title(r) for r in REASONS}) == len(REASONS)
+    assert reason_meaning(reason).endswith(".")
+    hover = step_decision(Decision("draft", 3, reason, 2.4, 1.6))
+    assert hover.startswith(f"Auto: {reason_title(reason)}")
+    assert ("2.4 tokens expected" in hover) == (reason != "forced")
+    assert "expected" not in step_decision(Decision("", 0, reason))
+
+
+def test_a_mixture_is_told_as_one(qapp: object) -> None:
+    steps = [
+        plain_step("t", i, "nothing")
+        if i % 5 < 2
+        else drafting_step("t", i, drafter="suffix" if i % 5 == 2 else "draft")
+        for i in range(30)
+    ]
+    words = said(steps)
+    assert words.startswith("Draft model and Suffix match pay here: 3 tokens per draft, ")
+    assert words.endswith("; about 40\u202f% of the steps stay plain.")
+    # Rare drafts that make the reply faster all the same are what goes on.
+    rare = [plain_step("t", i, "nothing") for i in range(28)]
+    rare += [drafting_step("t", i, drafter="suffix", total_s=0.01) for i in range(4)]
+    assert said(rare).startswith("Suffix match pays here:")
+    dear = [drafting_step("t", i, total_s=0.25) for i in range(30)]
+    assert said(dear).startswith("Draft model gave less than it cost: 3 tokens per draft")
+    even = [drafting_step("t", i, total_s=0.12) for i in range(30)]
+    assert said(even).startswith("Draft model breaks even here:")
+
+
+def test_several_pausing_drafters_are_named(qapp: object) -> None:
+    told = report("t", outlook(is_open=False, gain=0.7), outlook("suffix", is_open=False))
+    words = said(steps_of("shut"), told)
+    assert (
+        words == "Plain decoding for now: Draft model and Suffix match did not pay of late "
+        "and pause."
+    )
+    assert "drafting did not pay of late" in said(steps_of("shut"), report("t", outlook()))
+
+
+def test_the_sentence_stays_while_steps_only_scatter(qapp: object) -> None:
+    log, shown, told = DecisionLog(), None, set()
+    for i in range(400):
+        if i % 7 == 3:
+            step = plain_step("t", i, "dear" if i % 2 else "nothing")
+        else:  # rejected tokens and times differ from step to step
+            step = drafting_step("t", i, n_rejected=1 + i % 2, total_s=0.07 + 0.01 * (i % 3))
+        log.push(step)
+        if i >= RECENT_STEPS:
+            now = judge(log.recent, plain_s=PLAIN_S, before=shown)
+            if is_news(shown, now):
+                shown = now
+            told.add(sentence(shown, SOURCES))
+    assert len(told) == 1
+
+
+def test_a_reason_is_kept_until_another_one_is_clearly_more_frequent(qapp: object) -> None:
+    def kind(n_dear: int, before: Verdict | None) -> Verdict:
+        steps = steps_of("dear", n_dear) + steps_of("nothing", RECENT_STEPS - n_dear)
+        return judge(mix_of(steps), plain_s=PLAIN_S, before=before)
+
+    first = kind(20, None)
+    assert first.kind == "dear"
+    assert kind(15, first).kind == "dear"
+    assert kind(10, first).kind == "nothing"
+    measuring = mix_of(steps_of("plain", 23) + steps_of("nothing", 9))
+    assert judge(measuring, plain_s=None).kind == "nothing"
+    before = judge(mix_of(steps_of("plain", 30) + steps_of("nothing", 2)), plain_s=None)
+    assert before.kind == judge(measuring, plain_s=None, before=before).kind == "measures"
+    drafting = judge(mix_of(steps_of("pays")), plain_s=None)
+    few = mix_of(steps_of("pays", 7) + steps_of("nothing", 25))
+    assert judge(few, plain_s=None, before=drafting).kind == "pays"
+    assert judge(few, plain_s=None).kind == "nothing"
+
+
+def test_steps_without_a_decision_are_left_out(qapp: object) -> None:
+    log = DecisionLog()
+    for i in range(5):
+        log.push(step_of("t", "abc", i))
+    assert log.whole.n_steps == log.recent.n_steps == 0
+    assert decision_rows(log.whole, SOURCES, PLAIN_S) == ()
+    assert decision_part(log.whole) == decision_details(log.whole) == ""
+
+
+def test_only_the_newest_steps_are_recent() -> None:
+    log = DecisionLog()
+    for step in steps_of("dear", 50) + steps_of("pays"):
+        log.push(step)
+    assert log.recent.reasons == {"pays": RECENT_STEPS}
+    assert log.whole.reasons == {"dear": 50, "pays": RECENT_STEPS}
+    work = log.whole.drafters["draft"]
+    assert (work.n_steps, work.n_drafted, work.n_accepted) == (32, 96, 64)
+
+
+def test_a_replys_decisions_in_rows(qapp: object) -> None:
+    mix = mix_of(steps_of("pays", 30) + steps_of("nothing", 9) + steps_of("plain", 1))
+    rows = dict(decision_rows(mix, SOURCES, PLAIN_S))
+    assert rows["In short"].startswith("Draft model pays here")
+    assert (
+        rows["Draft model"] == "drafted first in 75\u202f% of the steps, 60 of 90 tokens accepted"
+    )
+    assert rows["Drafting paid"] == "30 steps, 75\u202f%"
+    assert decision_part(mix) == "75\u202f% of steps drafted"
+    assert decision_details(mix).startswith("Auto: drafting paid 75\u202f%, nothing to draft 22")
+    many = mix_of(steps_of("pays", 300) + steps_of("plain", 1))
+    assert dict(decision_rows(many, SOURCES, None))["Plain speed measured"] == (
+        "1 steps, under 1\u202f%"
+    )
+
+
+def test_the_pointer_on_a_token_tells_its_steps_decision(qapp: object) -> None:
+    known = Provenance()
+    for step in (drafting_step("t", 1), plain_step("t", 2, "dear"), step_of("t", "abc", 3)):
+        ends = (replace(trace, text_end=step.step) for trace in step.tokens)
+        known.add(ends, step.step, 3, SOURCES, step.decision)
+    told = [describe_token(record) for record in map(known.record_at, range(3)) if record]
+    assert told[0].endswith("step 1\nAuto: drafting paid, 2.4 tokens expected (1.6×)")
+    assert told[1].endswith("\nAuto: drafts too dear")
+    assert "Auto" not in told[2]
+
+
+def test_the_pointer_on_a_bar_of_the_plot_tells_it_too(qapp: object) -> None:
+    metrics = StepMetrics(SOURCES)
+    for step in (drafting_step("t", 1), plain_step("t", 2, "shut"), step_of("t", "abc", 3)):
+        metrics.push(step)
+    told = [step_words(facts, SOURCES) for facts in map(metrics.facts, range(3)) if facts]
+    assert told[0].splitlines()[-1] == "Auto: drafting paid, 2.4 tokens expected (1.6×)"
+    assert told[1].splitlines()[-1] == "Auto: drafting paused"
+    assert "Auto" not in told[2]
+
+
+# --------------------------------------------------------------------------------------------- why
+
+
+def test_the_costs_are_those_of_the_report(qapp: object) -> None:
+    rows = cost_rows(costs(CURVE[:8], derived=(3,)))
+    assert [row.width for row in rows] == list(range(1, 9))
+    assert (rows[1].time, rows[1].ratio) == ("44.8\u202fms", "1.12×")
+    assert [row.is_measured for row in rows] == [True, True, False, *[True] * 5]
+    assert rows[-1].share == 1.0
+    assert rows[0].share == pytest.approx(0.5)
+    assert "derived" in rows[2].words
+    assert rows[3].words == "4 tokens: 52.4\u202fms, 1.31× of a plain step (measured)"
+    assert cost_rows(()) == ()
+
+
+def test_a_long_table_is_cut_to_the_widths_that_matter(qapp: object) -> None:
+    rows = cost_rows(costs([1 + 0.1 * i for i in range(62)]))
+    assert len(rows) == MOST_ROWS
+    assert [row.width for row in rows][:6] == [1, 2, 3, 4, 5, 6]
+    assert rows[-1].width == 62
+
+
+def test_a_drafter_says_what_it_did_and_why_it_pauses(qapp: object) -> None:
+    shut = outlook("suffix", is_open=False, gain=0.82, saved_s=-0.4, n_judged=120, n_accepted=31)
+    unused = outlook("ngram-mod", n_judged=0, saved_s=0.0)
+    view = why(report("t", outlook(), shut, unused), SOURCES)
+    draft, suffix = view.drafters
+    assert (draft.title, draft.kind, draft.state) == ("Draft model", "draft", "asked")
+    assert draft.facts == (
+        "640 of 900 tokens accepted · 3.2\u202fms per drafted token · saved 12.3\u202fs"
+    )
+    assert draft.places[0].words == "place 1: 78\u202f% accepted, if all before were"
+    assert draft.places[3].words == "places 4 to 5: 60\u202f% accepted, if all before were"
+    assert draft.places[5].words == "place 10 and later: 50\u202f% accepted, if all before were"
+    assert [bar.label for bar in draft.places] == ["1", "2", "3", "4–5", "6–9", "10+"]
+    assert draft.classes[1].words == "confidence 0.30 to 0.50: 42\u202f% accepted"
+    assert draft.classes[0].belief < draft.classes[1].belief < draft.classes[-1].belief == 1.0
+    assert (suffix.kind, suffix.state) == ("lookup", "pauses")
+    assert "pauses because its steps gave 0.82×" in suffix.facts
+    assert view.unused == "Not used so far: N-gram pool."
+    assert view.balance[0] == (
+        "Plain decoding would give 25.0 tokens/s now: 40.0\u202fms per token."
+    )
+    assert view.balance[1] == "Drafting has saved 11.9\u202fs with these models so far."
+    assert view.balance[2].startswith("Drafts may still lose 210\u202fms")
+
+
+def test_a_slow_machine_and_a_loss_are_told(qapp: object) -> None:
+    told = replace(report("t", outlook(saved_s=-1.5)), pace=0.5)
+    words = " ".join(why(told, SOURCES).balance)
+    assert "50\u202f% of the speed that was measured first" in words
+    assert "Drafting has cost 1.50\u202fs" in words
+    late = replace(report("t"), slack_s=-0.6)
+    assert why(late, SOURCES).balance[-1].startswith("Drafts may lose nothing more in this reply")
+    assert "measured first" not in " ".join(why(report("t"), SOURCES).balance)

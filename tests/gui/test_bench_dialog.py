@@ -1,0 +1,609 @@
+"""The benchmark in the window: on the real engine with the demo pair, and scripted odd cases."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtWidgets import QWidget
+
+from gui.fake_client import FakeClient, described
+from paceline.gui.bench_exports import report_text
+from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.widgets.bench.table import RATIO, SAME
+from paceline.messages import (
+    Calibrate,
+    Calibrated,
+    DescribeEngine,
+    EngineDied,
+    Reset,
+    StartTurn,
+    TurnFailed,
+    TurnStarted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.bench.runs import Report
+    from paceline.gui.bench_controller import BenchController
+    from paceline.gui.program import Program
+    from paceline.gui.widgets.bench.dialog import BenchDialog
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+LOAD_MS, BENCH_MS = 60_000, 90_000
+FEW = ("off", "draft:n_max=3", "suffix")
+
+
+def write_prompts(path: Path, max_tokens: int = 12) -> Path:
+    """Two prompts of a few words."""
+    lines = [
+        {
+            "name": name,
+            "messages": [{"role": "user", "content": text}],
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+        }
+        for name, text, temperature in (
+            ("question", "What does len do?", 0.0),
+            ("other", "Name the days of the week, twice.", 0.8),
+        )
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return path
+
+
+@pytest.fixture
+def prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that takes the place of the shipped one."""
+    file = write_prompts(tmp_path / "prompts.jsonl")
+    monkeypatch.setattr("paceline.gui.bench_controller.shipped_workloads", lambda: file)
+    return file
+
+
+def opened(program: Program, strategies: tuple[str, ...] = FEW) -> BenchDialog:
+    """The dialog with these strategies ticked, and two repeats."""
+    program.window.actions_.benchmark.trigger()
+    dialog = program.extras.bench.dialog
+    assert dialog is not None
+    for contender in dialog.setup.offered:
+        dialog.setup.box(contender.strategy).setChecked(contender.strategy in strategies)
+    dialog.setup.repeats.setValue(2)
+    assert dialog.setup.strategies == strategies
+    return dialog
+
+
+@pytest.fixture(params=["process"])
+def real(
+    request: pytest.FixtureRequest,
+    make_real: Callable[..., Program],
+    qtbot: QtBot,
+    prompts: Path,
+) -> Iterator[Program]:
+    """A window with a real engine, in its process or in a thread of the window's."""
+    program = make_real(request.param, max_tokens=40)
+    program.start()
+    qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=LOAD_MS)
+    yield program
+    if program.extras.bench.dialog is not None:
+        program.extras.bench.dialog.close()
+
+
+in_thread = pytest.mark.parametrize("real", ["thread"], indirect=True)
+
+
+def wait_for_end(bench: BenchController, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not bench.driver.is_running, timeout=BENCH_MS)
+
+
+def saved(program: Program, qtbot: QtBot, dialog: BenchDialog, kind: str, file: Path) -> bytes:
+    """What an export writes."""
+    getattr(dialog, kind).trigger()
+    assert program.save_file.dialog is not None
+    program.save_file.dialog.close()
+    program.save_file.write(str(file))
+    qtbot.waitUntil(file.is_file)
+    return file.read_bytes()
+
+
+# ----------------------------------------------------------------------------- the real engine
+
+
+def test_the_demo_pair_is_measured_shown_exported_and_taken(
+    real: Program, qtbot: QtBot, tmp_path: Path
+) -> None:
+    bench, before = real.extras.bench, real.session.current
+    dialog = opened(real)
+    assert "12 replies" in dialog.estimate.text()
+    assert dialog.setup.prompts.box("question").text() == "Question"
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    assert not dialog.is_setup
+    assert dialog.results.strip.isVisible()
+    wait_for_end(bench, qtbot)
+    report = bench.report
+    assert report is not None
+    assert report.is_complete
+    assert len(report.runs) == 12
+    assert not report.failures
+    results = dialog.results
+    assert not results.strip.isVisible()
+    assert results.remark.text().startswith(Path(report.target["file"]).name)
+    assert [panel.title for panel in results.panels] == ["", "question", "other"]
+    model = results.table.figures
+    texts = [model.index(0, RATIO).data(), *(model.index(n, SAME).data() for n in range(3))]
+    assert texts == ["1.00×", "yes", "yes", "yes"]
+    drafted = results.panels[0].rows[1]
+    assert drafted.acceptance is not None
+    assert drafted.per_step is not None
+    assert drafted.per_step > 1
+    assert real.session.current == before
+    assert not real.session.current.path()
+    # Exports.
+    data = json.loads(saved(real, qtbot, dialog, "json", tmp_path / "r.json"))
+    assert data["geomean"].keys() == set(FEW)
+    threads = []
+
+    def text_of(report: Report) -> str:
+        threads.append(threading.current_thread())
+        return report_text(report)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paceline.gui.bench_exports.report_text", text_of)
+        dialog.copy.trigger()
+        qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().startswith("{"))
+    assert json.loads(QGuiApplication.clipboard().text()) == data
+    assert threading.main_thread() not in threads  # hundreds of replies take a while
+    table = saved(real, qtbot, dialog, "csv", tmp_path / "r.csv").decode()
+    assert len(list(csv.DictReader(io.StringIO(table)))) == 6
+    saved(real, qtbot, dialog, "png", tmp_path / "r.png")
+    qtbot.waitUntil(lambda: QImage(str(tmp_path / "r.png")).width() == 2240)
+    # One of the strategies is taken.
+    button = results.table.buttons["suffix"]
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert real.speculation.strategy == "suffix"
+    assert not results.table.buttons["suffix"].isEnabled()
+    real.speculation.use("draft:n_max=3")
+    assert results.table.buttons["suffix"].isEnabled()
+    assert not results.table.buttons["draft:n_max=3"].isEnabled()
+    # It is still there when the dialog comes back.
+    dialog.close()
+    real.window.actions_.benchmark.trigger()
+    again = bench.dialog
+    assert again is not None
+    assert not again.isVisible()  # both pages at once would hold the window up
+    qtbot.waitUntil(again.isVisible)
+    assert not again.is_setup
+    assert len(again.results.panels) == 3
+    again.again.click()
+    assert again.is_setup
+
+
+@in_thread
+def test_a_reply_goes_first_and_the_benchmark_goes_on_behind_it(
+    real: Program, qtbot: QtBot, prompts: Path
+) -> None:
+    write_prompts(prompts, max_tokens=40)
+    bench = real.extras.bench
+    dialog = opened(real, ("off", "suffix"))
+    dialog.start.click()
+    qtbot.waitUntil(
+        lambda: bench.driver.progress is not None and bench.driver.progress.n_done >= 2,
+        timeout=BENCH_MS,
+    )
+    assert real.session.send("Hello?")
+    assert bench.driver.is_paused
+    qtbot.waitUntil(lambda: "Paused" in dialog.results.strip.state.text())
+    qtbot.waitUntil(lambda: real.session.active is None, timeout=BENCH_MS)
+    reply = real.session.reply_of(real.session.current.path()[-1].message_id)
+    assert reply is not None
+    assert reply.error is None
+    assert reply.stats is not None
+    assert reply.stats.n_generated > 1
+    wait_for_end(bench, qtbot)
+    assert bench.report is not None
+    assert bench.report.is_complete
+    assert len(bench.report.runs) == 8
+    assert all(result.same_text for w in bench.report.workloads for result in w.results)
+
+
+@in_thread
+def test_cancelling_keeps_what_was_measured(real: Program, qtbot: QtBot, prompts: Path) -> None:
+    write_prompts(prompts, max_tokens=100)
+    bench = real.extras.bench
+    dialog = opened(real, ("off", "suffix"))
+    dialog.start.click()
+    qtbot.waitUntil(
+        lambda: bench.driver.progress is not None and bench.driver.progress.n_done >= 2,
+        timeout=BENCH_MS,
+    )
+    qtbot.mouseClick(dialog.results.strip.stop, Qt.MouseButton.LeftButton)
+    wait_for_end(bench, qtbot)
+    assert bench.report is not None
+    assert not bench.report.is_complete
+    n_runs = len(bench.report.runs)
+    assert 2 <= n_runs < 8
+    assert dialog.results.details.text().startswith("Cancelled.")
+    assert f"{n_runs} replies" in dialog.results.details.text()
+    assert dialog.json.isEnabled()
+    assert real.session.send("Hello?")
+    qtbot.waitUntil(lambda: real.session.active is None, timeout=BENCH_MS)
+    dialog.again.click()
+    dialog.start.click()
+    qtbot.waitUntil(lambda: bool(dialog.results.strip.now.text()), timeout=BENCH_MS)
+    real.window.close()  # in the middle of a run; nothing may be left behind
+    assert bench.dialog is None
+
+
+def test_the_death_of_the_engine_keeps_what_was_measured(
+    real: Program, qtbot: QtBot, prompts: Path, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("engine's process was ended")
+    write_prompts(prompts, max_tokens=100)
+    bench = real.extras.bench
+    dialog = opened(real, ("off", "suffix"))
+    dialog.start.click()
+    qtbot.waitUntil(
+        lambda: bench.driver.progress is not None and bench.driver.progress.n_done >= 1,
+        timeout=BENCH_MS,
+    )
+    for child in psutil.Process().children():
+        if "spawn_main" in " ".join(child.cmdline()):
+            child.kill()
+    wait_for_end(bench, qtbot)
+    assert "engine stopped working" in dialog.results.details.text()
+    assert bench.report is not None
+    assert bench.report.runs
+    dialog.again.click()
+    assert not dialog.start.isEnabled()
+    assert "No model is loaded" in dialog.estimate.text()
+
+
+# ------------------------------------------------------------------------ a scripted engine
+
+
+def next_turn(client: FakeClient) -> StartTurn:
+    """The run that was asked for last; it stands behind a reset."""
+    assert isinstance(client.commands[-1], StartTurn)
+    assert isinstance(client.commands[-2], Reset)
+    return client.commands[-1]
+
+
+def begin(program: Program, client: FakeClient) -> BenchDialog:
+    """A benchmark whose first run is under way."""
+    dialog = opened(program, ("off", "suffix"))
+    dialog.start.click()
+    assert isinstance(client.commands[-1], DescribeEngine)
+    client.emit(described())
+    assert next_turn(client).strategy == "off"
+    return dialog
+
+
+def finish(client: FakeClient, n_runs: int) -> None:
+    """Carry out so many runs."""
+    for _ in range(n_runs):
+        turn = next_turn(client)
+        client.emit(TurnStarted(turn.turn_id, 10, 0, 1))
+        client.finish_turn("text")
+
+
+def test_a_scripted_benchmark_runs_to_its_end(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    dialog = begin(program, client)
+    assert "warm up" in dialog.results.strip.state.text()
+    finish(client, 3)  # warm up: two prompts by plain decoding, one by the other
+    finish(client, 7)
+    assert program.extras.bench.driver.is_running
+    finish(client, 1)
+    assert not program.extras.bench.driver.is_running
+    report = program.extras.bench.report
+    assert report is not None
+    assert len(report.runs) == 8
+    assert dialog.results.table.figures.rowCount() == 2
+    assert isinstance(client.commands[-1], Reset)  # nothing of its prompts stays in memory
+    dialog.close()
+
+
+def test_auto_is_calibrated_first(program: Program, client: FakeClient, prompts: Path) -> None:
+    dialog = opened(program, ("off", "auto"))
+    dialog.start.click()
+    client.emit(described())
+    calibrate = client.last(Calibrate)
+    client.emit(Calibrated("somebody else's"))
+    assert not client.all(StartTurn)
+    client.emit(Calibrated(calibrate.request_id))
+    assert next_turn(client).strategy == "off"
+    assert not client.cancelled
+    dialog.close()
+
+
+def test_a_calibration_gives_way_to_a_reply_and_is_made_again(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    dialog = opened(program, ("off", "auto"))
+    dialog.start.click()
+    client.emit(described())
+    first = client.last(Calibrate)
+    program.session.send("Hello?")
+    assert client.cancelled == [first.request_id]
+    client.emit(Calibrated(first.request_id, problem="Stopped."))
+    assert client.all(Calibrate) == [first]
+    client.reply("Hello")
+    again = client.last(Calibrate)
+    assert again.request_id != first.request_id
+    # Where it cannot be done at all that is taken, not asked for without end.
+    client.emit(Calibrated(again.request_id, problem="This model cannot."))
+    assert next_turn(client).strategy == "off"
+    dialog.close()
+
+
+def test_cancelling_ends_a_calibration(program: Program, client: FakeClient, prompts: Path) -> None:
+    dialog = opened(program, ("off", "auto"))
+    dialog.start.click()
+    client.emit(described())
+    calibrate = client.last(Calibrate)
+    dialog.results.strip.stop.click()
+    assert client.cancelled == [calibrate.request_id]
+    client.emit(Calibrated(calibrate.request_id, problem="Stopped."))
+    assert not program.extras.bench.driver.is_running
+    assert not client.all(StartTurn)
+    dialog.close()
+
+
+def test_a_run_that_gave_way_is_made_again_under_another_name(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    dialog = begin(program, client)
+    bench = program.extras.bench
+    first = next_turn(client)
+    program.session.send("Hello?")
+    assert client.cancelled == [first.turn_id]
+    reply = client.last(StartTurn)
+    assert reply.turn_id != first.turn_id
+    n_commands = len(client.commands)
+    client.emit(TurnFailed(first.turn_id, "cancelled", "It was stopped.", ""))
+    assert len(client.commands) == n_commands, "it waits for the reply"
+    assert bench.driver.is_paused
+    client.reply("Hello")
+    again = next_turn(client)
+    assert again.turn_id not in (first.turn_id, reply.turn_id)
+    assert replace(again, turn_id="") == replace(first, turn_id="")
+    finish(client, 3 + 8)
+    assert bench.report is not None
+    assert bench.report.is_complete
+    assert not bench.report.failures
+    dialog.close()
+
+
+def test_other_models_end_it(program: Program, client: FakeClient, prompts: Path) -> None:
+    dialog = begin(program, client)
+    finish(client, 5)
+    turn = next_turn(client)
+    program.loader.reload()
+    assert turn.turn_id in client.cancelled
+    assert not program.extras.bench.driver.is_running
+    assert "unloaded or replaced" in dialog.results.details.text()
+    report = program.extras.bench.report
+    assert report is not None
+    assert len(report.runs) == 2
+    client.finish_load()
+    client.finish_turn("late")
+    assert program.extras.bench.report is report
+    dialog.again.click()
+    assert dialog.start.isEnabled()
+    dialog.close()
+
+
+def test_a_failing_strategy_costs_itself_alone(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    dialog = begin(program, client)
+    for _ in range(20):
+        if not program.extras.bench.driver.is_running:
+            break
+        turn = next_turn(client)
+        if turn.strategy == "suffix":
+            client.emit(TurnFailed(turn.turn_id, "broken", "It broke.", "Try again."))
+        else:
+            client.finish_turn("text")
+    assert not program.extras.bench.driver.is_running
+    rows = dialog.results.panels[0].rows
+    assert rows[0].n_runs == 4
+    assert rows[1].ratio is None
+    assert rows[1].problem == "It broke. Try again."
+    assert "It broke." in dialog.results.details.text()
+    dialog.close()
+
+
+def test_an_engine_that_dies_before_anything_is_measured(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    dialog = begin(program, client)
+    client.emit(EngineDied("It crashed.", "Try again."))
+    assert program.extras.bench.report is None
+    assert "It crashed." in dialog.results.details.text()
+    assert dialog.results.sentence.text() == "Nothing has been measured yet."
+    assert not dialog.json.isEnabled()
+    dialog.close()
+
+
+def test_closing_the_dialog_stops_it_and_so_does_the_window(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    dialog = begin(program, client)
+    turn = next_turn(client)
+    dialog.close()
+    assert turn.turn_id in client.cancelled
+    assert program.extras.bench.dialog is None
+    client.emit(TurnFailed(turn.turn_id, "cancelled", "It was stopped.", ""))
+    assert not program.extras.bench.driver.is_running
+    begin(program, client)
+    program.window.close()
+    assert program.extras.bench.dialog is None
+
+
+def test_a_dialog_that_is_closed_before_it_is_seen_stays_away(
+    program: Program, client: FakeClient, prompts: Path, qtbot: QtBot
+) -> None:
+    bench = program.extras.bench
+    dialog = begin(program, client)
+    finish(client, 11)
+    dialog.close()
+    bench.open()
+    again = bench.dialog
+    assert again is not None
+    again.reject()
+    with qtbot.waitSignal(again.destroyed):
+        pass
+    assert bench.dialog is None
+
+
+def test_it_can_begin_while_a_reply_is_written(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    program.session.send("Hello?")
+    dialog = opened(program, ("off", "suffix"))
+    dialog.start.click()
+    assert "Paused" in dialog.results.strip.state.text()
+    client.reply("Hello")
+    assert isinstance(client.commands[-1], DescribeEngine)
+    dialog.results.strip.stop.click()
+    assert not program.extras.bench.driver.is_running
+    dialog.close()
+
+
+# ------------------------------------------------------------------------------- the choices
+
+
+def test_questions_of_the_chat_are_used_with_their_context(
+    program: Program, client: FakeClient, qtbot: QtBot, prompts: Path
+) -> None:
+    dialog = opened(program, ("off", "suffix"))
+    source = dialog.setup.prompts.source
+    source.buttons["chat"].click()
+    assert not dialog.start.isEnabled()
+    assert "no questions" in dialog.estimate.text()
+    for question in ("First?", "Second?", "Third?"):
+        program.session.send(question)
+        client.reply("Answer")
+    assert dialog.start.isEnabled()
+    dialog.setup.prompts.questions.setValue(2)
+    dialog.start.click()
+    client.emit(described())
+    contents = [message.content for message in next_turn(client).messages]
+    assert contents == ["First?", "Answer", "Second?"]
+    finish(client, 1)
+    contents = [message.content for message in next_turn(client).messages]
+    assert contents == ["First?", "Answer", "Second?", "Answer", "Third?"]
+    shown = dialog.results.strip.now
+    qtbot.waitUntil(lambda: "“3. Third?”" in shown.text())
+    dialog.close()
+
+
+def test_what_is_missing_is_said_before_the_start(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    dialog = opened(program, ("off",))
+    assert "Tick a strategy" in dialog.estimate.text()
+    dialog.setup.box("suffix").setChecked(True)
+    assert dialog.start.isEnabled()
+    dialog.setup.prompts.none.click()
+    assert "at least one prompt" in dialog.estimate.text()
+    dialog.setup.prompts.all.click()
+    assert dialog.start.isEnabled()
+    program.loader.reload()
+    assert "still being loaded" in dialog.estimate.text()
+    assert not dialog.start.isEnabled()
+    dialog.close()
+
+
+def test_prompts_that_cannot_be_read_leave_the_chat_s(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    prompts.write_text("nothing\n")
+    program.window.actions_.benchmark.trigger()
+    dialog = program.extras.bench.dialog
+    assert dialog is not None
+    assert "Line 1" in dialog.setup.prompts.problem.text()
+    assert not dialog.start.isEnabled()
+    dialog.close()
+
+
+def test_without_a_draft_model_its_strategies_are_off_with_the_reason(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    dialog = opened(program)
+    pair = program.loader.state.pair
+    assert pair is not None
+    program.loader.load(replace(pair, draft=None))
+    client.finish_load()
+    box = dialog.setup.box("draft:n_max=3")
+    assert not box.isEnabled()
+    assert not box.isChecked()
+    assert "No draft model" in box.accessibleDescription()
+    assert "No draft model" in dialog.setup.obstacles.text()
+    assert dialog.setup.strategies == ("off", "suffix")
+    assert "no draft model" in dialog.setup.pair.text()
+    program.loader.load(pair)
+    client.finish_load()
+    assert dialog.setup.strategies == FEW
+    dialog.close()
+
+
+def test_keyboard_and_names(
+    program: Program, client: FakeClient, qtbot: QtBot, prompts: Path
+) -> None:
+    dialog = opened(program)
+    qtbot.waitUntil(lambda: dialog.focusWidget() is not None)
+    seen: list[QWidget] = []
+    for _ in range(60):
+        at = dialog.focusWidget()
+        if at is None or at in seen:
+            break
+        seen.append(at)
+        assert at.accessibleName() or at.property("text"), at
+        qtbot.keyClick(at, Qt.Key.Key_Tab)
+    for widget in (
+        dialog.setup.box("suffix"), dialog.setup.repeats, dialog.setup.fold.toggle,
+        dialog.setup.prompts.box("other"), dialog.start, dialog.close_button,
+    ):  # fmt: skip
+        assert widget in seen, widget
+    dialog.start.setFocus()
+    qtbot.keyClick(dialog.start, Qt.Key.Key_Space)
+    assert program.extras.bench.driver.is_running
+    assert dialog.results.strip.stop.hasFocus() or not dialog.isActiveWindow()
+    table = dialog.results.table
+    assert table.accessibleName()
+    assert all(button.accessibleName().startswith("Use ") for button in table.buttons.values())
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert program.extras.bench.dialog is None
+
+
+def test_another_theme_and_a_narrow_dialog(
+    program: Program, client: FakeClient, qtbot: QtBot, prompts: Path
+) -> None:
+    dialog = begin(program, client)
+    finish(client, 3 + 8)
+    before = program.themes.current
+    program.themes.set_mode("light" if before is DARK else "dark")
+    after = DARK if before is LIGHT else LIGHT
+    assert after.accent in dialog.results.legend.text()
+    table = dialog.results.table
+    dialog.resize(1100, 700)
+    qtbot.waitUntil(lambda: not table.isColumnHidden(SAME))
+    dialog.resize(dialog.minimumSize())
+    qtbot.waitUntil(lambda: table.isColumnHidden(SAME))
+    assert not table.isColumnHidden(RATIO)
+    dialog.close()

@@ -1,0 +1,287 @@
+"""A benchmark's figures in rows, words and pictures, for reports that were made by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from time import perf_counter
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtGui import QColor, QImage
+
+from gui.bench_reports import plan_of, report_of
+from paceline.bench.runner import Progress
+from paceline.bench.runs import Failure
+from paceline.chat.prompt import build_messages
+from paceline.conversation import Conversation, Message
+from paceline.engine.drafters import registry
+from paceline.errors import UserError
+from paceline.gui.bench_picture import draw_chart, picture_of
+from paceline.gui.colours import DARK, LIGHT
+from paceline.gui.viewmodels import bench_words as words
+from paceline.gui.viewmodels.bench_choices import contenders
+from paceline.gui.viewmodels.bench_panels import panels_of, report_csv
+from paceline.gui.viewmodels.bench_prompts import chat_outline, chat_workloads
+from paceline.gui.viewmodels.bench_rows import verdict
+from paceline.gui.viewmodels.bench_titles import kind_of, title_of
+from paceline.gui.viewmodels.reply_settings import ReplySettings
+from paceline.gui.viewmodels.speculation import SpeculationModel
+from paceline.gui.widgets.bench.chart import BenchChart
+from paceline.gui.widgets.bench.chart_paint import axis_end
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.bench.runs import Report
+
+UNKNOWN = "plugin.phrases-that-were-collected-in-every-manual-of-the-house:x=3"
+LONG = "suffix+ngram-mod+ngram-cache+prompt-lookup+draft:suffix.max=8:draft.n_max=4:draft.p_min=0.5"
+
+
+def sentence_of(report: Report) -> str:
+    return verdict(panels_of(report)[0].rows).sentence
+
+
+# ------------------------------------------------------------------------------------- figures
+
+
+def test_the_rows_over_all_prompts_are_the_report_s_geometric_means(qtbot: QtBot) -> None:
+    report = report_of(
+        {
+            "one": {"off": [4.0, 4.0, 4.0], "suffix": [2.0, 2.5, 4.0]},
+            "two": {"off": [9.0, 9.0, 9.0], "suffix": [9.0, 9.0, 9.0]},
+        }
+    )
+    overall, one, two = panels_of(report)
+    assert [row.strategy for row in overall.rows] == ["off", "suffix"]
+    assert overall.rows[1].ratio == pytest.approx(report.geomean["suffix"]) == (4 / 2.5) ** 0.5
+    assert one.rows[1].ratio == pytest.approx(1.6)
+    assert one.rows[1].low == pytest.approx(1.3)  # between 1 and 1.6
+    assert one.rows[1].high == pytest.approx(1.8)
+    assert two.rows[1].ratio == 1.0
+    low, high = overall.rows[1].low, overall.rows[1].high
+    assert low is not None
+    assert high is not None
+    assert low <= (overall.rows[1].ratio or 0) <= high
+    assert overall.rows[0].ratio == 1.0
+    assert [row.n_runs for row in overall.rows] == [6, 6]
+
+
+def test_plain_decoding_is_one_however_it_scatters() -> None:
+    report = report_of({"one": {"off": [4.0, 8.0], "draft": [4.0, 8.0]}})
+    assert all(panel.rows[0].ratio == 1.0 for panel in panels_of(report))
+
+
+def test_a_table_for_other_programs_has_every_result(qtbot: QtBot) -> None:
+    report = report_of(
+        {"one": {"off": [4.0], "draft:n_max=3": [2.0]}, "two": {"off": [2.0], "suffix": [1.0]}}
+    )
+    table = list(csv.DictReader(io.StringIO(report_csv(report))))
+    assert [(row["workload"], row["strategy"]) for row in table] == [
+        ("one", "off"), ("one", "draft:n_max=3"), ("two", "off"), ("two", "suffix"),
+    ]  # fmt: skip
+    assert float(table[1]["ratio"]) == 2.0
+    assert {row["same_text"] for row in table} == {"1"}
+
+
+# ------------------------------------------------------------------------------------ verdicts
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ({"off": 4.0, "suffix": 2.0, "draft": 3.9}, "Suffix match is fastest here: 2.00×"),
+        ({"off": 4.0, "suffix": 2.0, "draft": 2.01}, "is about as fast"),
+        ({"off": 4.0, "suffix": 3.9}, "Speculation does not pay with this pair here"),
+        ({"off": 4.0, "suffix": 5.0}, "Plain decoding is fastest here"),
+        ({"off": 4.0}, "nothing else was measured"),
+    ],
+)
+def test_the_verdict_says_what_the_figures_mean(
+    qtbot: QtBot, times: dict[str, float], expected: str
+) -> None:
+    report = report_of({"one": {name: [s, s, s] for name, s in times.items()}})
+    assert expected in sentence_of(report)
+
+
+def test_a_gain_that_scatters_around_nothing_is_no_winner(qtbot: QtBot) -> None:
+    report = report_of({"one": {"off": [4.0] * 4, "suffix": [2.0, 3.0, 5.0, 6.0]}})
+    found = verdict(panels_of(report)[0].rows)
+    assert "seems fastest" in found.sentence
+    assert found.tone == "muted"
+
+
+def test_nothing_measured_is_said(qtbot: QtBot) -> None:
+    report = report_of({})
+    assert sentence_of(report) == "Nothing has been measured yet."
+    assert panels_of(report)[0].rows[0].ratio is None
+    assert not picture_of(report).isNull()
+
+
+def test_failures_and_other_texts_are_told(qtbot: QtBot) -> None:
+    failure = Failure("one", "draft", "no-draft", "There is no draft model.", "Load one.")
+    report = report_of(
+        {"one": {"off": [4.0, 4.0], "suffix": [2.0, 2.0]}},
+        strategies=("off", "suffix", "draft"),
+        other_text=("suffix",),
+        failures=(failure,),
+    )
+    rows = panels_of(report)[0].rows
+    assert rows[1].same_text is False
+    found = verdict(rows)
+    assert "There is no draft model. Load one." in found.details
+    assert "Suffix match" in found.details
+    assert rows[2].ratio is None
+    assert rows[2].problem
+
+
+# --------------------------------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize(
+    ("strategy", "title", "kind"),
+    [
+        ("off", "Plain decoding", "plain"),
+        ("draft:n_max=1", "Draft model (1 token)", "model"),
+        ("draft", "Draft model (16 tokens)", "model"),
+        ("suffix+draft:draft.n_max=4", "Suffix match → Draft model (4 tokens)", "both"),
+        ("suffix:max=8:p_min=0.5", "Suffix match (8 tokens, p_min 0.5)", "lookup"),
+        (UNKNOWN, UNKNOWN, "lookup"),
+    ],
+)
+def test_strategies_are_called_by_what_they_do(
+    qtbot: QtBot, strategy: str, title: str, kind: str
+) -> None:
+    assert title_of(strategy) == title
+    assert kind_of(strategy) == kind
+
+
+def test_what_cannot_work_here_says_why(qtbot: QtBot) -> None:
+    model = SpeculationModel(registry.available(), ("draft:n_max=5",))
+    offered = contenders(model)
+    names = [c.strategy for c in offered]
+    assert names[0] == "off"
+    assert len(names) == len(set(names))
+    assert "draft:n_max=5" in names
+    assert not any(c.obstacle for c in offered)
+    model.set_has_draft(False)
+    obstacles = {c.strategy: c.obstacle for c in contenders(model)}
+    assert "No draft model" in obstacles["draft:n_max=3"]
+    assert "No draft model" in obstacles["suffix+draft"]
+    assert not obstacles["suffix"]
+    stiff = {c.strategy: c.obstacle for c in contenders(model, can_rollback=False)}
+    assert "cannot take tokens back" in stiff["suffix"]
+    assert not stiff["off"]
+
+
+def test_the_estimate_counts_replies_and_guesses_from_plain_speed(qtbot: QtBot) -> None:
+    plan = plan_of(("off", "suffix"), n_workloads=3, n_repeats=5, max_tokens=100)
+    assert words.estimate_text(plan, None).startswith("30 replies of up to 100 tokens")
+    assert "30 s or less at 100 tokens/s" in words.estimate_text(plan, 100.0)
+    assert words.left_text(Progress("measure", 1, 4, None, None)) == ""
+    assert words.left_text(Progress("measure", 1, 4, None, 300.0)) == "about 5 min left"
+    assert words.left_text(Progress("measure", 1, 4, None, 3.0)) == "a few seconds left"
+
+
+# -------------------------------------------------------------------------------------- pictures
+
+
+def share_of(image: QImage, colour: str) -> float:
+    """How much of a picture has this colour."""
+    wanted = QColor(colour).rgb()
+    places = [(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)]
+    return sum(image.pixel(x, y) == wanted for x, y in places) / len(places)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_a_bar_twice_as_long_is_twice_as_fast(qtbot: QtBot, theme: object) -> None:
+    assert theme in (LIGHT, DARK)
+    shares = []
+    for seconds in (4.0, 2.0):
+        report = report_of({"one": {"off": [4.0], "suffix": [seconds]}})
+        chart = BenchChart(theme)  # type: ignore[arg-type]
+        qtbot.addWidget(chart)
+        chart.show_panel(panels_of(report)[0], 2.5)
+        chart.resize(600, chart.sizeHint().height())
+        image = chart.grab().toImage()
+        shares.append(share_of(image, theme.lookup))  # type: ignore[attr-defined]
+    assert shares[0] > 0.01
+    assert shares[1] / shares[0] == pytest.approx(2.0, rel=0.15)
+
+
+def test_a_chart_says_its_bars_in_words(qtbot: QtBot) -> None:
+    report = report_of(
+        {"one": {"off": [4.0, 4.0, 4.0], "suffix": [2.0, 2.5, 4.0]}},
+        strategies=("off", "suffix", "draft"),
+    )
+    chart = BenchChart(LIGHT)
+    qtbot.addWidget(chart)
+    panels = panels_of(report)
+    chart.show_panel(panels[0], axis_end(list(panels)))
+    name = chart.accessibleName()
+    assert "Suffix match: 1.60× of plain decoding's speed" in name
+    assert "half of the repeats between 1.30× and 1.80×" in name
+    assert "Draft model (16 tokens): not measured" in name
+
+
+@pytest.mark.parametrize("width", [280, 1400])
+def test_long_names_stay_beside_their_bars(qtbot: QtBot, width: int) -> None:
+    report = report_of({"one": {"off": [4.0], LONG: [2.0]}})
+    chart = BenchChart(LIGHT)
+    qtbot.addWidget(chart)
+    panels = panels_of(report)
+    chart.show_panel(panels[0], axis_end(list(panels)))
+    chart.resize(width, chart.sizeHint().height())
+    assert len(title_of(LONG)) > 60
+    assert share_of(chart.grab().toImage(), LIGHT.lookup) > 0.005
+
+
+def test_the_picture_has_all_prompts_and_replaces_a_file(qtbot: QtBot, tmp_path: Path) -> None:
+    times = {"off": [4.0], "suffix": [2.0], "draft": [2.0], LONG: [8.0]}
+    few = report_of({"one": times})
+    many = report_of({f"{n} {'x' * 80}": times for n in range(60)})
+    out = tmp_path / "chart.png"
+    out.write_bytes(b"old")
+    assert draw_chart(few, out) == 0
+    small = QImage(str(out))
+    assert small.width() == 2240
+    assert share_of(small, LIGHT.accent) > 0.01
+    assert draw_chart(many, out) == 0
+    large = QImage(str(out))
+    assert 3 * small.height() < large.height() <= 12_400
+
+
+def test_a_picture_that_cannot_be_written_is_a_clear_error(qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UserError, match=r"cannot be written") as caught:
+        draw_chart(report_of({"one": {"off": [4.0]}}), tmp_path / "file" / "chart.png")
+    assert caught.value.hint
+
+
+def test_questions_of_a_long_chat_hold_nobody_up() -> None:
+    messages = [
+        Message(f"{n}", f"{n - 1}" if n else None, "assistant" if n % 2 else "user", f"Text {n}.")
+        for n in range(10_000)
+    ]
+    by_id = MappingProxyType({message.message_id: message for message in messages})
+    chat = Conversation("long", messages=by_id, leaf_id="9999")
+    settings = replace(ReplySettings(), system_prompt="Be brief.")
+    began = perf_counter()
+    outline = chat_outline(chat, settings, 50)
+    counted = perf_counter()
+    workloads = chat_workloads(chat, settings, 50)
+    assert counted - began < 0.1  # with all prompts it was a multiple of this, at every click
+    assert perf_counter() - counted < 0.4
+    assert [replace(w, messages=()) for w in workloads] == [
+        replace(w, messages=()) for w in outline
+    ]
+    assert [w.messages[0].content for w in outline] == [
+        f"Text {n}." for n in range(9_900, 10_000, 2)
+    ]
+    assert workloads[0].messages == build_messages(messages[:9_901], "Be brief.")
+    assert workloads[-1].messages == build_messages(messages[:9_999], "Be brief.")
