@@ -38,6 +38,7 @@ from paceline.engine.drafters.base import Draft
 from paceline.engine.drafters.strategy import Strategy, parse_strategy
 from paceline.engine.fake import EOG, FakeModel, scripted
 from paceline.engine.proposal import Proposal
+from paceline.engine.rest import Rest
 from paceline.engine.stats import TurnMeter
 from paceline.engine.step_clock import Lap
 from paceline.errors import CancelledError
@@ -531,6 +532,35 @@ def test_every_step_has_a_decision_that_says_what_was_done(
         assert (step.decision.reason in ("pays", "trial", "forced")) == (n > 0)
 
 
+def test_where_deciding_takes_too_long_some_steps_are_made_without() -> None:
+    language = random_language(3)
+    decoder = decoder_for(FakeModel(language), "auto", max_tokens=100)
+    control = Script(models=False, lookups=())
+    chain = decoder._chain
+    assert isinstance(chain, AutoChain)
+    chain._control_now = control  # type: ignore[assignment]
+    rest = chain._rest = SlowRest()
+    steps = list(decoder.run(PROMPT, lambda _n: None))
+    asked = [step.decision.reason != "shut" for step in steps[1:] if step.decision is not None]
+    assert len(asked) == 99
+    assert all(asked[:16])
+    assert not any(asked[16:32])
+    assert asked[32]
+    assert len(control.steps) == rest.n_decided == sum(asked)
+    assert decoder.generated == [step.tokens[0].token for step in steps]
+
+
+class SlowRest(Rest):
+    """Takes every decision for one that took as long as its step."""
+
+    n_decided = 0
+
+    def came_to_nothing(self, own_s: float, step_s: float) -> None:
+        assert own_s > 0
+        self.n_decided += 1
+        super().came_to_nothing(1.0, 1.0)
+
+
 def test_plain_decoding_decides_nothing() -> None:
     decoder, steps = decoded("off", random_language(8))
     assert all(step.decision is None for step in steps)
@@ -546,6 +576,7 @@ def test_a_draft_model_that_stood_still_catches_up_and_is_charged() -> None:
     chain = decoder._chain
     assert isinstance(chain, AutoChain)
     chain._control_now = control  # type: ignore[assignment]
+    chain._rest = None  # scripted models take no time at all
     for i, _ in enumerate(decoder.run(PROMPT, lambda _n: None)):
         check_books(decoder)
         if i == 40:

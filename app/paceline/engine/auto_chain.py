@@ -18,16 +18,19 @@ from dataclasses import dataclass, field
 from paceline.engine.chain import Chain
 from paceline.engine.control.controller import Controller
 from paceline.engine.control.knowledge import Knowledge
-from paceline.engine.control.steps import Settled, StepTimes
+from paceline.engine.control.steps import FORCED, Settled, StepTimes
 from paceline.engine.drafters.base import Draft, Workbench
 from paceline.engine.drafters.strategy import Strategy
 from paceline.engine.drafting import GuardedDrafter
 from paceline.engine.proposal import NOTHING, Proposal
+from paceline.engine.rest import Rest
 from paceline.engine.stats import TurnMeter
 from paceline.engine.step_clock import Lap
 from paceline.messages import ControlReported, Decision, DraftCount
 
 _clock = time.perf_counter
+_RESTS = Decision("", 0, "shut")
+"""A step that was made without asking anybody; never changed."""
 
 
 def make_chain(
@@ -79,6 +82,8 @@ class AutoChain(Chain):
         self._lookups = {m.info.id: m for m in self._members if m.info.family != "model"}
         self._control_now: Controller | None = None
         self._step = _Step()
+        self._rest = None if FORCED in self._lookups else Rest()
+        self._own_s = 0.0
         self._all = frozenset(member.info.id for member in self._members)
 
     def tune(self, strategy: Strategy) -> bool:
@@ -95,14 +100,18 @@ class AutoChain(Chain):
         Raises:
             CancelledError: The user stopped the turn.
         """
-        began = _clock()
         step = self._step = _Step(history=history, n_history=len(history))
+        if self._rest is not None and self._rest.takes_step():
+            step.decision = _RESTS
+            return NOTHING, 0.0
+        began = _clock()
         control = self._control
         plan = control.plan(len(history) - 1, max(n_max, 0))
         n_most = min(plan.n_max, n_max)
         if n_most < 1:  # the cheapest of steps is a plain one
             step.decision = control.settle().decision
-            return NOTHING, _clock() - began
+            self._own_s = _clock() - began
+            return NOTHING, self._own_s
         planned = asked = _clock()
         if plan.lookups:
             self._ask_lookups(plan.lookups, n_prompt, n_most)
@@ -117,7 +126,8 @@ class AutoChain(Chain):
                 extended = self._go_on(drafted, plan.lookups, n_prompt, n_most)
                 step.lookup_s += _clock() - ended
         proposal = self._take(control.settle(), extended, n_prompt, n_most)
-        return proposal, _clock() - began
+        self._own_s = _clock() - began
+        return proposal, self._own_s
 
     def observe(self, proposal: Proposal, n_accepted: int, n_discarded: int) -> list[DraftCount]:
         """Tell the drafters what a step committed; see `Chain.observe`."""
@@ -132,6 +142,9 @@ class AutoChain(Chain):
     def timed(self, n_ctx: int, width: int, lap: Lap) -> Decision | None:
         """Let the controller learn from the step, and from what was proposed for nothing."""
         step = self._step
+        if step.decision is _RESTS:
+            return _RESTS
+        began = _clock()
         n_committed = len(step.history) - step.n_history
         self._control.observe(
             StepTimes(
@@ -148,6 +161,11 @@ class AutoChain(Chain):
                 while n_agreed < n_compared and tokens[n_agreed] == committed[n_agreed]:
                     n_agreed += 1
                 self._control.shadow(drafter, proposal.confidences, n_agreed, n_compared)
+        if self._rest is not None:
+            if width > 1 or step.model is not None:
+                self._rest.ends()
+            else:
+                self._rest.came_to_nothing(self._own_s + _clock() - began, lap.seconds)
         return step.decision
 
     def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
