@@ -7,9 +7,9 @@ from pathlib import Path
 
 from paceline.engine.backend import LanguageModel
 from paceline.engine.control.knowledge import Knowledge
-from paceline.engine.control_reports import recall_acceptance
 from paceline.engine.drafters import draft_model
 from paceline.engine.facts import Facts
+from paceline.engine.known_acceptance import recall_acceptance
 from paceline.engine.prefix import CachedContext
 from paceline.engine.prompt_size import PromptSizes
 from paceline.engine.stats import PlainSpeed

@@ -6,15 +6,12 @@ from collections.abc import Callable, Generator
 
 from paceline.engine import probe
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.control_reports import (
-    ControlReports,
-    keep_acceptance,
-    recall_what_was_forgotten,
-)
+from paceline.engine.control_reports import ControlReports
 from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.strategy import Strategy, parse_strategy
 from paceline.engine.failures import describe_failure
+from paceline.engine.known_acceptance import keep_acceptance, recall_what_was_forgotten
 from paceline.engine.learning import Learning
 from paceline.engine.pair import LoadedPair
 from paceline.engine.strategy_fit import fitting, limits_of

@@ -28,19 +28,15 @@ _VERSION = 1
 class VerifyCosts:
     """A table of seconds by width; for the engine's thread.
 
-    Args:
-        widths: The widths that steps may have; None: all up to `MAX_WIDTH`.
-
     Attributes:
         plain: Seconds of a plain step at an empty context; None: not known.
         slope: By which share a step gets dearer with each token of the context.
     """
 
     __slots__ = ("_careful", "_fresh", "_hopeful", "_is_stale", "_medians", "_ordered", "_samples",
-                 "_tail", "_widths", "plain", "slope")  # fmt: skip
+                 "_tail", "plain", "slope")  # fmt: skip
 
-    def __init__(self, widths: Sequence[int] | None = None) -> None:
-        self._widths = tuple(widths) if widths is not None else tuple(range(1, MAX_WIDTH + 1))
+    def __init__(self) -> None:
         self._samples: dict[int, list[tuple[int, float]]] = {}
         self._ordered: dict[int, list[float]] = {}  # the same at an empty context, sorted
         self._medians: dict[int, float] = {}
@@ -172,7 +168,7 @@ class VerifyCosts:
         widest = max(self._medians)
         ratios = self.ratios()
         return tuple(
-            WidthCost(w, ratios[w] * scale, self.n_samples(w)) for w in self._widths if w <= widest
+            WidthCost(w, ratios[w] * scale, self.n_samples(w)) for w in range(1, widest + 1)
         )
 
     def _rebuild(self) -> None:
