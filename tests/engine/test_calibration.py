@@ -91,6 +91,43 @@ def test_it_finds_what_decodes_cost_and_leaves_the_contexts_as_they_were(
     assert drafting.per_backlog is not None
 
 
+@pytest.mark.parametrize("share", [0.0, 0.6, 1.0])
+def test_it_finds_what_the_context_costs_each_row(clock: Clock, share: float) -> None:
+    def cost(n: int, past: int) -> float:
+        return 0.0005 * (1 + 0.1 * (n - 1) + 0.002 * past * (1 + share * (n - 1)))
+
+    pair, calibration = made(clock, cost, held=TOKENS)
+    finish(calibration)
+    context = pair.knowledge.costs.context
+    assert context.slope == pytest.approx(0.002, rel=0.05)
+    assert context.share == pytest.approx(share, abs=0.05)
+    for width in (1, 4, 8):
+        known_s = pair.knowledge.costs.seconds(width, 640)
+        assert known_s == pytest.approx(cost(width, 640), rel=0.05)
+
+
+def test_behind_a_long_reply_it_finds_what_there_was_no_time_for(clock: Clock) -> None:
+    def cost(n: int, past: int) -> float:
+        return 0.05 * (1 + 0.1 * (n - 1) + 0.002 * past * (1 + 0.6 * (n - 1)))
+
+    pair, calibration = made(clock, cost, n_ctx=2048)
+    finish(calibration)
+    costs = pair.knowledge.costs
+    assert costs.slope == 0.0, "filling a context would take seconds"
+    text = TOKENS * 40
+    pair.target.feed(text[:400], 0)
+    assert finish(calibration) == 0
+    for start in range(400, len(text), 400):
+        pair.target.feed(text[start : start + 400], 0)
+    began = clock.now
+    assert finish(calibration) == 1
+    assert clock.now - began < 13 * cost(1, len(text)) + 4 * REBUILD_S
+    assert costs.context.slope == pytest.approx(0.002, rel=0.1)
+    assert costs.context.share == pytest.approx(0.6, abs=0.1)
+    assert pair.target.tokens == text
+    assert finish(calibration) == 0
+
+
 def test_the_decode_that_builds_a_graph_does_not_count(clock: Clock) -> None:
     pair, calibration = made(clock, flat(REBUILD_S / 2))
     finish(calibration)

@@ -83,7 +83,7 @@ class AutoChain(Chain):
         self._control_now: Controller | None = None
         self._step = _Step()
         self._rest = None if FORCED in self._lookups else Rest()
-        self._own_s = 0.0
+        self._own_s = self._told_s = 0.0
         self._all = frozenset(member.info.id for member in self._members)
 
     def tune(self, strategy: Strategy) -> bool:
@@ -143,6 +143,7 @@ class AutoChain(Chain):
         """Let the controller learn from the step, and from what was proposed for nothing."""
         step = self._step
         if step.decision is _RESTS:
+            self._told_s = 0.0
             return _RESTS
         began = _clock()
         n_committed = len(step.history) - step.n_history
@@ -150,6 +151,7 @@ class AutoChain(Chain):
             StepTimes(
                 n_ctx, width, lap.seconds, step.draft_s, step.lookup_s, step.n_decoded,
                 step.n_accepted, step.n_judged, n_committed, lap.is_warm, lap.had_pause,
+                self._own_s - step.draft_s - step.lookup_s + self._told_s,
             )
         )  # fmt: skip
         if step.offers:
@@ -166,6 +168,7 @@ class AutoChain(Chain):
                 self._rest.ends()
             else:
                 self._rest.came_to_nothing(self._own_s + _clock() - began, lap.seconds)
+        self._told_s = _clock() - began  # which falls into the next step
         return step.decision
 
     def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
@@ -191,7 +194,9 @@ class AutoChain(Chain):
                 list(self._lookups),
                 n_most=self.strategy.n_most,
                 prefill_s=self._meter.prefill_s,
+                ledger=self._meter.ledger,
             )
+            self._meter.ledger = control.ledger
         return control
 
     def _pass_over(self, member: GuardedDrafter) -> None:

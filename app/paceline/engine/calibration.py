@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 
 from paceline.engine.control.costs import VerifyCosts
-from paceline.engine.decode_timer import Clock, DecodeTimer, Item, items_of
+from paceline.engine.decode_timer import WIDE, Clock, DecodeTimer, Item, between, items_of
 from paceline.engine.known_costs import DRAFTER, add_draft_costs, keep_costs
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryError, EngineError
@@ -24,6 +24,8 @@ IDLE_STEPS = 12
 _FITS = 1.3
 """A plain step that is faster or slower by more than this shows a table of other times."""
 _N_EACH = 2
+LONGER = 512
+"""Tokens by which a context has to be longer to tell what it costs where others work, too."""
 SLOPE_TOKENS = 256
 """Tokens that are put into the context to see how much dearer that makes a step."""
 
@@ -51,6 +53,7 @@ class IdleCalibration:
         self._items = items_of(pair)
         self._check = Item(pair.target, 1) if is_known and self._items else None
         self._wants_slope = bool(self._items) and pair.knowledge.costs.slope == 0
+        self._short: tuple[int, tuple[float, float]] | None = None
         self._n_measured = self._n_kept = 0
         self.spent_s = 0.0
 
@@ -91,7 +94,9 @@ class IdleCalibration:
             for item in self._items:
                 if self._n_known(item) < n_each and item.has_room and self._can_afford(item):
                     return partial(self._measure, item)
-        return self._measure_slope if self._can_measure_slope() else None
+        if self._can_measure_slope():
+            return self._measure_slope
+        return self._look_at_a_long_context if self._is_context_long else None
 
     def _n_known(self, item: Item) -> int:
         knowledge = self._pair.knowledge
@@ -126,6 +131,18 @@ class IdleCalibration:
         filling = Item(self._pair.target, SLOPE_TOKENS)
         return filling.has_room and 2 * self._expected_s(filling) <= self._left_s
 
+    @property
+    def _is_context_long(self) -> bool:
+        """Whether a reply has filled the context by so much that what it costs can be told."""
+        context = self._pair.target
+        n_held = len(context.tokens)
+        return (
+            self._wants_slope
+            and self._short is not None
+            and n_held - self._short[0] >= LONGER
+            and n_held + WIDE <= context.n_ctx
+        )
+
     # ---------------------------------------------------------------------------------- doing it
 
     def _look_at_the_table(self) -> None:
@@ -147,6 +164,7 @@ class IdleCalibration:
         if not item.is_draft:
             n_ctx = len(item.context.tokens)
             knowledge.costs.add(item.width, n_ctx, seconds, calibrated=True)
+            self._note_short_context(n_ctx)
         elif len(item.seconds) == _N_EACH:
             costs = knowledge.draft_cost(DRAFTER)
             if item.width == 1:
@@ -156,11 +174,33 @@ class IdleCalibration:
                 add_draft_costs(costs, costs.per_token, backlog_s)
 
     def _measure_slope(self) -> None:
-        slope = self._timer.context_slope(self._pair.target, SLOPE_TOKENS, self._left_s / 2)
+        found = self._timer.context_cost(self._pair.target, SLOPE_TOKENS, self._left_s / 2)
         self._wants_slope = False
-        if slope is not None:
+        if found is not None:
             self._n_measured += 1
-            self._pair.knowledge.costs.set_slope(slope)
+            self._pair.knowledge.costs.set_context(*found)
+
+    def _note_short_context(self, n_ctx: int) -> None:
+        """Keep what plain and wide decodes took at the context of the last one."""
+        seconds = {item.width: item.seconds for item in self._items if not item.is_draft}
+        plain_s, wide_s = seconds.get(1), seconds.get(WIDE)
+        if plain_s and wide_s and self._short is None:
+            self._short = n_ctx, (min(plain_s), min(wide_s))
+
+    def _look_at_a_long_context(self) -> None:
+        """See what the context costs where there was no time to fill one for that.
+
+        That is at most a dozen plain steps once per load, behind a long reply.
+        """
+        assert self._short is not None
+        context = self._pair.target
+        found = self._timer.plain_and_wide(context, 2)
+        self._wants_slope = False
+        if found is not None:
+            cost = between(*self._short, len(context.tokens), found)
+            if cost is not None:
+                self._n_measured += 1
+                self._pair.knowledge.costs.set_context(*cost)
 
     def _keep(self) -> None:
         if self._n_measured > self._n_kept:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from paceline.engine.control.context_cost import USUAL_SHARE
 from paceline.engine.known_costs import BACKLOG
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prefix import CachedContext
@@ -27,9 +28,12 @@ _N_FIRST = 4  # widths of the target before the draft model has its turn
 
 MOST_SLOPE = 0.05
 """Measured with the smallest models, whose weights lie in the CPU's cache: 0.007."""
+WIDE = 4
+"""Tokens of the batch that shows what the context costs each row."""
 _LEAST_MORE = 128
 _PIECE = 128
 _N_SLOPE = 3
+_LEAST_ADDED = 0.05
 
 Clock = Callable[[], float]
 
@@ -116,8 +120,10 @@ class DecodeTimer:
                 pass
         return statistics.median(item.seconds[-n:])
 
-    def context_slope(self, context: CachedContext, n_more: int, limit_s: float) -> float | None:
-        """Return by which share of itself a plain step gets dearer with each token of the context.
+    def context_cost(
+        self, context: CachedContext, n_more: int, limit_s: float
+    ) -> tuple[float, float] | None:
+        """Return slope and share of what the context adds to a step; see `ContextCost`.
 
         Args:
             context: Holds the same tokens afterwards.
@@ -132,27 +138,62 @@ class DecodeTimer:
             EngineError: The model failed; the context is as before, or empty.
         """
         n_held = len(context.tokens)
-        n_more = min(n_more, context.n_ctx - n_held - 1)
+        n_more = min(n_more, context.n_ctx - n_held - WIDE)
         if n_more < _LEAST_MORE:
             return None
         tokens = _tokens(context, n_more)
         began = self._clock()
         try:
-            here_s = self.take(Item(context, 1), _N_SLOPE)
+            here = self.plain_and_wide(context)
             for done in range(0, n_more, _PIECE):
                 if done and self._clock() - began > limit_s:
                     break
                 context.feed(tokens[done : done + _PIECE], 0)
             n_there = len(context.tokens)
-            there_s = self.take(Item(context, 1), _N_SLOPE)
+            there = self.plain_and_wide(context)
         finally:
             self._last = None
             context.rollback(n_held)
-        if here_s is None or there_s is None or n_there - n_held < _LEAST_MORE:
+        if here is None or there is None:
             return None
-        # here = A (1 + b n_held) and there = A (1 + b n_there), solved for b
-        below = here_s * n_there - there_s * n_held
-        return min(max((there_s - here_s) / below, 0.0), MOST_SLOPE) if below > 0 else MOST_SLOPE
+        return between(n_held, here, n_there, there)
+
+    def plain_and_wide(
+        self, context: CachedContext, n_each: int = _N_SLOPE
+    ) -> tuple[float, float] | None:
+        """Return the seconds of one token and of `WIDE` in a batch; None without room.
+
+        Raises and leaves behind what `run` does.
+        """
+        plain_s = self.take(Item(context, 1), n_each)
+        wide_s = self.take(Item(context, WIDE), n_each)
+        return None if plain_s is None or wide_s is None else (plain_s, wide_s)
+
+
+def between(
+    n_here: int, here: tuple[float, float], n_there: int, there: tuple[float, float]
+) -> tuple[float, float] | None:
+    """Return slope and share of what the context adds (`ContextCost`), by two of its lengths.
+
+    Args:
+        n_here: The shorter one.
+        here: What `DecodeTimer.plain_and_wide` gave there.
+        n_there: The longer one.
+        there: The same.
+
+    Returns:
+        None where they are too alike to tell.
+    """
+    if n_there - n_here < _LEAST_MORE:
+        return None
+    # here = A (1 + b n_here) and there = A (1 + b n_there), solved for b
+    below = here[0] * n_there - there[0] * n_here
+    added = there[0] - here[0]
+    slope = min(max(added / below, 0.0), MOST_SLOPE) if below > 0 else MOST_SLOPE
+    if added < _LEAST_ADDED * here[0]:  # too little to be shared out
+        return slope, USUAL_SHARE
+    share = ((there[1] - here[1]) / added - 1.0) / (WIDE - 1)
+    return slope, min(max(share, 0.0), 1.0)
 
 
 def items_of(pair: LoadedPair) -> list[Item]:

@@ -77,12 +77,13 @@ def _measure(pair: LoadedPair, clock: Clock) -> list[Item]:
                 break
             for item in items:
                 timer.take(item)
-        slope = timer.context_slope(pair.target, LONG, LONG_S)
+        context = timer.context_cost(pair.target, LONG, LONG_S)
     finally:
         pair.empty()
     knowledge = pair.knowledge
     knowledge.costs = costs = VerifyCosts()
-    costs.set_slope(slope or 0.0)
+    if context is not None:
+        costs.set_context(*context)
     for item in items:
         if not item.is_draft:
             for seconds in item.seconds:

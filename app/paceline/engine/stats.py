@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from paceline.engine.backend import LanguageModel
+from paceline.engine.control.ledger import Ledger
 from paceline.messages import DrafterStats, TurnStats
 
 MIN_PLAIN_STEPS = 4
@@ -106,7 +107,12 @@ class DrafterMeter:
 
 
 class TurnMeter:
-    """Counts for one reply."""
+    """Counts for one reply.
+
+    Attributes:
+        ledger: Auto's account of it, which outlives a switch to another strategy and back; None
+            before Auto's first step.
+    """
 
     def __init__(self) -> None:
         self.n_prompt = 0
@@ -118,6 +124,7 @@ class TurnMeter:
         self.decode_s = 0.0
         self.native_s = 0.0
         self.plain = PlainSpeed()
+        self.ledger: Ledger | None = None
         self.drafters: dict[str, DrafterMeter] = {}
 
     def drafter(self, name: str) -> DrafterMeter:

@@ -6,6 +6,7 @@ import pytest
 
 from engine.control.simulator import CURVES, PLAIN_S, calibrated
 from paceline.engine.control import Controller, Knowledge, StepTimes
+from paceline.engine.control.ledger import STEPS
 from paceline.engine.control.steps import FORCED
 from paceline.messages import Decision
 
@@ -136,10 +137,27 @@ def test_a_long_backlog_is_not_caught_up_without_cover() -> None:
 
 def test_the_target_s_prefill_covers_a_share() -> None:
     knowledge = calibrated(CURVES["flat"], 0.03)
-    for prefill_s, is_covered in ((0.0, False), (500 * PLAIN_S, True)):
+    for prefill_s, is_covered in ((0.0, False), (1500 * PLAIN_S, True)):
         controller = Controller(knowledge, ["draft"], (), n_most=16, prefill_s=prefill_s)
         controller.plan(1000, 100)
         assert controller.wants_model("draft", 1000) is is_covered
+
+
+def test_another_strategy_in_between_is_no_new_allowance() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    first = control(knowledge=knowledge)
+    for _ in range(40):
+        first.plan(10, 100)
+        first.settle()
+        first.observe(times(1, PLAIN_S))
+    before = first.report("t", 40, 10).slack_s
+    assert before > (STEPS + 0.5) * PLAIN_S
+    again = Controller(knowledge, ["draft"], (), n_most=16, ledger=first.ledger)
+    assert again.report("t", 41, 10).slack_s == before
+    assert knowledge.n_tokens == 40, "it is the same reply"
+    anew = Controller(knowledge, ["draft"], (), n_most=16)
+    assert anew.report("t", 0, 10).slack_s == pytest.approx(STEPS * PLAIN_S, rel=0.05)
+    assert knowledge.n_tokens == 0
 
 
 def test_a_pause_teaches_nothing_about_time() -> None:
@@ -213,7 +231,7 @@ def test_a_shut_gate_is_told() -> None:
     knowledge = calibrated(CURVES["flat"])
     controller = control(knowledge=knowledge)
     while knowledge.model("draft").gate.is_open:
-        knowledge.model("draft").gate.add(-0.2)
+        knowledge.model("draft").gate.add(-0.2, 0.0)
     plan = controller.plan(10, 100)
     assert not plan.models
     assert not controller.wants_model("draft", 1)

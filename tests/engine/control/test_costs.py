@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline.engine.control import DraftCosts, VerifyCosts
+from paceline.engine.control.context_cost import ContextCost
 
 
 def table(points: dict[int, float], n: int = 2) -> VerifyCosts:
@@ -66,12 +67,25 @@ def test_a_bad_minute_is_forgotten() -> None:
     for seconds in (1.2, 1.2, 5.0, 5.0, 5.0, 5.0, 5.0):
         costs.add(2, 0, seconds)
     assert costs.ratios()[2] == pytest.approx(5.0)
-    costs.age()
-    for _ in range(4):
+    for _ in range(6):
         costs.age()
-    assert costs.n_samples(2) == 3
-    assert costs.ratios()[2] == pytest.approx(1.2)
+    assert costs.ratios()[2] == pytest.approx(1.2, rel=0.25)
     assert costs.n_samples(1) == 3
+
+
+def test_a_stretch_is_forgotten_where_nothing_confirms_it() -> None:
+    costs = table({1: 1.0, 2: 1.3, 4: 1.8})
+    costs.stretch(1.5)
+    assert costs.ratios()[2] == pytest.approx(1.95)
+    kept = VerifyCosts.from_json(costs.to_json())
+    assert kept.ratios()[2] == pytest.approx(1.3)
+    costs.age()  # it was timed before
+    for _ in range(5):
+        for _ in range(9):
+            costs.add(4, 0, 2.7)
+        costs.age()
+    assert costs.ratios()[2] == pytest.approx(1.3, rel=0.05)
+    assert costs.ratios()[4] == pytest.approx(2.7)
 
 
 def test_a_calibration_takes_the_place_of_older_steps() -> None:
@@ -82,13 +96,44 @@ def test_a_calibration_takes_the_place_of_older_steps() -> None:
     assert costs.seconds(2, 0) == pytest.approx(3.0)
 
 
-def test_longer_contexts_scale_all_widths() -> None:
+@pytest.mark.parametrize(("share", "wide"), [(0.0, 4.0 + 3.0), (1.0, 4.0 + 8 * 3.0)])
+def test_longer_contexts_add_to_all_widths(share: float, wide: float) -> None:
+    """A GPU reads the context once for all rows, a CPU once for each."""
     costs = VerifyCosts()
-    costs.slope = 1e-3
+    costs.set_context(1e-3, share)
     costs.add(1, 1000, 2.0)
-    costs.add(4, 1000, 3.0)
-    assert costs.seconds(1, 0) == pytest.approx(1.0)
-    assert costs.seconds(4, 3000) == pytest.approx(6.0)
+    costs.add(8, 0, 4.0)
+    assert costs.plain == pytest.approx(1.0)
+    assert costs.seconds(1, 3000) == pytest.approx(4.0, rel=0.01)
+    assert costs.seconds(8, 0) == pytest.approx(4.0)
+    assert costs.seconds(8, 3000) == pytest.approx(wide, rel=0.02)
+    assert costs.ratios(3000)[8] == pytest.approx(wide / 4.0, rel=0.02)
+    assert costs.ratios(3000)[:2] == [0.0, 1.0]
+    assert costs.careful(3000)[8] >= costs.ratios(3000)[8]
+
+
+@given(
+    st.integers(1, 63), st.integers(0, 20_000), st.floats(1.0, 40.0), st.floats(0, 5e-3),
+    st.floats(0, 1),
+)  # fmt: skip
+def test_there_and_back(width: int, n_ctx: int, base: float, slope: float, share: float) -> None:
+    """What a step would take at an empty context gives back what it took."""
+    context = ContextCost()
+    context.slope, context.share = slope, share
+    base = 1.0 if width == 1 else base
+    seconds = context.at(width, n_ctx, base, 1.0)
+    assert context.at_empty(width, n_ctx, seconds, 1.0) == pytest.approx(base)
+    ratios = context.ratios([0.0, 1.0, *[base] * 62], n_ctx)
+    if slope * n_ctx > 0.02:
+        assert ratios[width] == pytest.approx(seconds / context.at(1, n_ctx, 1.0, 1.0))
+
+
+def test_where_only_the_context_is_known_to_differ_nothing_falls_below_a_plain_step() -> None:
+    context = ContextCost()
+    context.slope, context.share = 1e-3, 1.0
+    assert context.at_empty(4, 1000, 3.0, 1.0) == 1.0
+    assert context.at_empty(4, 1000, 0.5, 1.0) == 0.5
+    assert context.ratios([], 1000) == []
 
 
 def test_a_common_slow_down_of_wide_steps_stretches_them_all() -> None:
@@ -113,7 +158,9 @@ def test_the_json_gives_the_same_table_back(points: dict[int, list[float]]) -> N
             costs.add(width, 17, seconds)
     again = VerifyCosts.from_json(costs.to_json())
     assert again.to_json() == costs.to_json()
-    assert [again.n_samples(w) for w in points] == [costs.n_samples(w) for w in points]
+    # A bad minute is not kept; a width that it does not reach is kept sample by sample.
+    kept = {w: costs.n_samples(w) for w, s in points.items() if w == 1 or len(s) <= 4}
+    assert {w: again.n_samples(w) for w in kept} == kept
     if 1 in points:  # the table in use may lag behind its samples by less than the noise
         assert again.seconds(1, 50) == pytest.approx(costs.seconds(1, 50), rel=0.04)
 

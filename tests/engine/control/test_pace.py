@@ -72,7 +72,8 @@ def test_the_plain_estimate_follows_within_64_tokens(
                         n_looks += 1
                         n_off += abs(step.believed / step.plain - 1) > 0.2
     assert n_looks > 150
-    assert n_off <= 0.015 * n_looks, (n_off, n_looks)
+    # A short run has some 200 looks, of which those behind one jump go wrong together.
+    assert n_off <= (0.015 if is_long else 0.03) * n_looks, (n_off, n_looks)
 
 
 def test_drafting_goes_on_at_a_slower_pace() -> None:

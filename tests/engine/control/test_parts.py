@@ -1,4 +1,4 @@
-"""The controller's smaller parts: gate, ledger, rule, chances, asking, and the context's slope."""
+"""The controller's smaller parts: gate, ledger, rule, chances, hope, asking, context slope."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from paceline.engine.control.asking import SHARE, Asking
 from paceline.engine.control.chances import START, Chances
 from paceline.engine.control.context_slope import ContextSlope
 from paceline.engine.control.gate import Gate
+from paceline.engine.control.hope import hope, pays_back
 from paceline.engine.control.ledger import CAP, STEPS, Ledger
 from paceline.engine.control.ledger import SHARE as LEDGER_SHARE
 from paceline.engine.control.rule import best_cut, is_option, pays_ahead
@@ -22,10 +23,10 @@ MOE = [0.0, *(1 + 0.55 * n for n in range(64))]
 # -------------------------------------------------------------------------------------- gate
 
 
-def shut_after(gate: Gate, gain: float) -> int:
+def shut_after(gate: Gate, gain: float, hope: float = 0.0) -> int:
     n = 0
     while gate.is_open:
-        gate.add(gain)
+        gate.add(gain, hope)
         n += 1
         assert n < 200
     return n
@@ -54,23 +55,30 @@ def test_a_dear_burst_is_cut_short() -> None:
     assert shut_after(Gate(), -0.8) == 2
 
 
+def test_what_was_hoped_decides_how_much_may_be_lost() -> None:
+    n_lost = [shut_after(Gate(), -0.5, hope) for hope in (-0.1, 0.0, 0.3, 0.6)]
+    assert n_lost[0] == n_lost[1] < n_lost[2] < n_lost[3]
+    # Not even the best hope keeps it open for good.
+    assert shut_after(Gate(), -0.9, 1.0) < 16
+
+
 def test_gains_keep_it_open_and_shorten_the_pauses() -> None:
     gate = Gate()
     for _ in range(3):
         shut_after(gate, -0.2)
         pause_of(gate)
     for _ in range(16):
-        gate.add(0.5)
+        gate.add(0.5, 0.1)
     assert gate.is_open
     assert not gate.is_trial
     shut_after(gate, -1.0)
     assert pause_of(gate) == 8
 
 
-def test_changing_luck_takes_a_longer_look() -> None:
+def test_changing_luck_is_no_reason() -> None:
     gate = Gate()
     for gain in (1.0, -0.6, -0.5, 0.9, -0.6, -0.6, 1.0, -0.6, -0.5):
-        gate.add(gain)
+        gate.add(gain, 0.1)
     assert gate.is_open
 
 
@@ -186,6 +194,59 @@ def test_chances_follow_what_was_seen() -> None:
     for _ in range(4000):
         chances.add(5, 4)
     assert chances.row(5)[4] > 0.99
+
+
+def test_chances_begin_with_what_is_known_of_the_model() -> None:
+    usual = Chances().row(START)
+    sure = Chances([0.0, 0.0, 0.0, 0.0, 0.0, 500.0, 0.0]).row(START)
+    assert sure[5] > 0.9 > 3 * usual[5]
+    assert sum(sure) == pytest.approx(1.0)
+    once = Chances([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]).row(START)
+    assert once[5] == pytest.approx(usual[5], abs=0.05)
+
+
+# -------------------------------------------------------------------------------------- hope
+
+
+def best_by_hand(accepted: float, mean: float, rate: float, ratios: list[float]) -> float:
+    """The best of all lengths behind a first token, each summed up by itself; drafting is free."""
+    likely = (accepted + mean) / 2
+    gains = [
+        sum(accepted * likely**i for i in range(n)) - rate * (ratios[n + 1] - 1)
+        for n in range(1, 6)
+    ]
+    return max(0.0, *gains)
+
+
+@given(
+    st.lists(st.floats(0, 1), min_size=7, max_size=7),
+    st.floats(0, 1),
+    st.floats(1, 3),
+    st.sampled_from([FLAT, STAIRS, MOE]),
+)
+def test_hope_is_the_mean_of_what_each_class_is_worth(
+    first: list[float], mean: float, rate: float, ratios: list[float]
+) -> None:
+    chances = [0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.1]
+    each = [best_by_hand(accepted, mean, rate, ratios) for accepted in first]
+    expected = sum(chance * gain for chance, gain in zip(chances, each, strict=True))
+    got = hope(chances, first, mean, rate, ratios, most=16, each=0.0)
+    assert got == pytest.approx(expected)
+
+
+def test_a_model_that_is_sure_now_and_then_pays_where_doubts_cost_little() -> None:
+    first = [0.2, 0.2, 0.2, 0.2, 0.2, 0.95, 0.2]
+    seldom = [0.8, 0.0, 0.0, 0.0, 0.0, 0.2, 0.0]
+    assert hope(seldom, first, 0.35, 1.0, MOE, most=16, each=0.02) > 0.0
+    assert hope(seldom, first, 0.35, 1.0, MOE, most=16, each=0.2) < 0.0
+    never = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert hope(never, first, 0.35, 1.0, MOE, most=16, each=0.02) == pytest.approx(-0.02)
+
+
+def test_catching_up_has_to_be_paid_back_before_the_reply_ends() -> None:
+    assert pays_back(10.0, 0.5, 1.0, 100)
+    assert not pays_back(10.0, 0.5, 1.0, 60)
+    assert not pays_back(10.0, -0.1, 1.0, 1000)
 
 
 # ------------------------------------------------------------------------------------ asking

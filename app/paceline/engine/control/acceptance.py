@@ -27,7 +27,8 @@ _DECAY = 0.98
 _SILENT_DECAY = 0.94  # without confidences, what came last says most
 _PRIOR_WEIGHT = 6.0
 _FEW = 20.0
-_TRUSTED = 4.0  # tokens that came true before any was verified
+_TRUSTED = 8.0  # expected tokens that the first trust counts for
+_FIRST_TRUST = 0.85  # the best of several offers is rather one that was overrated
 _EVERY = 3  # drafts after which a well-known class is computed anew: it takes 1 µs
 _Z_LOW = 0.52  # the lower 30 % quantile of a normal distribution
 
@@ -53,7 +54,7 @@ class Acceptance:
         self._judged = [[0.0] * N_PLACES for _ in range(N_CLASSES)]
         self._total_accepted = self._total_judged = 0.0
         self._mass = 1.0
-        self.trust = 1.0
+        self.trust = _FIRST_TRUST
         self._hoped = self._kept = 0.0
         self._n_added = 0
         self.table: list[list[float]] = [[-1.0] * N_PLACES for _ in range(N_CLASSES)]
@@ -106,7 +107,7 @@ class Acceptance:
         """
         self._hoped = 0.95 * self._hoped + expected
         self._kept = 0.95 * self._kept + n_accepted
-        self.trust = min((self._kept + _TRUSTED) / (self._hoped + _TRUSTED), 1.0)
+        self.trust = min((self._kept + _FIRST_TRUST * _TRUSTED) / (self._hoped + _TRUSTED), 1.0)
 
     def add(self, confidences: Sequence[float | None], n_accepted: int, n_judged: int) -> None:
         """Count one draft.

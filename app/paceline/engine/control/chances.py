@@ -6,20 +6,34 @@ how sure the model is likely to be of it, so the classes of neighbouring tokens 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from paceline.engine.control.classes import N_CLASSES
 
 START = N_CLASSES
 """The row of what the first token's class may be."""
 _DECAY = 0.99
+_USUAL = (0.2, 0.26, 0.2, 0.11, 0.09, 0.13, 0.01)
+"""How often a small model's tokens are of each class, before any was seen."""
+_USUAL_WEIGHT = 32.0  # judged tokens
+_WEIGHT = 3.5  # neighbours that were never seen
 
 
 class Chances:
-    """One model's table of P(next class | class); every class starts with half a count."""
+    """One model's table of P(next class | class); every class starts with 3.5 counts.
+
+    Args:
+        judged: Tokens that were judged in the long run, by class; what is usual is added.
+    """
 
     __slots__ = ("_counts", "_mass", "_rows")
 
-    def __init__(self) -> None:
-        self._counts = [[0.5] * N_CLASSES for _ in range(N_CLASSES + 1)]
+    def __init__(self, judged: Sequence[float] = ()) -> None:
+        usual = [_USUAL_WEIGHT * share for share in _USUAL]
+        if judged:
+            usual = [mine + count for mine, count in zip(usual, judged, strict=True)]
+        scale = _WEIGHT / sum(usual)
+        self._counts = [[scale * count for count in usual] for _ in range(N_CLASSES + 1)]
         self._mass = [1.0] * (N_CLASSES + 1)
         self._rows: list[list[float] | None] = [None] * (N_CLASSES + 1)
 

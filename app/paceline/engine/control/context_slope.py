@@ -14,7 +14,7 @@ _STRETCH = 256
 _N_KEPT = 9
 _N_NEEDED = 3  # plain steps of a stretch
 _SPAN = 512  # tokens between stretches that are compared
-_STEEPEST = 2e-3
+_STEEPEST = 0.01
 
 
 class ContextSlope:

@@ -18,6 +18,7 @@ from paceline.engine.control.asking import Asking
 from paceline.engine.control.chances import START
 from paceline.engine.control.classes import BOUNDS, PLACE_OF, SILENT
 from paceline.engine.control.costs import MAX_WIDTH
+from paceline.engine.control.hope import pays_back
 from paceline.engine.control.knowledge import Knowledge
 from paceline.engine.control.learning import Learner
 from paceline.engine.control.ledger import SHARE, Ledger, stake
@@ -32,6 +33,7 @@ RESERVE = 0.3
 """Plain steps of the ledger's slack that stay untouched, for what timings are off."""
 _KEPT_BACK = 2.0  # plain steps that a model which has not paid so far may not touch
 _JUDGED = 24
+_HOPED_EACH = 0.1  # plain steps of a drafted token that was never timed
 _WELL_KNOWN = 200  # judged tokens behind which every other unused proposal is enough
 
 
@@ -44,6 +46,7 @@ class Controller:
         lookups: Ids of the lookups, in the order in which they are to be asked.
         n_most: Most tokens that a step may verify.
         prefill_s: What the target's prefill of this reply took: a share of it may be lost, too.
+        ledger: The reply's account, where another strategy came in between; None: it begins.
     """
 
     def __init__(
@@ -54,12 +57,13 @@ class Controller:
         *,
         n_most: int,
         prefill_s: float = 0.0,
+        ledger: Ledger | None = None,
     ) -> None:
         self._knowledge = knowledge
         self._models = tuple(models)
         self._lookups = tuple(lookups)
         self.limit(n_most)
-        self._ledger = Ledger(SHARE * prefill_s)
+        self.ledger = Ledger(SHARE * prefill_s) if ledger is None else ledger
         self._asking = Asking([name for name in lookups if name != FORCED])
         self._forced = (FORCED,) if FORCED in self._lookups else ()
         self._state = StepState()
@@ -68,10 +72,11 @@ class Controller:
         self._plans: dict[Reason, StepPlan] = {}
         self._plain: dict[Reason, Settled] = {}
         self._gates = [knowledge.model(name).gate for name in self._models]
-        self._learner = Learner(knowledge, self._ledger, self._asking, self._models)
-        knowledge.begin_reply()
-        for gate in self._gates:
-            gate.renew()
+        self._learner = Learner(knowledge, self.ledger, self._asking, self._models)
+        if ledger is None:
+            knowledge.begin_reply()
+            for name in self._models:
+                knowledge.model(name).begin_reply()
 
     def limit(self, n_most: int) -> None:
         """Verify at most so many drafted tokens per step from now on; the allowance stays."""
@@ -89,18 +94,19 @@ class Controller:
         knowledge, state = self._knowledge, self._state
         costs, pace = knowledge.costs, knowledge.pace
         state.begin()
-        ratios = costs.ratios()
+        state.n_room = n_room
+        ratios = costs.ratios(n_ctx)
         if pace.plain is None or not ratios:
             return self._plan_plain("first")
         if pace.asks_for_plain():
             return self._plan_plain("plain")
-        scale = 1.0 + costs.slope * n_ctx
+        scale = costs.context.scale(n_ctx)
         plain = pace.plain * scale
-        slack = self._ledger.slack(plain) / plain - RESERVE
+        slack = self.ledger.slack(plain) / plain - RESERVE
         most = n_room if n_room < self._n_most else self._n_most
         if most < 1:
             return self._plan_plain("nothing")
-        careful, noise = costs.careful(), 1.0 + pace.spread
+        careful, noise = costs.careful(n_ctx), 1.0 + pace.spread
         if self._forced:
             state.certain = min(most, bisect_right(careful, (1.0 + slack) / noise) - 2)
         covered = bisect_right(careful, (1.0 + stake(slack)) / noise) - 2
@@ -167,18 +173,21 @@ class Controller:
         plain = unit * state.scale
         each = cost.token(unit) / plain
         catch_up = cost.catch_up(n_backlog, unit) / plain
+        is_known = cost.per_token is not None
         accepted = knowledge.accepted(drafter)
         run = accepted.long_run
         kept = _KEPT_BACK if run.saved < -2.0 and run.n_judged >= _JUDGED else 0.0
         if each + catch_up > state.slack - kept:
             return False
-        is_trial, n_steps = record.gate.is_trial, record.n_steps
-        value = record.value if n_steps >= 4 else self._hope(accepted.mean, each)
-        if is_trial and n_steps >= 8 and catch_up > 0.25 * state.slack:
-            return False
-        if catch_up > 1.0 and n_steps >= 8:
+        each_hoped = each if is_known else _HOPED_EACH
+        record.look(accepted, state.rate, state.ratios, most=state.most, each=each_hoped)
+        value, is_trial = record.value, record.gate.is_trial
+        if catch_up > 1.0:
             n_left = max(knowledge.n_reply - self._learner.n_committed, 8.0)
-            if value * n_left / (1.0 + state.rate) < 2.0 * catch_up:
+            if state.n_room < MAX_WIDTH - 1:  # the reply's end is in sight
+                n_left = min(n_left, state.n_room)
+            is_paid_back = not is_known or pays_back(catch_up, value, state.rate, n_left)
+            if not is_paid_back or catch_up > stake(state.slack):
                 return False
         is_tried = is_trial and state.value < 0.2
         if state.best and not is_tried and value < state.value:
@@ -310,7 +319,7 @@ class Controller:
         """Say what is known by now."""
         drafters = (*self._models, *self._lookups)
         return report(
-            self._knowledge, self._ledger, drafters, turn_id=turn_id, step=step, n_ctx=n_ctx
+            self._knowledge, self.ledger, drafters, turn_id=turn_id, step=step, n_ctx=n_ctx
         )
 
     # --------------------------------------------------------------------------------- within
@@ -330,16 +339,6 @@ class Controller:
             settled = self._plain[reason] = Settled("", 0, Decision("", 0, reason))
         self._state.settled = settled
         return settled
-
-    def _hope(self, mean: float, each: float) -> float:
-        """Return what a model's step is worth whose record is too short, in tokens."""
-        state = self._state
-        best, total, survival = 0.0, 0.0, 1.0
-        for n in range(1, min(state.most, 5) + 1):
-            survival *= mean
-            total += survival
-            best = max(best, total - state.rate * (state.ratios[n + 1] - 1.0 + n * each))
-        return best
 
     def _draft(self, drafter: str, n: int, reason: Reason, expected: float) -> Settled:
         state = self._state

@@ -1,11 +1,12 @@
-"""What a step costs by the width of its batch, as measured: T(n, ctx) = A(n) * (1 + b * ctx).
+"""What a step costs by the width of its batch, as measured: A(n), and what the context adds.
 
 Curves differ too much to be assumed: flat on a GPU up to eight tokens and a cliff behind, steps of
 four on a CPU, +55 % for every token of a mixture of experts. So A(n) is the median of the last
 steps of width n, at the pace that the machine had then (`pace.py`). What lies between two measured
 widths is guessed between the straight line and the wider one's cost, which is what a staircase
 would give; what lies beyond all of them is guessed hopefully for the rule and at one whole plain
-step per token for the ledger, so that wider batches are tried, but only out of what was saved.
+step per token for the ledger, so that wider batches are tried, but only out of what was saved. What
+tokens in the context add is said in `context_cost.py`; the table is that of an empty one.
 """
 
 from __future__ import annotations
@@ -14,14 +15,20 @@ import json
 import math
 from bisect import bisect_left, insort
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
 
+from paceline.engine.control.context_cost import USUAL_SHARE, ContextCost
 from paceline.figures import WidthCost
 
 MAX_WIDTH = 63
 _N_KEPT = 9
 _HOPED_SLOPE = 0.12  # plain steps per further token, before any width but one was measured
 _STEEPEST_HOPED = 0.2
+_N_FIRST = 4  # samples that say what a width costs in the longer run
+_MOVES = 0.1  # of the way to what they cost of late, per reply
+_DOUBTED = 1.03  # times what was known before, from where on an unused width is forgiven
+_STRETCH = 64
 _VERSION = 1
 
 
@@ -30,23 +37,31 @@ class VerifyCosts:
 
     Attributes:
         plain: Seconds of a plain step at an empty context; None: not known.
-        slope: By which share a step gets dearer with each token of the context.
+        context: What tokens in the context add.
     """
 
-    __slots__ = ("_careful", "_fresh", "_hopeful", "_is_stale", "_medians", "_ordered", "_samples",
-                 "_tail", "plain", "slope")  # fmt: skip
+    __slots__ = ("_careful", "_fresh", "_hopeful", "_is_stale", "_known", "_medians", "_n_added",
+                 "_near", "_ordered", "_samples", "_tail", "context", "plain")  # fmt: skip
 
     def __init__(self) -> None:
         self._samples: dict[int, list[tuple[int, float]]] = {}
         self._ordered: dict[int, list[float]] = {}  # the same at an empty context, sorted
         self._medians: dict[int, float] = {}
+        self._n_added: dict[int, int] = {}
+        self._known: dict[int, float] = {}  # what the medians were in the longer run
         self._tail = (0, 0.0)  # the widest width of the lists below, and its ratio
         self._hopeful: list[float] = []
         self._careful: list[float] = []
         self._is_stale = False
         self._fresh: set[int] = set()
+        self._near: tuple[int, Sequence[float], Sequence[float]] = (-1, (), ())
         self.plain: float | None = None
-        self.slope = 0.0
+        self.context = ContextCost()
+
+    @property
+    def slope(self) -> float:
+        """By which share a plain step gets dearer with each token of the context."""
+        return self.context.slope
 
     # ------------------------------------------------------------------------------- learning
 
@@ -71,38 +86,45 @@ class VerifyCosts:
             self._sort(width)
         self._fresh.add(width)
         samples.append((n_ctx, seconds))
-        slope, ordered = self.slope, self._ordered[width]
-        base = seconds / (1.0 + slope * n_ctx)
+        ordered = self._ordered[width]
+        base = self._base(width, n_ctx, seconds)
         insort(ordered, base)
         if len(samples) > _N_KEPT:
-            old_ctx, old_seconds = samples.pop(0)
-            old = old_seconds / (1.0 + slope * old_ctx)
-            del ordered[bisect_left(ordered, old)]
+            old = self._base(width, *samples.pop(0))
+            # Where the plain step has changed since, the old one is only near its place.
+            del ordered[min(bisect_left(ordered, old), len(ordered) - 1)]
             middle = self._medians[width]
             if (base > middle) == (old > middle):
                 return  # one above it for another: the median is the same
         self._update(width)
+        n_added = self._n_added[width] = self._n_added.get(width, 0) + 1
+        if calibrated or n_added <= _N_FIRST:
+            self._known[width] = self._medians[width]
 
     def stretch(self, factor: float) -> None:
         """Let every batch of more than one token cost so much more, until it is measured anew."""
         for width, samples in self._samples.items():
             if width > 1:
-                n_ctx = samples[-1][0]
-                scale = factor * (1.0 + self.slope * n_ctx)
-                samples[:] = [(n_ctx, self._medians[width] * scale)] * 2
-                self._sort(width)
-                self._update(width)
+                self._replace(width, samples, factor * self._medians[width])
 
-    def set_slope(self, slope: float) -> None:
-        """Say by which share a step gets dearer with each token of the context."""
-        self.slope = slope
-        for width in self._samples:
+    def set_context(self, slope: float, share: float | None = None) -> None:
+        """Say what tokens in the context add; see `ContextCost`. No `share`: as it was."""
+        self.context.slope = slope
+        if share is not None:
+            self.context.share = share
+        for width in sorted(self._samples):  # plain steps first, by which the others are told
             self._sort(width)
             self._update(width)
+        self._is_stale = True
+
+    def _base(self, width: int, n_ctx: int, seconds: float) -> float:
+        return self.context.at_empty(width, n_ctx, seconds, self.plain)
+
+    def _base_of(self, width: int, sample: tuple[int, float]) -> float:
+        return self._base(width, *sample)
 
     def _sort(self, width: int) -> None:
-        slope, samples = self.slope, self._samples[width]
-        self._ordered[width] = sorted(s / (1.0 + slope * n_ctx) for n_ctx, s in samples)
+        self._ordered[width] = sorted(self._base(width, *s) for s in self._samples[width])
 
     def _update(self, width: int) -> None:
         ordered = self._ordered[width]
@@ -113,22 +135,49 @@ class VerifyCosts:
         # A rebuilt table costs a fifth of what a step may cost here, so not for two per cent.
         if before is None or not 0.97 < middle / before < 1.03:
             self._medians[width] = middle
+            self._known.setdefault(width, middle)
             self._is_stale = True
             if width == 1:
                 self.plain = middle
+                self._tell_others_anew()
+
+    def _tell_others_anew(self) -> None:
+        """The plain step has changed, by which is told what wide ones take at no context."""
+        if self.context.slope:
+            for width in self._samples:
+                if width > 1:
+                    self._sort(width)
+                    self._update(width)
 
     def age(self) -> None:
-        """Drop the slowest step of each width that was not timed since the last call.
+        """Doubt what widths cost that were not timed since the last call, where that is much.
 
-        Else a width that was measured in a bad minute would never be tried again.
+        Else a width that was measured in a bad minute would never be tried again. One that was
+        dearer of late comes half the way back to what it was before; of others the slowest step
+        is dropped.
         """
         for width, samples in self._samples.items():
-            if width > 1 and width not in self._fresh and len(samples) > 2:
-                slope = self.slope
-                samples.remove(max(samples, key=lambda s: s[1] / (1.0 + slope * s[0])))
+            if width == 1:
+                continue
+            middle, known = self._medians[width], self._known[width]
+            if width in self._fresh:
+                self._known[width] = known * (middle / known) ** _MOVES
+            elif middle > _DOUBTED * known:
+                halfway = math.sqrt(middle * known)
+                self._replace(width, samples, halfway if halfway > _DOUBTED * known else known)
+            elif len(samples) > 2:
+                slowest = max(samples, key=partial(self._base_of, width))
+                samples.remove(slowest)
                 self._ordered[width].pop()
                 self._update(width)
         self._fresh.clear()
+
+    def _replace(self, width: int, samples: list[tuple[int, float]], base: float) -> None:
+        """Believe that a width costs so much at an empty context."""
+        n_ctx = samples[-1][0]
+        samples[:] = [(n_ctx, self.context.at(width, n_ctx, base, self.plain))] * 2
+        self._sort(width)
+        self._update(width)
 
     # -------------------------------------------------------------------------------- asking
 
@@ -144,32 +193,42 @@ class VerifyCosts:
         """Return what a step of this width takes; None while nothing at all is known."""
         if self.plain is None or width < 1:
             return None
-        ratios = self.ratios()
-        return ratios[min(width, MAX_WIDTH)] * self.plain * (1.0 + self.slope * n_ctx)
+        return self.ratios(n_ctx)[min(width, MAX_WIDTH)] * self.plain * self.context.scale(n_ctx)
 
-    def ratios(self) -> list[float]:
-        """Return the cost in plain steps by width, [MAX_WIDTH + 1]; empty: not known."""
-        if self._is_stale:
-            self._rebuild()
-        return self._hopeful
+    def ratios(self, n_ctx: int = 0) -> Sequence[float]:
+        """Return the cost in plain steps at that context by width, [MAX_WIDTH + 1].
 
-    def careful(self) -> list[float]:
+        Empty while it is not known. It is that of a context less than 64 tokens shorter, since
+        computing it anew takes as long as a tenth of a decision.
+        """
+        return self._at(n_ctx)[1]
+
+    def careful(self, n_ctx: int = 0) -> Sequence[float]:
         """Return the same as the ledger has to see it, never falling with the width."""
-        if self._is_stale:
-            self._rebuild()
-        return self._careful
+        return self._at(n_ctx)[2]
 
     def table(self, n_ctx: int) -> tuple[WidthCost, ...]:
         """Return every width's cost up to the widest one that was measured."""
         plain = self.plain
         if plain is None:
             return ()
-        scale = plain * (1.0 + self.slope * n_ctx)
+        scale = plain * self.context.scale(n_ctx)
         widest = max(self._medians)
-        ratios = self.ratios()
+        ratios = self.ratios(n_ctx)
         return tuple(
             WidthCost(w, ratios[w] * scale, self.n_samples(w)) for w in range(1, widest + 1)
         )
+
+    def _at(self, n_ctx: int) -> tuple[int, Sequence[float], Sequence[float]]:
+        n_ctx -= n_ctx % _STRETCH
+        if self._is_stale:
+            self._rebuild()
+        elif self._near[0] == n_ctx:
+            return self._near
+        ratios = self.context.ratios
+        near = n_ctx, ratios(self._hopeful, n_ctx), ratios(self._careful, n_ctx)
+        self._near = near
+        return near
 
     def _rebuild(self) -> None:
         self._is_stale = False
@@ -217,8 +276,24 @@ class VerifyCosts:
 
     def to_json(self) -> str:
         """Return everything as a text."""
-        samples = {str(w): [list(s) for s in held] for w, held in sorted(self._samples.items())}
-        return json.dumps({"version": _VERSION, "slope": self.slope, "samples": samples})
+        samples = {str(width): self._kept(width) for width in sorted(self._samples)}
+        context = self.context
+        return json.dumps(
+            {
+                "version": _VERSION,
+                "slope": context.slope,
+                "share": context.share,
+                "samples": samples,
+            }
+        )
+
+    def _kept(self, width: int) -> list[list[float]]:
+        """Return the samples of a width, or what they were before a bad minute."""
+        samples, known = self._samples[width], self._known[width]
+        if width > 1 and self._medians[width] > 1.1 * known:
+            n_ctx = samples[-1][0]
+            return [[n_ctx, self.context.at(width, n_ctx, known, self.plain)]] * 2
+        return [list(sample) for sample in samples]
 
     @classmethod
     def from_json(cls, text: str) -> VerifyCosts:
@@ -232,11 +307,12 @@ class VerifyCosts:
             if data["version"] != _VERSION:
                 raise ValueError("these costs are of another version")
             costs = cls()
-            costs.slope = _number(data["slope"], 0.0, 0.05)
-            for key, held in data["samples"].items():
-                width = int(key)
+            costs.context.slope = _number(data["slope"], 0.0, 0.05)
+            costs.context.share = _number(data.get("share", USUAL_SHARE), 0.0, 1.0)
+            # Plain steps first, by which the others are told.
+            for width, held in sorted((int(key), held) for key, held in data["samples"].items()):
                 if not 1 <= width <= MAX_WIDTH:
-                    raise ValueError(f"no width: {key}")
+                    raise ValueError(f"no width: {width}")
                 costs._samples[width] = [
                     (int(_number(n_ctx, 0, 1e9)), _number(seconds, 1e-9, 1e6))
                     for n_ctx, seconds in held[-_N_KEPT:]

@@ -4,7 +4,8 @@ Only drafting tells whether drafting would pay, and that costs. So what a model'
 plain ones is averaged; a loss shuts the gate for 8, 16, … 256 steps, and 16 good steps bring the
 pauses back to 8 (test and set phases as in Cascade, arXiv 2506.20675). Eight steps are enough
 where the loss is beyond doubt, as with a useless draft, whose steps all lose alike; where gains
-and losses alternate it takes a longer look.
+and losses alternate it takes a longer look. And bad luck at the beginning is believed the later,
+the more could be hoped of the model by all that is known of its tokens.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ _SHORT_BURST = 4  # once it was shut
 _SURE = 0.7  # standard errors
 _LONG_LOOK = 32
 _MOST_LOST = 1.5  # plain steps that a burst may lose before its eighth step
+_HOPED = 8.0  # steps that what was hoped counts for
 _KEPT = 0.97
 
 
@@ -39,8 +41,13 @@ class Gate:
         self._was_shut = False
         self._pause = _SHORTEST
 
-    def add(self, gain: float) -> None:
-        """Count a step that the model drafted: tokens that it committed, less its plain steps."""
+    def add(self, gain: float, hope: float) -> None:
+        """Count a step that the model drafted.
+
+        Args:
+            gain: Tokens that it committed, less its plain steps.
+            hope: What such a step should gain by all that is known.
+        """
         self._mass = mass = _KEPT * self._mass + 1.0
         self._sum = total = _KEPT * self._sum + gain
         self._squares = squares = _KEPT * self._squares + gain * gain
@@ -49,12 +56,13 @@ class Gate:
             self._n_good += 1
             if self._n_good >= 16:
                 self._pause, self._n_good = _SHORTEST, 0
+        may_lose = _HOPED * hope if hope > 0.0 else 0.0
         if n_seen < (_SHORT_BURST if self._was_shut else _BURST):
-            if total < -_MOST_LOST:
+            if -total > max(may_lose, _MOST_LOST):
                 self._shut()
             return
         mean = total / mass
-        if mean < 0.0 and (
+        if -total > may_lose and (
             n_seen >= _LONG_LOOK
             or mean * mean * mass > _SURE * _SURE * (squares / mass - mean * mean)
         ):

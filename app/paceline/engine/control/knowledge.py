@@ -2,42 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import add
 
 from paceline.engine.control.acceptance import Acceptance
-from paceline.engine.control.chances import Chances
+from paceline.engine.control.chances import START, Chances
 from paceline.engine.control.context_slope import ContextSlope
 from paceline.engine.control.costs import VerifyCosts
 from paceline.engine.control.draft_costs import DraftCosts
 from paceline.engine.control.gate import Gate
+from paceline.engine.control.hope import hope
 from paceline.engine.control.pace import Pace
 from paceline.engine.control.priors import Priors
 
+HOPED = 6.0
+"""Steps that what is hoped of a model counts for beside what its steps gave."""
+_N_MEAN = 32
+_LOOK_SOON, _LOOK_LATER = 4, 16  # steps of a model
 _REPLY = 200  # tokens that a reply is expected to have before any was seen
 
 
 class ModelRecord:
     """How a draft model does.
 
+    Args:
+        judged: Its tokens that were judged in the long run, by class.
+
     Attributes:
         gate: Whether it is asked.
         chances: Which class of confidence follows which.
-        value: Tokens that its steps gained of late over plain ones, less their time at the rate.
-        n_steps: Steps that `value` rests on.
+        hope: Tokens that its steps should gain, by what is known of its tokens (`hope.py`).
+        n_steps: Steps that it drafted.
     """
 
-    __slots__ = ("chances", "gate", "n_steps", "value")
+    __slots__ = ("_mean", "_n_looked", "chances", "gate", "hope", "n_steps")
 
-    def __init__(self) -> None:
+    def __init__(self, judged: Sequence[float]) -> None:
         self.gate = Gate()
-        self.chances = Chances()
-        self.value = 0.0
-        self.n_steps = 0
+        self.chances = Chances(judged)
+        self.hope = 0.0
+        self.n_steps = self._n_looked = 0
+        self._mean = 0.0
 
-    def add(self, value: float) -> None:
-        """Count one step that it drafted."""
+    def begin_reply(self) -> None:
+        """Get ready for another text."""
+        self.gate.renew()
+        self._n_looked = 0
+
+    def look(
+        self,
+        accepted: Acceptance,
+        rate: float,
+        ratios: Sequence[float],
+        *,
+        most: int,
+        each: float,
+    ) -> None:
+        """Say anew what is to be hoped, now and then; the arguments are those of `hope.hope`."""
+        if self.n_steps < self._n_looked:
+            return
+        self._n_looked = self.n_steps + (_LOOK_SOON if self.n_steps < 16 else _LOOK_LATER)
+        first = list(map(add, accepted.rates_at(0), accepted.margins))
+        chances = self.chances.row(START)
+        self.hope = hope(chances, first, accepted.mean, rate, ratios, most=most, each=each)
+
+    @property
+    def value(self) -> float:
+        """Tokens that a step of its gains over a plain one, less its time at the rate."""
+        n = min(self.n_steps, _N_MEAN)
+        return (HOPED * self.hope + n * self._mean) / (HOPED + n)
+
+    def add(self, gain: float, value: float) -> None:
+        """Count one step that it drafted.
+
+        Args:
+            gain: Tokens that it committed, less its plain steps.
+            value: Tokens that it gained over a plain step, less its time at the rate.
+        """
         n = self.n_steps = self.n_steps + 1
-        self.value += (value - self.value) / (n if n < 32 else 32)
+        self._mean += (value - self._mean) / min(n, _N_MEAN)
+        self.gate.add(gain, self.hope)
 
 
 @dataclass
@@ -82,7 +127,7 @@ class Knowledge:
         if slope is None:
             return
         plain, n_ctx, before = self.pace.plain, self.n_ctx, self.costs.slope
-        self.costs.set_slope(slope)
+        self.costs.set_context(slope)
         if plain is not None:  # what was measured at that context stays as it was
             self.pace.rescale((1.0 + before * n_ctx) / (1.0 + slope * n_ctx))
 
@@ -105,7 +150,7 @@ class Knowledge:
         """Return a draft model's record, made at its first use."""
         found = self.models.get(drafter)
         if found is None:
-            found = self.models[drafter] = ModelRecord()
+            found = self.models[drafter] = ModelRecord(self.priors.drafter(drafter).judged)
         return found
 
     def draft_cost(self, drafter: str) -> DraftCosts:

@@ -20,6 +20,7 @@ _RATE_KEPT = 0.98
 _LONG_HIT = 8  # accepted tokens of a lookup that say the text has changed
 _KNOWN = 3  # steps of a width that tell what it costs
 _LONG_PLAIN = 32  # plain steps in a row behind which it is doubted that drafts are so dear
+_ALONE = 2  # times in a row that wide steps alone were off, behind which the table is wrong
 _ENOUGH = 9  # plain samples behind which the table's unit stays as it is
 
 
@@ -32,8 +33,8 @@ class Learner:
         n_committed: Tokens of the reply so far.
     """
 
-    __slots__ = ("_asking", "_held", "_knowledge", "_ledger", "_models", "_n_plain", "_steps",
-                 "_tokens", "last_width", "n_committed", "rate")  # fmt: skip
+    __slots__ = ("_asking", "_held", "_knowledge", "_ledger", "_models", "_n_alone", "_n_plain",
+                 "_steps", "_tokens", "last_width", "n_committed", "rate")  # fmt: skip
 
     def __init__(
         self, knowledge: Knowledge, ledger: Ledger, asking: Asking, models: Sequence[str]
@@ -47,19 +48,20 @@ class Learner:
         self.rate = 1.0
         self.last_width = 1
         self.n_committed = 0
-        self._n_plain = 0
+        self._n_plain = self._n_alone = 0
 
     def observe(self, state: StepState, step: StepTimes) -> None:
         """Learn from one step."""
         knowledge = self._knowledge
         pace, costs = knowledge.pace, knowledge.costs
-        n_ctx, width, seconds, draft_s, lookup_s, _, _, _, n_committed, is_warm, had_pause = step
+        n_ctx, width, seconds, draft_s, lookup_s = step[:5]
+        n_committed, is_warm = step.n_committed, step.is_warm
         knowledge.n_tokens = self.n_committed = self.n_committed + n_committed
-        if had_pause:
+        if step.had_pause:
             self.last_width = 0
             self._count_tokens(state, step)
             return
-        rest = seconds - draft_s - lookup_s
+        rest = seconds - draft_s - lookup_s - step.own_s
         raw = rest if rest > 1e-9 else 1e-9
         hiccup, turned = self._time(state, step, raw)
         self.last_width = width
@@ -67,7 +69,7 @@ class Learner:
         if pace.plain is None:
             return
         booked = seconds - hiccup
-        scale = 1.0 + costs.slope * n_ctx
+        scale = costs.context.scale(n_ctx)
         plain = pace.plain * scale
         if width == 1:  # what it took is what plain decoding would have taken
             self._n_plain += 1
@@ -101,8 +103,8 @@ class Learner:
         costs, pace = knowledge.costs, knowledge.pace
         n_ctx, width = step.n_ctx, step.width
         knowledge.n_ctx = n_ctx
-        base = raw / (1.0 + costs.slope * n_ctx)
-        ratios, unit, plain = costs.ratios(), costs.plain, pace.plain
+        base = raw / costs.context.scale(n_ctx)
+        ratios, unit, plain = costs.ratios(n_ctx), costs.plain, pace.plain
         if plain is None or unit is None or width >= len(ratios):
             turned, hiccup = self._time_plain(step, raw, base) if width == 1 else None, 0.0
         else:
@@ -166,6 +168,7 @@ class Learner:
         else:
             if self._held:
                 self._held.clear()
+            self._n_alone = 0
             costs.add(step.width, step.n_ctx, raw * (costs.plain or plain) / plain)
         return turned
 
@@ -181,10 +184,12 @@ class Learner:
         unit = costs.plain
         if plain is None or unit is None:
             return
-        if is_wide_alone and self._held:
-            ratios = costs.ratios()
+        if is_wide_alone:
+            self._n_alone += 1
+        if self._n_alone >= _ALONE and self._held:
+            self._n_alone = 0
             factors = sorted(
-                raw / (ratios[width] * plain * (1.0 + costs.slope * n_ctx))
+                raw / (costs.ratios(n_ctx)[width] * plain * costs.context.scale(n_ctx))
                 for width, n_ctx, raw in self._held
             )
             costs.stretch(factors[len(factors) // 2])
@@ -235,7 +240,8 @@ class Learner:
             if model == name:
                 caught_up = state.cost - state.each * len(state.survivals)
                 took_here = took - caught_up if caught_up > 0.0 else took
-                record.gate.add(n_committed - took_here)
-                record.add(n_committed - 1.0 - self.rate * (took_here - 1.0))
+                record.add(
+                    n_committed - took_here, n_committed - 1.0 - self.rate * (took_here - 1.0)
+                )
             else:
                 record.gate.wait()

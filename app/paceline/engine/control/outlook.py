@@ -21,7 +21,7 @@ def report(
 ) -> ControlReported:
     """Return what is known by now."""
     costs, pace = knowledge.costs, knowledge.pace
-    scale = 1.0 + costs.slope * n_ctx
+    scale = costs.context.scale(n_ctx)
     unit = costs.plain
     plain = (pace.plain or unit or 0.0) * scale
     speed = unit / pace.plain if unit and pace.plain else 1.0

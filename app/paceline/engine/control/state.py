@@ -55,6 +55,7 @@ class StepState:
         each: Cost of one drafted token.
         cost: Cost of what was drafted.
         n_backlog: Tokens that the model had to catch up with.
+        n_room: Tokens that may be drafted at all.
         n_asked: Lookups that were asked.
         has_offer: Whether any lookup proposed anything.
         is_shut: Whether a model's gate is shut.
@@ -63,15 +64,15 @@ class StepState:
     __slots__ = (
         "accepted", "best", "best_sure", "careful", "certain", "chances", "classes", "cls", "cost",
         "counts_chances", "each", "expected", "extension", "has_offer", "is_shut", "last_width",
-        "likely", "mean", "model", "most", "n_asked", "n_backlog", "n_best", "noise",
-        "plain", "rate", "ratios", "reason", "scale", "settled", "slack", "survival", "survivals",
-        "switch", "value",
+        "likely", "mean", "model", "most", "n_asked", "n_backlog", "n_best", "n_room",
+        "noise", "plain", "rate", "ratios", "reason", "scale", "settled", "slack", "survival",
+        "survivals", "switch", "value",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.plain = self.slack = self.each = self.mean = 0.0
-        self.ratios: list[float] = []
-        self.careful: list[float] = []
+        self.ratios: Sequence[float] = ()
+        self.careful: Sequence[float] = ()
         self.noise = self.rate = self.scale = self.survival = self.likely = 1.0
         self.switch = 0.0
         self.last_width = 1
@@ -97,6 +98,6 @@ class StepState:
         self.extension: Drafted | None = None
         self.cost = 0.0
         self.n_backlog = 1
-        self.n_asked = 0
+        self.n_asked = self.n_room = 0
         self.has_offer = False
         self.is_shut = False

@@ -49,6 +49,7 @@ class StepTimes(NamedTuple):
         n_committed: Tokens that the step added to the reply.
         is_warm: Whether the step before had the same width, so that no graph was rebuilt.
         had_pause: Whether something foreign happened in between; nothing is learned or charged.
+        own_s: Of the seconds, what deciding took.
     """
 
     n_ctx: int
@@ -62,3 +63,4 @@ class StepTimes(NamedTuple):
     n_committed: int
     is_warm: bool
     had_pause: bool
+    own_s: float = 0.0
