@@ -77,6 +77,31 @@ def test_a_text_that_grows(
         assert list(drafter.propose(8).tokens) == obvious(history, max_ngram, 8)
 
 
+def longest_match(text: Sequence[int], drafted: Sequence[int]) -> int:
+    """How many tokens agree at the text's end and before the last place that was copied from."""
+    for length in range(3, 0, -1):
+        for place in range(len(text) - length - 1, -1, -1):
+            if list(text[place : place + length]) == list(text[len(text) - length :]):
+                end, n = place + length, length
+                while n < end and length == 3 and n < 24 and text[end - 1 - n] == text[-1 - n]:
+                    n += 1
+                return n
+    raise AssertionError(drafted)
+
+
+@given(TEXTS, st.integers(1, 8))
+def test_longer_matches_are_surer(text: list[int], n_max: int) -> None:
+    drafter = lookup()
+    drafter.begin(list(text), 1)
+    draft = drafter.propose(n_max)
+    if not draft.tokens:
+        assert not draft.confidences
+        return
+    agreed = longest_match(text, draft.tokens)
+    expected = [(agreed + i) / (agreed + i + 1) for i in range(len(draft.tokens))]
+    assert list(draft.confidences) == pytest.approx(expected)
+
+
 def test_nothing_known_nothing_proposed() -> None:
     assert proposed([1]) == []
     assert proposed([1, 2, 3, 4]) == []
@@ -131,12 +156,6 @@ def test_it_can_begin_again() -> None:
     assert list(drafter.propose(1).tokens) == [3]
     drafter.begin([1], 1)  # without `close`, as after a switch back
     assert list(drafter.propose(1).tokens) == []
-
-
-def test_it_gives_no_confidences() -> None:
-    drafter = lookup()
-    drafter.begin([1, 2, 1], 3)
-    assert list(drafter.propose(4).confidences) == []
 
 
 @pytest.mark.parametrize("alphabet", [5, 500])

@@ -3,6 +3,9 @@
 After Apoorv Saxena's prompt lookup decoding (2023), with three changes: the reply itself is
 searched, too; of several places the latest counts, since texts drift; and a copy may run on into
 the tokens that it has just drafted, so that a short period fills a long draft.
+
+Behind L tokens that agree the next one comes with L / (L + 1), as for `suffix.py`. What is drafted
+does not depend on it; Auto's lengths do.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from collections.abc import Hashable, Sequence
 
 from paceline.engine.drafters.base import NO_DRAFT, Draft, DrafterInfo, Parameter, Settings
 from paceline.engine.drafters.lookup import Lookup
+
+_MOST_AGREED = 24  # a longer match is hardly any surer
 
 
 class LatestPlaces:
@@ -27,12 +32,12 @@ class LatestPlaces:
             for n in range(1, min(max_ngram, here) + 1):
                 places[tuple(history[here - n : here])] = here
 
-    def find(self, tail: Sequence[int]) -> int | None:
-        """Return the place behind the last copy of the longest n-gram that ends `tail`."""
+    def find(self, tail: Sequence[int]) -> tuple[int, int] | None:
+        """Return the place behind the last copy of the longest n-gram that ends `tail`, and n."""
         for n in range(min(self._max_ngram, len(tail)), 0, -1):
             place = self._places.get(tuple(tail[-n:]))
             if place is not None:
-                return place
+                return place, n
         return None
 
 
@@ -55,10 +60,26 @@ class PromptLookup(Lookup[LatestPlaces]):
         """Copy what followed the longest known n-gram at the text's end."""
         n = int(self.settings["max_ngram"])
         tail = [*history[-n:], *ahead][-n:]
-        start = index.find(tail)
-        if start is None:
+        found = index.find(tail)
+        if found is None:
             return NO_DRAFT
-        return Draft(self._copy(history, start, ahead, min(n_max, int(self.settings["n_pred"]))))
+        start, agreed = found
+        if agreed == n:
+            agreed = self._agreed(history, start, ahead, agreed)
+        tokens = self._copy(history, start, ahead, min(n_max, int(self.settings["n_pred"])))
+        return Draft(tokens, [(agreed + i) / (agreed + i + 1) for i in range(len(tokens))])
+
+    def _agreed(self, history: Sequence[int], start: int, ahead: Sequence[int], n: int) -> int:
+        """Return how many tokens agree before `start` and at the text's end, `n` at least."""
+        end = len(history) + len(ahead)
+        most = min(start, _MOST_AGREED)
+        while n < most:
+            place = end - 1 - n
+            token = history[place] if place < len(history) else ahead[place - len(history)]
+            if history[start - 1 - n] != token:
+                break
+            n += 1
+        return n
 
     def _copy(self, history: Sequence[int], start: int, ahead: Sequence[int], n: int) -> list[int]:
         """Copy up to `n` tokens from `start` on, up to and with an end of generation."""
