@@ -28,6 +28,7 @@ class LoadedPair:
         knowledge: What Auto knows of their costs and of how often drafts are accepted.
         has_forgotten: Whether what Auto knows of acceptance is what it has seen since `forget`,
             not what was kept in earlier sessions.
+        uses_draft: Whether the last reply's strategy drafts with the model, if there is one.
         is_lost: Whether a decode has failed in such a way that nothing may go on in these
             contexts; whoever loaded the pair has to close it.
     """
@@ -54,6 +55,7 @@ class LoadedPair:
             share = draft.info.size_bytes / target.info.size_bytes
             self.knowledge.draft_cost(draft_model.INFO.id).guess = min(_GUESS * share, 1.0)
         self.has_forgotten = False
+        self.uses_draft = False
         self.is_lost = False
         self._memory_dir = memory_dir
         self.lookup_cache = Path(lookup_cache) if lookup_cache else None

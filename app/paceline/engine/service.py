@@ -18,6 +18,7 @@ from paceline.engine.answers import no_model, not_running
 from paceline.engine.backend import Backend, LanguageModel
 from paceline.engine.calibration import IdleCalibration
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.catching_up import CatchingUp
 from paceline.engine.counting import count_tokens
 from paceline.engine.drafters.registry import available
 from paceline.engine.exact import make_exact
@@ -90,6 +91,7 @@ class EngineService:
         self._pair: LoadedPair | None = None
         self._opening: tuple[LanguageModel, ...] = ()
         self._calibration: IdleCalibration | None = None
+        self._catching_up: CatchingUp | None = None
 
     def handle(self, command: Command) -> None:
         """Carry out one command; every failure of a load or a turn becomes an event.
@@ -136,7 +138,7 @@ class EngineService:
         return self._backend
 
     def _unload(self) -> None:
-        self._calibration = None
+        self._calibration = self._catching_up = None
         if self._pair:
             keep_costs(self._pair)
             self._pair.close()
@@ -158,6 +160,7 @@ class EngineService:
         finally:
             self._opening = ()
         self._calibration = IdleCalibration(self._pair, is_known=recall_costs(self._pair))
+        self._catching_up = CatchingUp(self._pair)
         target, draft = self._pair.target.model, self._pair.draft
         self._emit(
             PairLoaded(
@@ -273,14 +276,18 @@ class EngineService:
     # ---------------------------------------------------------------------------- measuring
 
     def idle(self) -> bool:
-        """Measure a little of what steps cost; False: nothing is left to do.
+        """Measure a little of what steps cost, or let the draft model catch up with the text.
+
+        False: nothing is left to do.
 
         Setting the flag stops it at once, and changes nothing about the next reply.
 
         Raises:
             ComputeFailedError: Neither contexts nor device can be trusted any more.
         """
-        return self._calibration is not None and self._calibration.slice()
+        if self._calibration is not None and self._calibration.slice():
+            return True
+        return self._catching_up is not None and self._catching_up.slice()
 
     def _calibrate(self, command: Calibrate) -> None:
         answer = calibrated(self._pair, command)

@@ -90,6 +90,7 @@ class Turn:
         vocab = model.vocab
         asked = parse(command.strategy)
         strategy = fitting(asked, pair)
+        pair.uses_draft = strategy.uses_draft_model
         self._notes += limits_of(asked, pair)
         self._learning = Learning(pair, command, strategy, self._prompt)
         if command.remember:
@@ -305,6 +306,7 @@ class Turn:
             self._reject(tune.strategy, error)
         else:
             self._strategy_text = tune.strategy
+            self._pair.uses_draft = strategy.uses_draft_model
             self._told_failures.clear()
             self._emit(TuneApplied(tune.turn_id, tune.strategy))
 
