@@ -1,0 +1,252 @@
+"""Real models and texts on a machine whose time is made up.
+
+The built-in pair decodes as always, but every clock of the engine reads a machine's: a decode of
+the target moves it by what a table says for its width, one of the draft model by a price per
+token. So strategies can be compared on texts that people write, on machines that are not here,
+without noise, and the very same way again. Fixed strategies do the same steps on every machine,
+so theirs are made once and priced anew.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from engine.control.simulator import cpu, flat, gpu, moe
+from integration.engine import Engine
+from paceline.bench.workload import Workload
+from paceline.engine import auto_chain, chain, decoder, drafting, step_clock
+from paceline.engine.control import Knowledge
+from paceline.engine.control.context_slope import ContextSlope
+from paceline.engine.control.costs import VerifyCosts
+from paceline.engine.control.pace import Pace
+from paceline.engine.known_costs import DRAFTER, add_draft_costs
+from paceline.engine.pair import LoadedPair
+from paceline.messages import Reset, StepCommitted, TurnFinished
+
+WIDTHS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17, 33)
+CLOCKED = (auto_chain, chain, decoder, drafting, step_clock)
+SWITCH = 0.02  # plain steps that another width costs once
+_MEASURED = {1: 1.0, 2: 1.27, 3: 1.55, 4: 1.78, 5: 2.13, 6: 2.33, 8: 2.8, 9: 3.16, 12: 3.72,
+             16: 4.5, 17: 5.15, 33: 9.7}  # fmt: skip
+
+
+def dense(n: int) -> float:
+    """A dense model of 70 M parameters on one thread, as `paceline calibrate` measured it."""
+    below = max(width for width in _MEASURED if width <= n) if n < 33 else 17
+    above = min((width for width in _MEASURED if width > below), default=33)
+    slope = (_MEASURED[above] - _MEASURED[below]) / (above - below)
+    return _MEASURED[below] + slope * (n - below)
+
+
+@dataclass
+class Machine:
+    """What decodes take, in seconds, and the time by now.
+
+    Attributes:
+        curve: Plain steps by width of the batch.
+        plain_s: A plain step.
+        draft_s: A token of the draft model.
+        backlog_s: Another one in the same batch of it.
+        own_s: Auto's own time per step.
+        lookup_s: Asking a lookup.
+        noise: Spread of what comes in between; 0 for a machine that is always the same.
+    """
+
+    curve: Callable[[int], float]
+    plain_s: float = 0.02
+    draft_s: float = 0.002
+    backlog_s: float = 0.0002
+    own_s: float = 45e-6
+    lookup_s: float = 15e-6
+    noise: float = 0.0
+    rng: random.Random = field(default_factory=lambda: random.Random(1))
+    now: float = 100.0
+    width: int = 0
+
+    def verify(self, width: int) -> float:
+        """Return the seconds of a decode of the target."""
+        seconds = self.plain_s * self.curve(width)
+        if width != self.width:
+            seconds += SWITCH * self.plain_s
+        self.width = width
+        if self.noise:
+            seconds *= math.exp(abs(self.rng.gauss(0.0, self.noise)))
+        return seconds
+
+    def draft(self, n: int) -> float:
+        """Return the seconds of a decode of the draft model."""
+        return self.draft_s + self.backlog_s * (n - 1)
+
+
+def machines() -> dict[str, Callable[[], Machine]]:
+    """Return how to make each machine: two as measured, four as the design assumes them."""
+    return {
+        "dense": lambda: Machine(dense, 16.3e-3, 0.6e-3, 0.15e-3),
+        "larger": lambda: Machine(dense, 75e-3, 0.7e-3, 0.15e-3),
+        "flat": lambda: Machine(flat),
+        "gpu": lambda: Machine(gpu),
+        "cpu": lambda: Machine(cpu),
+        "moe": lambda: Machine(moe),
+        "noisy": lambda: Machine(dense, 16.3e-3, 0.6e-3, 0.15e-3, noise=0.1),
+    }
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply in made-up time.
+
+    Attributes:
+        tokens: Its ids.
+        prefill_s: The prompt.
+        decode_s: All that follows.
+        steps: All but the first token's.
+    """
+
+    tokens: tuple[int, ...]
+    prefill_s: float
+    decode_s: float
+    steps: tuple[StepCommitted, ...]
+
+    @property
+    def total_s(self) -> float:
+        return self.prefill_s + self.decode_s
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a fixed strategy did, to be priced for any machine.
+
+    Attributes:
+        tokens: Its reply's ids.
+        decodes: Behind the prefill, in order: width of a verify batch, and before it the widths
+            of the draft model's decodes.
+    """
+
+    tokens: tuple[int, ...]
+    decodes: tuple[tuple[int, tuple[int, ...]], ...]
+
+    def price(self, machine: Machine) -> float:
+        """Return the seconds that these steps take there, on a machine without noise."""
+        machine.width, seconds = 0, 0.0
+        for width, drafted in self.decodes:
+            seconds += machine.verify(width) + sum(machine.draft(n) for n in drafted)
+        return seconds
+
+
+class Rig:
+    """The built-in pair, or another draft model, with every clock replaced.
+
+    Args:
+        engine: Has loaded the pair.
+        pair: What it has loaded.
+        patch: Takes everything back at the test's end.
+    """
+
+    def __init__(self, engine: Engine, pair: LoadedPair, patch: pytest.MonkeyPatch) -> None:
+        self._engine = engine
+        self._pair = pair
+        self._machine = Machine(flat)
+        self._drafted: list[int] = []
+        self._decodes: list[tuple[int, tuple[int, ...]]] = []
+        for module in CLOCKED:
+            patch.setattr(module, "_clock", self._clock)
+        assert pair.draft is not None
+        for context, decoded in ((pair.target, self._verified), (pair.draft, self._proposed)):
+            patch.setattr(context.model, "decode", self._timed(context.model, decoded))
+            patch.setattr(context.model, "clock", self._clock)
+        self._count_own_time(patch)
+
+    def auto(self, workload: Workload, machine: Machine, priors: str = "") -> Reply:
+        """Take a reply with Auto, to which only the machine's costs are known.
+
+        Args:
+            workload: The prompt.
+            machine: Its clock goes on.
+            priors: What is known of acceptance, as `Priors.to_json` gave it; empty: nothing.
+        """
+        self._engine.client.submit(Reset())
+        knowledge = self._pair.knowledge
+        knowledge.forget()
+        self._calibrate(knowledge, machine)
+        if priors:
+            knowledge.priors = type(knowledge.priors).from_json(priors)
+        return self._reply(workload, "auto", machine)
+
+    def again(self, workload: Workload, machine: Machine) -> Reply:
+        """Take another reply with Auto, which has learned from those before."""
+        return self._reply(workload, "auto", machine)
+
+    def record(self, workload: Workload, strategy: str) -> Recorded:
+        """Take a reply with a fixed strategy."""
+        self._engine.client.submit(Reset())
+        reply = self._reply(workload, strategy, Machine(flat))
+        return Recorded(reply.tokens, tuple(self._decodes[-len(reply.steps) :]))
+
+    # ------------------------------------------------------------------------------ within
+
+    def _reply(self, workload: Workload, strategy: str, machine: Machine) -> Reply:
+        self._machine, machine.width = machine, 0
+        self._drafted.clear()
+        self._decodes.clear()
+        self._engine.events.clear()
+        self._engine.client.submit(workload.turn("turn", strategy))
+        last = self._engine.events[-1]
+        assert isinstance(last, TurnFinished), last
+        steps = tuple(step for step in self._engine.steps if step.step)
+        return Reply(last.tokens, last.stats.prefill_s, last.stats.decode_s, steps)
+
+    def _calibrate(self, knowledge: Knowledge, machine: Machine) -> None:
+        knowledge.costs, knowledge.pace = VerifyCosts(), Pace()
+        knowledge.slope = ContextSlope()
+        knowledge.draft_costs.clear()
+        knowledge.switch = SWITCH
+        for width in WIDTHS:
+            for _ in range(2):
+                knowledge.costs.add(width, 0, machine.plain_s * machine.curve(width))
+        for _ in range(4):
+            knowledge.pace.saw_plain(machine.plain_s + machine.own_s)
+        add_draft_costs(knowledge.draft_cost(DRAFTER), machine.draft_s, machine.backlog_s)
+
+    def _clock(self) -> float:
+        return self._machine.now
+
+    def _timed(self, model: Any, decoded: Callable[[int], None]) -> Callable[..., Any]:
+        decode = model.decode
+
+        def timed(tokens: Sequence[int], n_rows: int) -> Any:
+            rows = decode(tokens, n_rows)
+            decoded(len(tokens))
+            return rows
+
+        return timed
+
+    def _verified(self, n: int) -> None:
+        self._machine.now += self._machine.verify(n)
+        self._decodes.append((n, tuple(self._drafted)))
+        self._drafted.clear()
+
+    def _proposed(self, n: int) -> None:
+        self._machine.now += self._machine.draft(n)
+        self._drafted.append(n)
+
+    def _count_own_time(self, patch: pytest.MonkeyPatch) -> None:
+        """Let Auto's Python take its time, too."""
+        kind = auto_chain.AutoChain
+        ask, propose = kind._ask_lookups, kind.propose
+
+        def asked(chain: Any, ids: Sequence[str], *rest: Any) -> None:
+            ask(chain, ids, *rest)
+            self._machine.now += self._machine.lookup_s * len(ids)
+
+        def proposed(chain: Any, *rest: Any) -> Any:
+            self._machine.now += self._machine.own_s
+            return propose(chain, *rest)
+
+        patch.setattr(kind, "_ask_lookups", asked)
+        patch.setattr(kind, "propose", proposed)
