@@ -6,8 +6,10 @@ import pytest
 
 from bench.scripted import Engine, finished, model, stats
 from paceline.bench.plan import WARM_UP_TOKENS, make_plan
+from paceline.bench.report import to_json
 from paceline.bench.runner import BenchRun
 from paceline.bench.workload import Workload
+from paceline.cli.bench_text import report_text
 from paceline.errors import ValueOutOfRangeError
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
@@ -221,6 +223,22 @@ def test_models_that_are_gone_end_it_with_the_reason(is_told_why: bool) -> None:
     assert run.next_command() is None
     (failure,) = run.result().failures
     assert failure.code == ("compute-failed" if is_told_why else "unloaded")
+
+
+def test_a_calibration_that_fails_is_told() -> None:
+    run, engine = bench(("auto",))
+    while (command := run.next_command()) is not None:
+        events = engine.submit(command)
+        if isinstance(command, Calibrate):
+            events = [Calibrated(command.request_id, problem="There is no room.")]
+        for event in events:
+            run.on_event(event)
+    report = run.result()
+    assert report.is_complete
+    (note,) = report.notes
+    assert "There is no room." in note
+    assert note in report_text(report)
+    assert to_json(report)["notes"] == [note]
 
 
 def test_a_calibration_that_costs_the_models_is_told() -> None:

@@ -42,6 +42,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "geomean": report.geomean,
         "decode_geomean": report.decode_geomean,
         "costs": [asdict(cost) for cost in report.costs],
+        "notes": list(report.notes),
         "failures": [asdict(failure) for failure in report.failures],
     }
     rounded: dict[str, Any] = _rounded(data)

@@ -195,12 +195,19 @@ class BenchRun:
             self._runs,
             self._failures,
             [cost for cost in costs if cost.n_samples],
+            self._notes(),
             machine=about,
             target=machine.describe_model(target),
             draft=machine.describe_model(draft) if draft else None,
             wall_s=self._clock() - self._began,
             is_complete=len(self._runs) == self._plan.n_runs,
         )
+
+    def _notes(self) -> list[str]:
+        problem = self._calibrated.problem if self._calibrated else ""
+        if not problem or self._is_unloaded:
+            return []
+        return [f"What steps cost could not be measured before, so Auto had to learn it: {problem}"]
 
     # -------------------------------------------------------------------------------- turns
 

@@ -156,6 +156,7 @@ class Report:
         failures: What went wrong.
         runs: Every run that counts.
         costs: What steps of each width cost, where Auto took part; else empty.
+        notes: What else a reader of the figures should know, in sentences.
     """
 
     machine: dict[str, Any]
@@ -171,3 +172,4 @@ class Report:
     failures: tuple[Failure, ...]
     runs: tuple[Run, ...]
     costs: tuple[WidthCost, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ def summarise(
     runs: Sequence[Run],
     failures: Sequence[Failure],
     costs: Sequence[WidthCost] = (),
+    notes: Sequence[str] = (),
     *,
     machine: dict[str, Any],
     target: dict[str, Any],
@@ -42,6 +43,7 @@ def summarise(
         geomeans(plan.strategies, workloads, lambda result: result.ratio_to_off.median),
         geomeans(plan.strategies, workloads, lambda result: result.decode_ratio_to_off.median),
         plan.n_repeats, wall_s, is_complete, tuple(failures), tuple(runs), tuple(costs),
+        tuple(notes),
     )  # fmt: skip
 
 

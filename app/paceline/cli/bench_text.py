@@ -139,7 +139,7 @@ def _legend(report: Report) -> str:
 
 
 def _verdict(report: Report) -> str:
-    lines = [*_fastest(report), *_auto(report), *_texts(report), *_failures(report)]
+    lines = [*_fastest(report), *_auto(report), *_texts(report), *report.notes, *_failures(report)]
     return "".join(f"{line}\n" for line in lines)
 
 

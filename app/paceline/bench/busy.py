@@ -1,0 +1,255 @@
+"""How Auto sees a machine that others begin to use: ``python -m paceline.bench.busy``.
+
+In the middle of a reply with Auto, processes start that compute and read memory without end. By
+Auto's own reports is shown what it takes a plain step for, token by token, and what its ledger
+books. True plain steps are timed before, and right behind the reply with the others still at work;
+the reply is short, since a machine that is shared by three is another one a few seconds later.
+Wanted, by the median of the repeats: 64 tokens behind the start the estimate is within 20 % of the
+true step, and the ledger has booked no more than speculation has really lost and its promise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, median
+
+from paceline.bench.hosts import BenchError, load
+from paceline.engine.control.ledger import SHARE
+from paceline.hosting.inline import InlineClient
+from paceline.messages import (
+    ChatMessage,
+    ControlReported,
+    Event,
+    LoadPair,
+    ModelParams,
+    StartTurn,
+    StepCommitted,
+    TurnFinished,
+)
+from paceline.paths import demo_pair
+
+WITHIN_TOKENS = 64
+MOST_OFF = 0.2
+MOST_BOOKED = 4.0  # plain steps by which the ledger may be off: its own promise
+N_QUIET = 100  # tokens before the others start
+N_MORE = 16
+N_PLAIN = 48
+QUESTION = "What does os.path.join do? Show an example."
+_WORK = """
+block = bytearray(64 << 20)
+while True:
+    for i in range(0, len(block), 4096):
+        block[i] = (block[i] + 1) & 255
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One of Auto's reports.
+
+    Attributes:
+        n_tokens: Tokens since the others started; below 0 before.
+        plain_s: What it took a plain step for.
+        booked: Plain steps that its ledger booked as lost since the start, net of what the promise
+            grants per token.
+        lost: Plain steps that were really lost since then, by the true time of one.
+    """
+
+    n_tokens: int
+    plain_s: float
+    booked: float
+    lost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One reply; seconds of a true plain step without the others, and beside them."""
+
+    quiet_s: float
+    busy_s: float
+    looks: tuple[Look, ...]
+
+    @property
+    def last(self) -> Look:
+        """The look that has to be right: the last one, behind `WITHIN_TOKENS` at least."""
+        return self.looks[-1]
+
+    @property
+    def estimate(self) -> float:
+        """What Auto took a plain step for in the end, by a true one."""
+        return self.last.plain_s / self.busy_s
+
+    @property
+    def too_much(self) -> float:
+        """Plain steps that were booked in the end and not lost."""
+        return self.last.booked - self.last.lost
+
+
+def is_right(traces: Sequence[Trace]) -> bool:
+    """Whether the medians are as wanted."""
+    estimate = median(found.estimate for found in traces)
+    return abs(estimate - 1) <= MOST_OFF and median(t.too_much for t in traces) <= MOST_BOOKED
+
+
+@contextlib.contextmanager
+def others(n: int) -> Iterator[None]:
+    """Let `n` processes compute and read memory as long as the context lasts."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(n):
+            process = stack.enter_context(subprocess.Popen([sys.executable, "-c", _WORK]))
+            stack.callback(process.kill)
+        yield
+
+
+def trace(client: InlineClient, n_busy: int, seed: int) -> Trace:
+    """Take one reply, the others starting behind `N_QUIET` of its tokens.
+
+    Raises:
+        BenchError: A reply did not come to its end.
+    """
+    seen: list[tuple[int, float, ControlReported]] = []
+    n = 0
+    took_s = 0.0
+    quiet_s = _plain_s(client, seed)
+    with contextlib.ExitStack() as stack:
+
+        def hear(event: Event) -> None:
+            nonlocal n, took_s
+            match event:
+                case StepCommitted():
+                    before, n = n, n + len(event.tokens)
+                    took_s += event.total_s if event.step else 0.0
+                    if before < N_QUIET <= n:
+                        stack.enter_context(others(n_busy))
+                case ControlReported() if event.plain_s:  # none is known before the first steps
+                    seen.append((n, took_s, event))
+                case _:
+                    pass
+
+        _reply(client, "auto", N_QUIET + WITHIN_TOKENS + N_MORE, seed, hear)
+        busy_s = _plain_s(client, seed)
+    return Trace(quiet_s, busy_s, tuple(_looks(seen, quiet_s, busy_s)))
+
+
+def _looks(
+    seen: Sequence[tuple[int, float, ControlReported]], quiet_s: float, busy_s: float
+) -> Iterator[Look]:
+    """Compare what was reported with the truth, from the last report before the start on."""
+    before = [look for look in seen if look[0] < N_QUIET]
+    start, since_s, first = before[-1] if before else seen[0]
+    for n, took_s, event in seen:
+        if n >= start:
+            n_quiet, n_busy = max(min(n, N_QUIET) - start, 0), max(n - N_QUIET, 0)
+            true_s = n_quiet * quiet_s + n_busy * busy_s
+            lost = (took_s - since_s - true_s) / busy_s
+            booked = first.slack_s / first.plain_s - event.slack_s / event.plain_s
+            yield Look(n - N_QUIET, event.plain_s, booked + SHARE * (n - start), lost)
+
+
+def _plain_s(client: InlineClient, seed: int) -> float:
+    """Return the mean seconds of a true plain step, of the middle 80 %."""
+    steps: list[float] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, StepCommitted) and event.plain:
+            steps.append(event.total_s)
+
+    _reply(client, "off", N_PLAIN, seed, hear)
+    steps.sort()
+    cut = len(steps) // 10
+    return fmean(steps[cut : len(steps) - cut])
+
+
+def _reply(
+    client: InlineClient, strategy: str, n_tokens: int, seed: int, hear: object
+) -> TurnFinished:
+    last: Event | None = None
+
+    def listen(event: Event) -> None:
+        nonlocal last
+        last = event
+        assert callable(hear)
+        hear(event)
+
+    client.set_listener(listen)
+    client.submit(
+        StartTurn(
+            "busy",
+            messages=(ChatMessage("user", QUESTION),),
+            strategy=strategy,
+            max_tokens=n_tokens,
+            seed=seed,
+            ignore_eog=True,
+        )
+    )
+    if not isinstance(last, TurnFinished):
+        raise BenchError(str(last))
+    return last
+
+
+def report(traces: Sequence[Trace]) -> str:
+    """Return the traces for people."""
+    lines = []
+    for found in traces:
+        lines.append(
+            f"a plain step takes {found.quiet_s * 1e3:.1f} ms, beside the others "
+            f"{found.busy_s * 1e3:.1f} ms"
+        )
+        lines.append(f"{'tokens':>8}{'estimate ms':>13}{'of true':>9}{'booked':>9}{'lost':>9}")
+        lines += [
+            f"{look.n_tokens:8}{look.plain_s * 1e3:13.1f}"
+            f"{look.plain_s / (found.busy_s if look.n_tokens > 0 else found.quiet_s):9.2f}"
+            f"{look.booked:9.1f}{look.lost:9.1f}"
+            for look in found.looks
+        ]
+    estimates = sorted(found.estimate for found in traces)
+    too_much = sorted(found.too_much for found in traces)
+    verdict = "as wanted" if is_right(traces) else "NOT as wanted"
+    lines.append(
+        f"in the end: estimate {median(estimates):.2f} of a true plain step "
+        f"({estimates[0]:.2f} to {estimates[-1]:.2f}), booked and not lost {median(too_much):.1f} "
+        f"steps ({too_much[0]:.1f} to {too_much[-1]:.1f}): {verdict}"
+    )
+    return "\n".join(lines)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the traces, or JSON; exit 1 when they are not as wanted."""
+    target, draft = demo_pair()
+    parser = argparse.ArgumentParser(prog="python -m paceline.bench.busy")
+    parser.add_argument("--target", default=str(target))
+    parser.add_argument("--draft", default=str(draft))
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--busy", type=int, default=2, help="processes beside it")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args(argv)
+    client = InlineClient()
+    try:
+        load(
+            client,
+            LoadPair(
+                "busy",
+                ModelParams(args.target, n_threads=args.threads),
+                ModelParams(args.draft, n_threads=args.threads),
+            ),
+        )
+        _plain_s(client, 0)
+        traces = [trace(client, args.busy, seed) for seed in range(args.repeat)]
+    finally:
+        client.close()
+    if args.json:
+        print(json.dumps([asdict(found) for found in traces], indent=1))
+    else:
+        print(report(traces))
+    return int(not is_right(traces))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
