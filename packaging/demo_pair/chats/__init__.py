@@ -1,0 +1,1 @@
+"""The chats that the pair learns, built from the documentation."""

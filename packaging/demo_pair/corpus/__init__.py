@@ -1,0 +1,1 @@
+"""CPython's documentation, read from its reStructuredText sources."""

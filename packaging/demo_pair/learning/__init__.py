@@ -1,0 +1,1 @@
+"""From chats to weights: tokens, networks, training, and the files that hold the result."""

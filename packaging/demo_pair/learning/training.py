@@ -1,0 +1,210 @@
+"""Training one network: the target on the chats, the draft on the target's predictions.
+
+A run ends after its steps or its minutes, whatever comes first, and may be interrupted: its
+checkpoint has everything, and a second call goes on from there.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from demo_pair.learning.batches import Batch, Batches
+from demo_pair.learning.losses import distillation_loss, next_token_loss
+from demo_pair.learning.network import Network, Seen, blocks_within, seen_within
+from demo_pair.learning.packing import Rows
+from demo_pair.learning.schedule import DECAY_FROM, rate_factor
+from demo_pair.learning.sizes import Run
+
+SEED = 1711
+WEIGHT_DECAY, BETAS, LONGEST_GRADIENT = 0.1, (0.9, 0.95), 1.0
+TELL_EVERY_S, SAVE_EVERY_S = 10.0, 120.0
+MOST_VARIATION = 0.5
+
+Tell = Callable[[str], None]
+
+
+class PausedError(Exception):
+    """Training was interrupted as it was told to."""
+
+
+class Training:
+    """One network and how far it is.
+
+    Args:
+        run: What is trained and for how long.
+        rows: What is learnt.
+        checkpoint: The file to go on from, if it is there, and to write.
+        teacher: The target, for a draft.
+        blocks: On a GPU, leave out what attention does not see block by block.
+        tell: Hears a line now and then.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        rows: Rows,
+        checkpoint: Path,
+        *,
+        teacher: Network | None = None,
+        blocks: bool = True,
+        tell: Tell,
+    ) -> None:
+        torch.manual_seed(SEED)
+        self._run, self._path, self._blocks, self._tell = run, checkpoint, blocks, tell
+        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        torch.set_float32_matmul_precision("high")
+        self.network = Network(run.size).to(self._device)
+        self._teacher = teacher.to(self._device).eval() if teacher else None
+        self._batches = Batches(rows, run.batch, self._device, SEED)
+        self._optimiser = _optimiser(self.network, run.rate)
+        self._see: Callable[[Tensor], Seen] = seen_within
+        self.step, self.elapsed_s = 0, 0.0
+        if checkpoint.exists():
+            self._load()
+
+    @property
+    def progress(self) -> float:
+        """How much of the run is done, 0 to 1."""
+        by_steps = self.step / self._run.steps
+        limit_s = 60 * self._run.minutes
+        return min(1.0, max(by_steps, self.elapsed_s / limit_s if limit_s else 0.0))
+
+    def go(self, pause_at_s: float = math.inf) -> None:
+        """Train to the end.
+
+        Args:
+            pause_at_s: Moment of `time.monotonic` behind which it is interrupted.
+
+        Raises:
+            PausedError: It was; the checkpoint is written.
+        """
+        if self.progress >= 1:
+            return
+        self._tell(f"{self._run.size.n_params / 1e6:.1f} M weights on {self._device}")
+        self._compile()
+        # Summed on the device: reading it every time would wait for it.
+        loss_sum, n_since = torch.zeros((), device=self._device), 0
+        told_s = saved_s = last_s = time.monotonic()
+        while self.progress < 1:
+            loss_sum += self._learn(self._batches.at(self.step))
+            self.step += 1
+            n_since += 1
+            now = time.monotonic()
+            if self._device.type == "cpu" or self.step % 10 == 0:
+                _wait(self._device)
+                now = time.monotonic()
+                self.elapsed_s += now - last_s
+                last_s = now
+            if now - told_s > TELL_EVERY_S or self.progress >= 1:
+                self._report(float(loss_sum) / n_since, n_since / (now - told_s))
+                loss_sum.zero_()
+                n_since, told_s = 0, now
+            if now > pause_at_s:
+                self._save()
+                raise PausedError
+            if now - saved_s > SAVE_EVERY_S:
+                self._save()
+                saved_s = last_s = time.monotonic()
+        self._save()
+
+    def _learn(self, batch: Batch) -> Tensor:
+        """Take one step; returns the loss, still on the device."""
+        for group in self._optimiser.param_groups:
+            group["lr"] = self._run.rate * rate_factor(self.progress)
+        with self._precision():
+            loss = self._loss(batch)
+        self._optimiser.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
+        nn.utils.clip_grad_norm_(self.network.parameters(), LONGEST_GRADIENT)
+        self._optimiser.step()
+        return loss.detach()
+
+    def _loss(self, batch: Batch) -> Tensor:
+        seen = self._see(batch.chat)
+        logits = self.network.logits(self.network(batch.ids, seen)[batch.before])
+        if self._teacher is None:
+            return next_token_loss(logits, batch.wanted)
+        with torch.no_grad():
+            told = self._teacher.logits(self._teacher(batch.ids, seen)[batch.before])
+        past = max(0.0, (self.progress - DECAY_FROM) / (1 - DECAY_FROM))
+        return distillation_loss(logits, told, MOST_VARIATION * past)
+
+    def _precision(self) -> torch.autocast:
+        return torch.autocast(
+            self._device.type, torch.bfloat16, enabled=self._device.type == "cuda"
+        )
+
+    def _compile(self) -> None:
+        """On a GPU, take the fastest way of computing that works there."""
+        if self._device.type != "cuda":
+            return
+        ways: list[tuple[Callable[[Tensor], Seen], str]] = [(seen_within, "a mask")]
+        if self._blocks:
+            ways.insert(0, (blocks_within, "blocks"))
+        for see, name in ways:
+            self._see = see
+            try:
+                for network in (self.network, self._teacher):
+                    for layer in network.blk if network else ():
+                        layer.compile()
+                with self._precision():
+                    torch.autograd.backward(self._loss(self._batches.at(0)))
+            except Exception as error:  # noqa: BLE001 - whatever a compiler may raise
+                self._tell(f"attention with {name} does not compile: {error!s:.300}")
+                for network in (self.network, self._teacher):
+                    for layer in network.blk if network else ():
+                        layer._compiled_call_impl = None
+                continue
+            self._tell(f"compiled, attention with {name}")
+            return
+        self._tell("nothing compiles: computing without")
+
+    def _report(self, loss: float, steps_per_s: float) -> None:
+        seen = self.step * self._batches.tokens
+        rate = steps_per_s * self._batches.tokens
+        self._tell(
+            f"{self.progress:4.0%}  step {self.step}, {seen / 1e6:.1f} M tokens "
+            f"({self.step / len(self._batches):.1f} passes), loss {loss:.3f}, {rate:,.0f} tokens/s"
+        )
+
+    # ---------------------------------------------------------------------------- checkpoints
+
+    def _save(self) -> None:
+        whole = {
+            "network": self.network.state_dict(),
+            "optimiser": self._optimiser.state_dict(),
+            "step": self.step,
+            "elapsed_s": self.elapsed_s,
+        }
+        beside = self._path.with_suffix(".new")
+        torch.save(whole, beside)
+        beside.replace(self._path)
+
+    def _load(self) -> None:
+        whole = torch.load(self._path, map_location=self._device, weights_only=True)
+        self.network.load_state_dict(whole["network"])
+        self._optimiser.load_state_dict(whole["optimiser"])
+        self.step, self.elapsed_s = whole["step"], whole["elapsed_s"]
+        self._tell(f"goes on from step {self.step}")
+
+
+def _optimiser(network: Network, rate: float) -> torch.optim.AdamW:
+    """AdamW; norms do not decay."""
+    weights = [w for w in network.parameters() if w.ndim == 2]
+    norms = [w for w in network.parameters() if w.ndim < 2]
+    groups = [
+        {"params": weights, "weight_decay": WEIGHT_DECAY},
+        {"params": norms, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=rate, betas=BETAS, fused=True)
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize()
