@@ -21,6 +21,7 @@ from statistics import fmean, median
 
 from paceline.bench.hosts import BenchError, load
 from paceline.engine.control.ledger import SHARE
+from paceline.engine.control.pace import HICCUP
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
     ChatMessage,
@@ -39,7 +40,7 @@ MOST_OFF = 0.2
 MOST_BOOKED = 4.0  # plain steps by which the ledger may be off: its own promise
 N_QUIET = 100  # tokens before the others start
 N_MORE = 16
-N_PLAIN = 48
+N_PLAIN = 64
 QUESTION = "What does os.path.join do? Show an example."
 _WORK = """
 block = bytearray(64 << 20)
@@ -153,7 +154,10 @@ def _looks(
 
 
 def _plain_s(client: InlineClient, seed: int) -> float:
-    """Return the mean seconds of a true plain step, of the middle 80 %."""
+    """Return the mean seconds of a true plain step; three times the median is the most it takes.
+
+    The mean, since a reply takes the sum; and what holds a step up longer is nobody's pace.
+    """
     steps: list[float] = []
 
     def hear(event: Event) -> None:
@@ -161,9 +165,8 @@ def _plain_s(client: InlineClient, seed: int) -> float:
             steps.append(event.total_s)
 
     _reply(client, "off", N_PLAIN, seed, hear)
-    steps.sort()
-    cut = len(steps) // 10
-    return fmean(steps[cut : len(steps) - cut])
+    most = HICCUP * median(steps)
+    return fmean(min(seconds, most) for seconds in steps)
 
 
 def _reply(

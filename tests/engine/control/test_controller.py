@@ -137,7 +137,7 @@ def test_a_long_backlog_is_not_caught_up_without_cover() -> None:
 
 def test_the_target_s_prefill_covers_a_share() -> None:
     knowledge = calibrated(CURVES["flat"], 0.03)
-    for prefill_s, is_covered in ((0.0, False), (1500 * PLAIN_S, True)):
+    for prefill_s, is_covered in ((0.0, False), (1000 * PLAIN_S, True)):
         controller = Controller(knowledge, ["draft"], (), n_most=16, prefill_s=prefill_s)
         controller.plan(1000, 100)
         assert controller.wants_model("draft", 1000) is is_covered

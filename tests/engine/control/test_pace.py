@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 
@@ -164,3 +165,43 @@ def test_plain_steps_are_asked_for_every_64_speculative_ones() -> None:
         pace.saw_wide(1.0)
         n += 1
     assert n == 128
+
+
+HELD_S = 1.4 * PLAIN_S
+EVERY_S = 2.5 * PLAIN_S
+
+
+@dataclass
+class Shared(Machine):
+    """From some place on, others compute on the same cores: now and then they come first."""
+
+    start: int = 300
+
+    def verify(self, width: int, n_ctx: int, n_done: int) -> float:
+        seconds = super().verify(width, n_ctx, n_done)
+        return seconds + (self._held(seconds) if n_done >= self.start else 0.0)
+
+    def _held(self, seconds: float) -> float:
+        held_s, left = 0.0, seconds
+        while (gap := self.rng.expovariate(1 / EVERY_S)) < left:
+            left -= gap
+            held_s += HELD_S * self.rng.uniform(0.6, 1.4)
+        return held_s
+
+
+@pytest.mark.parametrize("kind", ["hard", "useless"])
+def test_where_steps_are_held_up_in_turns_the_mean_is_found(kind: str) -> None:
+    true = PLAIN_S * (1 + HELD_S / EVERY_S)
+    n_looks = n_right = 0
+    for curve in CURVES.values():
+        for run in range(3):
+            text = write(random.Random(f"{kind}{run}"), KINDS.get(kind, USELESS), 900)
+            machine = Shared(curve, 0.1, random.Random(run), cold=0.02)
+            done = 0
+            for step in decode(calibrated(curve), text, machine, 900).steps:
+                done += step.n_committed
+                if done > machine.start + WITHIN and step.believed:
+                    n_looks += 1
+                    n_right += abs(step.believed / true - 1) <= 0.2
+    assert n_looks > 300
+    assert n_right > 0.7 * n_looks

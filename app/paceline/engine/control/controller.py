@@ -33,6 +33,7 @@ RESERVE = 0.3
 """Plain steps of the ledger's slack that stay untouched, for what timings are off."""
 _KEPT_BACK = 2.0  # plain steps that a model which has not paid so far may not touch
 _JUDGED = 24
+_MOST_CATCHING_UP = 0.75  # of the slack
 _HOPED_EACH = 0.1  # plain steps of a drafted token that was never timed
 _WELL_KNOWN = 200  # judged tokens behind which every other unused proposal is enough
 
@@ -187,7 +188,7 @@ class Controller:
             if state.n_room < MAX_WIDTH - 1:  # the reply's end is in sight
                 n_left = min(n_left, state.n_room)
             is_paid_back = not is_known or pays_back(catch_up, value, state.rate, n_left)
-            if not is_paid_back or catch_up > stake(state.slack):
+            if not is_paid_back or catch_up > _MOST_CATCHING_UP * state.slack:
                 return False
         is_tried = is_trial and state.value < 0.2
         if state.best and not is_tried and value < state.value:

@@ -161,7 +161,9 @@ class Learner:
             factor = base / expected
             is_odd = not 1 / far < factor < far
             turned = pace.saw_wide(factor)
-        if pace.in_doubt or is_odd:  # a hiccup, or the beginning of something
+        if (
+            pace.in_doubt or is_odd
+        ) and not pace.is_fickle:  # a hiccup, or the beginning of something
             if not pace.in_doubt:
                 self._held.clear()
             self._held.append((step.width, step.n_ctx, raw))

@@ -8,7 +8,7 @@ for a loss in this one, and a saving beyond 200 plain steps does not count withi
 
 Time is booked at the pace that the machine had. When it turns out later that the pace had changed
 some steps ago (`pace.py`), those steps are booked again. A plain step needs no estimate: what it
-took is what plain decoding takes, however noisy the machine is. One of the four steps is never
+took is what plain decoding takes, however noisy the machine is. Half of the fourth step is never
 granted: it is for what no clock here sees, such as caches that a draft model has emptied.
 """
 
@@ -18,8 +18,8 @@ from collections import deque
 
 SHARE = 0.02
 """Of plain decoding's time, what a reply may take longer."""
-STEPS = 3.0
-"""Plain steps that a reply may lose besides; a fourth one is promised."""
+STEPS = 3.5
+"""Plain steps that a reply may lose besides; four are promised."""
 CAP = 200.0
 """Plain steps of savings that count at most."""
 _REMEMBERED = 64

@@ -8,11 +8,18 @@ changed, else it was the wide steps alone, and the table has to learn. Without s
 steps are asked for per 64 speculative ones: 128 when the last ones were as expected, and 8, 16, …
 behind a change, which may have been a mistake.
 
+Where three compute on two cores, no pace is steady: a step is held up or not, and an estimate by a
+few that are alike is right about one of the two kinds. So where slow and fast steps take turns, the
+slow ones half as long again, the estimate is the mean of the last plain ones, and wide ones have a
+table that follows, until they are alike.
+
 All times are at an empty context (`VerifyCosts.slope`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import ne
 from typing import NamedTuple
 
 FAR = 1.18
@@ -24,6 +31,12 @@ _BUDGET, _PER_STEP, _TO_BEGIN = 6.0, 0.08, 2.0  # plain steps that may be asked 
 _ALIKE = 1.2  # two steps within this factor of one another agree
 _SOON, _EVERY, _RARELY = 8, 64, 128
 _FIRST = 3  # true plain steps that the first estimate rests on
+_FICKLE, _STEADY = 1.5, 1.35  # the slower steps by the faster ones, to begin and to end it
+_OFTEN, _ENOUGH = 12, 4  # wide steps between two looks then, plain ones that are enough
+_N_MEAN = 16  # steps that a fickle machine's mean rests on
+_LEAST = 8  # steps that tell whether they differ
+_CHANGES = 3  # between slow and fast steps
+_SOON_AGAIN = 64  # steps behind a turn in which wide ones alone may say so
 _WARY = 16  # wide steps that move nothing behind a change that was theirs alone
 
 
@@ -48,12 +61,14 @@ class Pace:
         spread: Relative size of the noise: nine of ten steps take less than 1 + spread times the
             expected time.
         far: Beyond this factor a step does not fit what is expected.
+        is_fickle: Whether steps differ so much that only their mean tells anything.
         drag: Mean time of steps over the expected one: above 1 where some are held up.
     """
 
-    __slots__ = ("_before", "_budget", "_every", "_far", "_is_asking", "_n_fit", "_n_plain",
-                 "_n_since", "_n_wary", "_odd", "_recent", "drag", "far", "in_doubt", "plain",
-                 "spread", "wants_plain")  # fmt: skip
+    __slots__ = ("_alike", "_before", "_budget", "_every", "_far", "_is_asking", "_n_fit",
+                 "_n_plain", "_n_since", "_n_since_turn", "_n_wary", "_odd", "_plains",
+                 "_recent", "drag", "far", "in_doubt", "is_fickle", "plain", "spread",
+                 "wants_plain")  # fmt: skip
 
     def __init__(self) -> None:
         self.plain: float | None = None
@@ -62,6 +77,10 @@ class Pace:
         self.spread = 0.08
         self.far = FAR
         self.drag = 1.0
+        self.is_fickle = False
+        self._n_since_turn = _SOON_AGAIN
+        self._alike: list[float] = []  # the last steps as plain ones
+        self._plains: list[float] = []  # the true ones among them
         self._recent: list[float] = []
         self._before = 0.0  # the estimate before the doubt
         self._odd: list[float] = []  # plain steps in a row that do not fit
@@ -85,6 +104,9 @@ class Pace:
             self._accept(seconds)
             self.wants_plain = self._n_plain < _FIRST
             return None
+        if self._is_mean(seconds, is_plain=True):
+            self.wants_plain = False
+            return None
         factor = seconds / plain
         if self.in_doubt:
             return self._resolve(seconds)
@@ -105,6 +127,7 @@ class Pace:
             self.wants_plain = True
             return None
         n, self._recent = self._n_fit, list(odd)
+        self._has_turned(odd)
         self._settle(sum(odd) / len(odd))
         return Turned(n, self.plain or seconds)
 
@@ -115,7 +138,7 @@ class Pace:
         if n_since >= self._every:
             self.wants_plain = True
         self._n_wary -= 1
-        if self.plain is None:
+        if self.plain is None or self._is_mean(factor * self.plain, is_plain=False):
             return None
         far, limit = self._far, self.far
         if 1 / limit < factor < limit:
@@ -175,6 +198,8 @@ class Pace:
             self._before *= factor
             self._recent = [seconds * factor for seconds in self._recent]
             self._odd = [seconds * factor for seconds in self._odd]
+            self._alike = [seconds * factor for seconds in self._alike]
+            self._plains = [seconds * factor for seconds in self._plains]
 
     # ------------------------------------------------------------------------------- within
 
@@ -196,6 +221,8 @@ class Pace:
         if is_back:
             self._n_wary = _WARY
         n, self._recent = self._n_fit, list(recent)
+        if not is_back:
+            self._has_turned(recent)
         self._settle(sum(recent) / len(recent))
         self._every = _SOON
         return Turned(n, self.plain or seconds, is_back)
@@ -206,6 +233,39 @@ class Pace:
         self._odd.clear()
         self._far.clear()
         self._n_fit = 0
+
+    def _is_mean(self, seconds: float, *, is_plain: bool) -> bool:
+        """Count a step as a plain one; on a fickle machine that is all, and nothing turns."""
+        alike, plains = self._alike, self._plains
+        alike.append(seconds)
+        if len(alike) > _N_MEAN:
+            del alike[0]
+        if is_plain:
+            plains.append(seconds)
+            if len(plains) > _N_MEAN:
+                del plains[0]
+        self._n_since_turn += 1
+        if self.is_fickle:
+            self.is_fickle = len(alike) < _N_MEAN or _differ(alike, _STEADY)
+        elif is_plain or self._n_since_turn < _SOON_AGAIN:
+            self.is_fickle = _differ(alike, _FICKLE) and (
+                self._n_since_turn < _SOON_AGAIN or _differ(plains, _FICKLE)
+            )
+        if not self.is_fickle:
+            return False
+        self._every = _OFTEN
+        # Wide steps may suffer more than plain ones, so those tell only as long as they have to.
+        told = plains if len(plains) >= _ENOUGH else alike
+        most = HICCUP * sorted(told)[len(told) // 2]
+        self.plain = sum(min(seconds, most) for seconds in told) / len(told)
+        self.drag, self.in_doubt, self._n_fit = 1.0, False, 0
+        self._recent, self._odd, self._far = [], [], []
+        return True
+
+    def _has_turned(self, steps: Sequence[float]) -> None:
+        """Another pace begins, with these steps."""
+        self._n_since_turn = 0
+        self._alike, self._plains = list(steps), list(steps)
 
     def _accept(self, seconds: float) -> None:
         recent = self._recent
@@ -233,3 +293,20 @@ class Pace:
             self.spread = spread - 0.001
             if self.far > FAR:
                 self.far = min(max(FAR, 1.0 + 1.5 * self.spread), _FARTHEST)
+
+
+def _differ(steps: list[float], factor: float) -> bool:
+    """Whether of at least eight steps several took so much longer than several others, in turns.
+
+    Slow ones behind fast ones are no more than another pace.
+    """
+    if len(steps) < _LEAST:
+        return False
+    ordered = sorted(steps)
+    fast, slow = ordered[2], ordered[-3]
+    if slow <= factor * fast:
+        return False
+    middle = (fast * slow) ** 0.5
+    are_slow = [seconds > middle for seconds in steps]
+    n_changes: int = sum(map(ne, are_slow, are_slow[1:]))
+    return n_changes >= _CHANGES
