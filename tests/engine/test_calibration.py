@@ -271,7 +271,7 @@ def test_what_was_found_is_there_in_the_next_load(clock: Clock, tmp_path: Path) 
     assert theirs.per_token == pytest.approx(ours.per_token)
     assert theirs.per_backlog == pytest.approx(ours.per_backlog)
     finish(calibration)
-    assert widths_of(again) == [1, 1, 1], "one look at a plain step, and that is all"
+    assert widths_of(again) == [1, 1, 1, 4, 4, 4], "a look at plain and wide, and that is all"
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.25, 1.4, 3.0])
@@ -281,7 +281,7 @@ def test_a_table_that_does_not_fit_any_more_is_measured_anew(clock: Clock, facto
     finish(calibration)
     pair, calibration = made(clock, flat(0.004 * factor), facts=facts)
     finish(calibration)
-    is_measured_anew = len(widths_of(pair)) > 3
+    is_measured_anew = len(widths_of(pair)) > 6
     assert is_measured_anew == (factor != 1.25)
     expected = 0.004 * (factor if is_measured_anew else 1)
     assert pair.knowledge.costs.plain == pytest.approx(expected)
@@ -289,10 +289,40 @@ def test_a_table_that_does_not_fit_any_more_is_measured_anew(clock: Clock, facto
         assert pair.knowledge.costs.missing(WIDTHS) == []
 
 
+def test_wide_steps_that_were_measured_in_a_bad_second_are_measured_anew(clock: Clock) -> None:
+    """Else speculation would stay off on this machine for good."""
+    facts = Facts("")
+    _, calibration = made(clock, lambda n, _: 0.004 * (1 if n == 1 else 2.5), facts=facts)
+    finish(calibration)
+    pair, calibration = made(clock, flat(0.004), facts=facts)
+    assert pair.knowledge.costs.ratios()[4] == pytest.approx(2.5)
+    finish(calibration)
+    assert pair.knowledge.costs.ratios()[4] == pytest.approx(1.09, rel=0.01)
+
+
+def test_a_slice_between_two_replies_mixes_no_contexts(clock: Clock) -> None:
+    """A plain step of one context and a wide one of another say nothing of what it costs."""
+
+    def cost(n: int, past: int) -> float:
+        return 0.05 * (1 + 0.1 * (n - 1) + 0.0005 * past)
+
+    pair, calibration = made(clock, cost, n_ctx=4096)
+    for _ in range(3):
+        assert calibration.slice()
+    text = TOKENS * 40
+    for start in range(0, len(text), 400):
+        pair.target.feed(text[start : start + 400], 0)
+    finish(calibration)
+    for start in range(0, len(text), 400):
+        pair.target.feed(text[start : start + 400], 0)
+    finish(calibration)
+    assert pair.knowledge.costs.slope < 0.001
+
+
 def test_what_a_slow_load_left_out_the_next_one_measures(clock: Clock) -> None:
     facts = Facts("")
     cost = flat(0.2)
-    for _ in range(8):
+    for _ in range(20):
         pair, calibration = made(clock, cost, facts=facts)
         finish(calibration)
     assert pair.knowledge.costs.missing(WIDTHS) == []

@@ -15,7 +15,7 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean, median
 
@@ -135,6 +135,8 @@ def trace(client: InlineClient, n_busy: int, seed: int) -> Trace:
 
         _reply(client, "auto", N_QUIET + WITHIN_TOKENS + N_MORE, seed, hear)
         busy_s = _plain_s(client, seed)
+    if not seen or seen[-1][0] < N_QUIET + WITHIN_TOKENS:
+        raise BenchError("Auto has not reported to the end of the reply.")
     return Trace(quiet_s, busy_s, tuple(_looks(seen, quiet_s, busy_s)))
 
 
@@ -170,14 +172,13 @@ def _plain_s(client: InlineClient, seed: int) -> float:
 
 
 def _reply(
-    client: InlineClient, strategy: str, n_tokens: int, seed: int, hear: object
+    client: InlineClient, strategy: str, n_tokens: int, seed: int, hear: Callable[[Event], None]
 ) -> TurnFinished:
     last: Event | None = None
 
     def listen(event: Event) -> None:
         nonlocal last
         last = event
-        assert callable(hear)
         hear(event)
 
     client.set_listener(listen)

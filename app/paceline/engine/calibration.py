@@ -1,14 +1,16 @@
 """Measures in idle time what decodes of each width cost.
 
 Every slice is one decode, which a command stops through the cancel flag. A load spends at most the
-time of twelve plain steps, or a second, on all its slices together: what is missing then is learned
-from real steps. What an earlier load has measured is only looked at: when a plain step takes about
-as long as it did, the rest is believed.
+time of twelve plain steps, or a second, on all its slices together, and some ten steps more behind
+a long reply where it is not known what the context costs: what is missing then is learned from real
+steps. What an earlier load has measured is only looked at: when a plain step and a wide one take
+about as long as they did, the rest is believed.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -51,9 +53,11 @@ class IdleCalibration:
         self._clock = clock
         self._timer = DecodeTimer(clock)
         self._items = items_of(pair)
-        self._check = Item(pair.target, 1) if is_known and self._items else None
+        is_there = is_known and bool(self._items)
+        self._checks = [Item(pair.target, w) for w in (1, WIDE)] if is_there else []
         self._wants_slope = bool(self._items) and pair.knowledge.costs.slope == 0
         self._short: tuple[int, tuple[float, float]] | None = None
+        self._here: tuple[int, dict[int, float]] = (0, {})
         self._n_measured = self._n_kept = 0
         self.spent_s = 0.0
 
@@ -79,7 +83,7 @@ class IdleCalibration:
             _log.info("decodes are not measured any more: %s", error)
             if isinstance(error, DecodeMemoryError):  # which may have left anything in there
                 self._pair.wipe()
-            self._items, self._check, self._wants_slope = [], None, False
+            self._items, self._checks, self._wants_slope = [], [], False
         finally:
             self.spent_s += self._clock() - began
         return True
@@ -88,8 +92,8 @@ class IdleCalibration:
 
     def _next(self) -> Callable[[], None] | None:
         """Return the first thing that is missing, has room and can be afforded."""
-        if self._check is not None:
-            return self._look_at_the_table if self._check.has_room else None
+        if self._checks:
+            return self._look_at_the_table if self._checks[-1].has_room else None
         for n_each in range(1, _N_EACH + 1):
             for item in self._items:
                 if self._n_known(item) < n_each and item.has_room and self._can_afford(item):
@@ -139,22 +143,26 @@ class IdleCalibration:
         return (
             self._wants_slope
             and self._short is not None
-            and n_held - self._short[0] >= LONGER
+            and n_held - self._short[0] >= max(LONGER, self._short[0])
             and n_held + WIDE <= context.n_ctx
         )
 
     # ---------------------------------------------------------------------------------- doing it
 
     def _look_at_the_table(self) -> None:
-        """See whether what an earlier load has measured still holds."""
-        item = self._check
-        assert item is not None
-        if self._timer.run(item) and len(item.seconds) == _N_EACH:
-            self._check = None
-            knowledge = self._pair.knowledge
-            known_s = knowledge.costs.seconds(1, len(item.context.tokens)) or 0.0
-            if not known_s / _FITS < min(item.seconds) < known_s * _FITS:
-                knowledge.costs, self._wants_slope = VerifyCosts(), True
+        """See whether what an earlier load has measured still holds, of plain and of wide steps."""
+        for item in self._checks:
+            if len(item.seconds) < _N_EACH:
+                self._timer.run(item)
+                return
+        knowledge, n_ctx = self._pair.knowledge, len(self._pair.target.tokens)
+        found = [min(item.seconds) for item in self._checks]
+        known = [knowledge.costs.seconds(item.width, n_ctx) or 0.0 for item in self._checks]
+        if all(k / _FITS < f < k * _FITS for k, f in zip(known, found, strict=True)):
+            self._short = n_ctx, (found[0], found[1])
+        else:
+            knowledge.costs, self._wants_slope = VerifyCosts(), True
+        self._checks = []
 
     def _measure(self, item: Item) -> None:
         if not self._timer.run(item):
@@ -164,7 +172,7 @@ class IdleCalibration:
         if not item.is_draft:
             n_ctx = len(item.context.tokens)
             knowledge.costs.add(item.width, n_ctx, seconds, calibrated=True)
-            self._note_short_context(n_ctx)
+            self._note_short_context(item, n_ctx)
         elif len(item.seconds) == _N_EACH:
             costs = knowledge.draft_cost(DRAFTER)
             if item.width == 1:
@@ -178,14 +186,16 @@ class IdleCalibration:
         self._wants_slope = False
         if found is not None:
             self._n_measured += 1
-            self._pair.knowledge.costs.set_context(*found)
+            self._pair.knowledge.learn_context(*found)
 
-    def _note_short_context(self, n_ctx: int) -> None:
+    def _note_short_context(self, item: Item, n_ctx: int) -> None:
         """Keep what plain and wide decodes took at the context of the last one."""
-        seconds = {item.width: item.seconds for item in self._items if not item.is_draft}
-        plain_s, wide_s = seconds.get(1), seconds.get(WIDE)
-        if plain_s and wide_s and self._short is None:
-            self._short = n_ctx, (min(plain_s), min(wide_s))
+        if self._here[0] != n_ctx:
+            self._here = n_ctx, {}
+        here = self._here[1]
+        here[item.width] = min(item.seconds[-1], here.get(item.width, math.inf))
+        if 1 in here and WIDE in here and (self._short is None or self._short[0] == n_ctx):
+            self._short = n_ctx, (here[1], here[WIDE])
 
     def _look_at_a_long_context(self) -> None:
         """See what the context costs where there was no time to fill one for that.
@@ -200,7 +210,7 @@ class IdleCalibration:
             cost = between(*self._short, len(context.tokens), found)
             if cost is not None:
                 self._n_measured += 1
-                self._pair.knowledge.costs.set_context(*cost)
+                self._pair.knowledge.learn_context(*cost)
 
     def _keep(self) -> None:
         if self._n_measured > self._n_kept:

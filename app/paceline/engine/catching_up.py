@@ -41,12 +41,16 @@ class CatchingUp:
         pair, draft = self._pair, self._pair.draft
         if draft is None or self._has_failed or not self._is_of_use:
             return False
+        if not draft.model.can_rollback:  # which cannot draft
+            return False
         text = pair.target.tokens
         n_shared = common_prefix(draft.tokens, text)
         if n_shared >= len(text) or len(text) >= draft.n_ctx:
             return False
+        if any(token >= draft.model.vocab.n_tokens for token in text[n_shared:]):
+            return False  # vocabularies may differ by some tokens at their ends
         try:
-            draft.rollback(n_shared)  # one that takes nothing back begins anew
+            draft.rollback(n_shared)
             n_held = len(draft.tokens)
             draft.feed(text[n_held : n_held + PIECE], 0)
         except CancelledError:
@@ -65,4 +69,6 @@ class CatchingUp:
     def _is_of_use(self) -> bool:
         """Whether the last reply could use the draft model, and it paid as far as is known."""
         record = self._pair.knowledge.models.get(DRAFTER)
-        return self._pair.uses_draft and (record is None or record.gate.is_open)
+        return self._pair.uses_draft and (
+            record is None or (record.gate.is_open and record.value >= 0.0)
+        )

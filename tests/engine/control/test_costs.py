@@ -201,3 +201,40 @@ def test_drafting_is_split_into_single_tokens_and_a_backlog() -> None:
     costs.add(103, 0.05 + 99 * 0.002, 100)
     assert costs.catch_up(100, 2.0) == pytest.approx(99 * 0.002)
     assert costs.catch_up(1, 2.0) == 0.0
+
+
+def test_a_share_that_is_too_high_is_unlearned() -> None:
+    """A GPU reads the context once for all rows, which a short one does not show."""
+    costs = table({1: 1.0, 8: 1.2})
+    costs.set_context(1e-3, 0.5)
+    assert costs.ratios(4000)[8] > 2.0
+    for _ in range(12):
+        costs.add(8, 4000, 1.2 + 4.0)
+    assert costs.ratios(4000)[8] == pytest.approx(5.2 / 5.0, rel=0.1)
+
+
+def test_the_median_follows_equal_samples() -> None:
+    costs = table({1: 1.0, 2: 2.0}, n=9)
+    for _ in range(9):
+        costs.add(2, 0, 1.2)
+    assert costs.ratios()[2] == pytest.approx(1.2)
+
+
+def test_what_comes_behind_a_stretch_is_no_first_impression() -> None:
+    costs = table({1: 1.0, 2: 1.27, 4: 1.78})
+    costs.stretch(1.9)
+    for width, seconds in ((2, 2.4), (4, 3.4)):
+        for _ in range(2):
+            costs.add(width, 0, seconds)
+    for _ in range(12):
+        costs.age()
+    assert costs.ratios()[2] == pytest.approx(1.27, rel=0.15)
+    assert costs.ratios()[4] == pytest.approx(1.78, rel=0.15)
+
+
+def test_the_first_step_of_a_width_may_say_that_the_share_is_too_high() -> None:
+    costs = table({1: 1.0})
+    costs.set_context(1e-3, 1.0)
+    costs.add(8, 4000, 5.2)
+    assert costs.context.share < 1.0
+    assert costs.n_samples(8) == 1

@@ -60,6 +60,7 @@ def test_what_was_hoped_decides_how_much_may_be_lost() -> None:
     assert n_lost[0] == n_lost[1] < n_lost[2] < n_lost[3]
     # Not even the best hope keeps it open for good.
     assert shut_after(Gate(), -0.9, 1.0) < 16
+    assert shut_after(Gate(), -0.05, 1.0) <= 33
 
 
 def test_gains_keep_it_open_and_shorten_the_pauses() -> None:

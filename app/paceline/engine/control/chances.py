@@ -20,7 +20,7 @@ _WEIGHT = 3.5  # neighbours that were never seen
 
 
 class Chances:
-    """One model's table of P(next class | class); every class starts with 3.5 counts.
+    """One model's table of P(next class | class); every row starts with 3.5 counts.
 
     Args:
         judged: Tokens that were judged in the long run, by class; what is usual is added.

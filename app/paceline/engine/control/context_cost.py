@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 USUAL_SHARE = 0.5
-_FEW = 0.02  # plain steps that nobody notices
+FEW = 0.02  # plain steps that nobody notices
 
 
 class ContextCost:
@@ -56,7 +56,7 @@ class ContextCost:
     def ratios(self, at_empty: Sequence[float], n_ctx: int) -> Sequence[float]:
         """Return plain steps by width at a context; those at an empty one begin with 0.0, 1.0."""
         added = self.slope * n_ctx
-        if added < _FEW or not at_empty:
+        if added < FEW or not at_empty:
             return at_empty
         share, whole = added * self.share, 1.0 + added
         first = added - share

@@ -73,11 +73,11 @@ class Controller:
         self._plans: dict[Reason, StepPlan] = {}
         self._plain: dict[Reason, Settled] = {}
         self._gates = [knowledge.model(name).gate for name in self._models]
-        self._learner = Learner(knowledge, self.ledger, self._asking, self._models)
         if ledger is None:
             knowledge.begin_reply()
             for name in self._models:
                 knowledge.model(name).begin_reply()
+        self._learner = Learner(knowledge, self.ledger, self._asking, self._models)
 
     def limit(self, n_most: int) -> None:
         """Verify at most so many drafted tokens per step from now on; the allowance stays."""

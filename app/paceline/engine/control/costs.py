@@ -7,6 +7,8 @@ widths is guessed between the straight line and the wider one's cost, which is w
 would give; what lies beyond all of them is guessed hopefully for the rule and at one whole plain
 step per token for the ledger, so that wider batches are tried, but only out of what was saved. What
 tokens in the context add is said in `context_cost.py`; the table is that of an empty one.
+
+Long: what is measured, guessed, doubted and kept of one table belongs together.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
 
-from paceline.engine.control.context_cost import USUAL_SHARE, ContextCost
+from paceline.engine.control.context_cost import FEW, USUAL_SHARE, ContextCost
 from paceline.figures import WidthCost
 
 MAX_WIDTH = 63
@@ -26,9 +28,10 @@ _N_KEPT = 9
 _HOPED_SLOPE = 0.12  # plain steps per further token, before any width but one was measured
 _STEEPEST_HOPED = 0.2
 _N_FIRST = 4  # samples that say what a width costs in the longer run
-_MOVES = 0.1  # of the way to what they cost of late, per reply
+_MOVES = 0.1  # of the way to what they cost of late, whenever the table ages
 _DOUBTED = 1.03  # times what was known before, from where on an unused width is forgiven
-_STRETCH = 64
+_FASTER = 1.1  # than the context alone allows: less is noise
+_STRETCH = 16
 _VERSION = 1
 
 
@@ -77,6 +80,7 @@ class VerifyCosts:
         """
         if not 1 <= width <= MAX_WIDTH or not 0.0 < seconds < math.inf:
             return
+        self._doubt_share(width, n_ctx, seconds)
         samples = self._samples.get(width)
         if samples is None:
             samples = self._samples[width] = []
@@ -85,16 +89,16 @@ class VerifyCosts:
             del samples[:-2]
             self._sort(width)
         self._fresh.add(width)
-        samples.append((n_ctx, seconds))
         ordered = self._ordered[width]
+        middle = ordered[len(ordered) // 2] if ordered else 0.0
         base = self._base(width, n_ctx, seconds)
         insort(ordered, base)
+        samples.append((n_ctx, seconds))
         if len(samples) > _N_KEPT:
             old = self._base(width, *samples.pop(0))
             # Where the plain step has changed since, the old one is only near its place.
             del ordered[min(bisect_left(ordered, old), len(ordered) - 1)]
-            middle = self._medians[width]
-            if (base > middle) == (old > middle):
+            if old != middle and (base > middle) == (old > middle):
                 return  # one above it for another: the median is the same
         self._update(width)
         n_added = self._n_added[width] = self._n_added.get(width, 0) + 1
@@ -105,10 +109,37 @@ class VerifyCosts:
         """Let every batch of more than one token cost so much more, until it is measured anew."""
         for width, samples in self._samples.items():
             if width > 1:
+                self._n_added[width] = _N_FIRST  # what comes now is no first impression
                 self._replace(width, samples, factor * self._medians[width])
 
-    def set_context(self, slope: float, share: float | None = None) -> None:
-        """Say what tokens in the context add; see `ContextCost`. No `share`: as it was."""
+    def _doubt_share(self, width: int, n_ctx: int, seconds: float) -> None:
+        """See whether a step was faster than the context alone would allow at this share.
+
+        What it takes at an empty context could then not be told, and the error would stay.
+        """
+        context, plain = self.context, self.plain
+        added = context.slope * n_ctx
+        if width == 1 or plain is None or added < FEW or context.share == 0.0:
+            return
+        if _FASTER * seconds < context.at(width, n_ctx, plain, plain):
+            most = ((seconds / plain - 1.0) / added - 1.0) / (width - 1)
+            self.set_context(context.slope, 0.5 * (context.share + max(most, 0.0)))
+
+    def set_context(
+        self, slope: float, share: float | None = None, *, keeps_ratios: bool = False
+    ) -> None:
+        """Say what tokens in the context add; see `ContextCost`. No `share`: as it was.
+
+        Args:
+            slope: See `ContextCost`.
+            share: See there.
+            keeps_ratios: The samples are of steps whose pace was told by the slope as it was
+                believed to be: what they took of a plain step of their context stays.
+        """
+        before = self.context.slope
+        if keeps_ratios:
+            for samples in self._samples.values():
+                samples[:] = [(n, s * (1 + slope * n) / (1 + before * n)) for n, s in samples]
         self.context.slope = slope
         if share is not None:
             self.context.share = share
@@ -318,6 +349,7 @@ class VerifyCosts:
                     for n_ctx, seconds in held[-_N_KEPT:]
                 ]
                 if costs._samples[width]:
+                    costs._n_added[width] = _N_FIRST
                     costs._sort(width)
                     costs._update(width)
                 else:

@@ -56,7 +56,8 @@ class Gate:
             self._n_good += 1
             if self._n_good >= 16:
                 self._pause, self._n_good = _SHORTEST, 0
-        may_lose = _HOPED * hope if hope > 0.0 else 0.0
+        hope_left = max(hope, 0.0) * max(1.0 - n_seen / _LONG_LOOK, 0.0)
+        may_lose = _HOPED * hope_left
         if n_seen < (_SHORT_BURST if self._was_shut else _BURST):
             if -total > max(may_lose, _MOST_LOST):
                 self._shut()

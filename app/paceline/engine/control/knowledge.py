@@ -124,12 +124,14 @@ class Knowledge:
             self.n_tokens = 0
             self.costs.age()
         slope = self.slope.fit()
-        if slope is None:
-            return
-        plain, n_ctx, before = self.pace.plain, self.n_ctx, self.costs.slope
-        self.costs.set_context(slope)
-        if plain is not None:  # what was measured at that context stays as it was
-            self.pace.rescale((1.0 + before * n_ctx) / (1.0 + slope * n_ctx))
+        if slope is not None:
+            self.learn_context(slope)
+
+    def learn_context(self, slope: float, share: float | None = None) -> None:
+        """Say what the context costs; what was seen of it in replies stays as it was there."""
+        before = self.costs.context.scale(self.n_ctx)
+        self.costs.set_context(slope, share, keeps_ratios=self.pace.plain is not None)
+        self.pace.rescale(before / self.costs.context.scale(self.n_ctx))
 
     def forget(self) -> None:
         """Forget what came from texts; what the machine costs stays."""

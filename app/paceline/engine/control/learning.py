@@ -47,7 +47,7 @@ class Learner:
         self._tokens = self._steps = 1.0
         self.rate = 1.0
         self.last_width = 1
-        self.n_committed = 0
+        self.n_committed = knowledge.n_tokens
         self._n_plain = self._n_alone = 0
 
     def observe(self, state: StepState, step: StepTimes) -> None:

@@ -31,12 +31,11 @@ _BUDGET, _PER_STEP, _TO_BEGIN = 6.0, 0.08, 2.0  # plain steps that may be asked 
 _ALIKE = 1.2  # two steps within this factor of one another agree
 _SOON, _EVERY, _RARELY = 8, 64, 128
 _FIRST = 3  # true plain steps that the first estimate rests on
-_FICKLE, _STEADY = 1.5, 1.35  # the slower steps by the faster ones, to begin and to end it
+_FICKLE, _STEADY = 1.7, 1.35  # the slower steps by the faster ones, to begin and to end it
 _OFTEN, _ENOUGH = 12, 4  # wide steps between two looks then, plain ones that are enough
 _N_MEAN = 16  # steps that a fickle machine's mean rests on
 _LEAST = 8  # steps that tell whether they differ
 _CHANGES = 3  # between slow and fast steps
-_SOON_AGAIN = 64  # steps behind a turn in which wide ones alone may say so
 _WARY = 16  # wide steps that move nothing behind a change that was theirs alone
 
 
@@ -66,7 +65,7 @@ class Pace:
     """
 
     __slots__ = ("_alike", "_before", "_budget", "_every", "_far", "_is_asking", "_n_fit",
-                 "_n_plain", "_n_since", "_n_since_turn", "_n_wary", "_odd", "_plains",
+                 "_n_plain", "_n_since", "_n_wary", "_odd", "_plains",
                  "_recent", "drag", "far", "in_doubt", "is_fickle", "plain", "spread",
                  "wants_plain")  # fmt: skip
 
@@ -78,7 +77,6 @@ class Pace:
         self.far = FAR
         self.drag = 1.0
         self.is_fickle = False
-        self._n_since_turn = _SOON_AGAIN
         self._alike: list[float] = []  # the last steps as plain ones
         self._plains: list[float] = []  # the true ones among them
         self._recent: list[float] = []
@@ -244,13 +242,10 @@ class Pace:
             plains.append(seconds)
             if len(plains) > _N_MEAN:
                 del plains[0]
-        self._n_since_turn += 1
         if self.is_fickle:
             self.is_fickle = len(alike) < _N_MEAN or _differ(alike, _STEADY)
-        elif is_plain or self._n_since_turn < _SOON_AGAIN:
-            self.is_fickle = _differ(alike, _FICKLE) and (
-                self._n_since_turn < _SOON_AGAIN or _differ(plains, _FICKLE)
-            )
+        elif is_plain:
+            self.is_fickle = _differ(plains, _FICKLE) and _differ(alike, _FICKLE)
         if not self.is_fickle:
             return False
         self._every = _OFTEN
@@ -264,7 +259,6 @@ class Pace:
 
     def _has_turned(self, steps: Sequence[float]) -> None:
         """Another pace begins, with these steps."""
-        self._n_since_turn = 0
         self._alike, self._plains = list(steps), list(steps)
 
     def _accept(self, seconds: float) -> None:
