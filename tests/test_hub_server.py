@@ -257,4 +257,7 @@ def test_by_hand_it_serves_the_built_in_pair(demo_pair: tuple[Path, Path]) -> No
         assert len(found) == 2
         assert all((m.gguf or {})["total"] > 10**6 for m in found.values())
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()  # where signals are ignored from the start, it would serve for ever
