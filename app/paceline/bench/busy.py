@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean, median
 
+from paceline.bench.cancelling import run_turn
 from paceline.bench.hosts import BenchError, load
 from paceline.engine.control.ledger import SHARE
 from paceline.engine.control.pace import HICCUP
@@ -174,24 +175,15 @@ def _plain_s(client: InlineClient, seed: int) -> float:
 def _reply(
     client: InlineClient, strategy: str, n_tokens: int, seed: int, hear: Callable[[Event], None]
 ) -> TurnFinished:
-    last: Event | None = None
-
-    def listen(event: Event) -> None:
-        nonlocal last
-        last = event
-        hear(event)
-
-    client.set_listener(listen)
-    client.submit(
-        StartTurn(
-            "busy",
-            messages=(ChatMessage("user", QUESTION),),
-            strategy=strategy,
-            max_tokens=n_tokens,
-            seed=seed,
-            ignore_eog=True,
-        )
+    command = StartTurn(
+        "busy",
+        messages=(ChatMessage("user", QUESTION),),
+        strategy=strategy,
+        max_tokens=n_tokens,
+        seed=seed,
+        ignore_eog=True,
     )
+    last = run_turn(client, command, hear)
     if not isinstance(last, TurnFinished):
         raise BenchError(str(last))
     return last

@@ -75,7 +75,7 @@ def _command(strategy: str, moments: random.Random) -> StartTurn:
 
 def _stage_lengths(client: InlineClient, strategy: str) -> dict[str, float]:
     """Return how long the stages take when nobody cancels."""
-    finished = _run(client, _command(strategy, random.Random(0)))
+    finished = run_turn(client, _command(strategy, random.Random(0)))
     if not isinstance(finished, TurnFinished):
         raise RuntimeError(str(finished))
     return {"prefill": finished.stats.prefill_s, "decode": finished.stats.decode_s}
@@ -92,7 +92,7 @@ def _cancel_until_it_hits(
     for _ in range(_MOST_TRIES):
         command = _command(strategy, moments)
         canceller = _Canceller(client, command.turn_id, begins_with, delay_s)
-        last = _run(client, command, canceller.hear)
+        last = run_turn(client, command, canceller.hear)
         ended = time.perf_counter()
         cancelled_at = canceller.finish()
         if _was_cancelled(last):
@@ -144,10 +144,10 @@ def _was_cancelled(last: Event | None) -> bool:
             return False
 
 
-def _run(
+def run_turn(
     client: InlineClient, command: StartTurn, hear: Callable[[Event], None] = lambda _event: None
 ) -> Event | None:
-    """Run a reply and return its last event."""
+    """Run a reply on a client of this thread, let `hear` see its events, return the last one."""
     last: Event | None = None
 
     def listen(event: Event) -> None:

@@ -155,7 +155,7 @@ class VerifyCosts:
         return self._base(width, *sample)
 
     def _sort(self, width: int) -> None:
-        self._ordered[width] = sorted(self._base(width, *s) for s in self._samples[width])
+        self._ordered[width] = sorted(map(partial(self._base_of, width), self._samples[width]))
 
     def _update(self, width: int) -> None:
         ordered = self._ordered[width]
@@ -229,7 +229,7 @@ class VerifyCosts:
     def ratios(self, n_ctx: int = 0) -> Sequence[float]:
         """Return the cost in plain steps at that context by width, [MAX_WIDTH + 1].
 
-        Empty while it is not known. It is that of a context less than 64 tokens shorter, since
+        Empty while it is not known. It is that of a context less than 16 tokens shorter, since
         computing it anew takes as long as a tenth of a decision.
         """
         return self._at(n_ctx)[1]
