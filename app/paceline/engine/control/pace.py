@@ -10,7 +10,7 @@ behind a change, which may have been a mistake.
 
 Where three compute on two cores, no pace is steady: a step is held up or not, and an estimate by a
 few that are alike is right about one of the two kinds. So where slow and fast steps take turns, the
-slow ones half as long again, the estimate is the mean of the last plain ones, and wide ones have a
+slow ones two thirds longer, the estimate is the mean of the last plain ones, and wide ones have a
 table that follows, until they are alike.
 
 All times are at an empty context (`VerifyCosts.slope`).
