@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from paceline.engine.control.ledger import SHARE, Ledger
 from paceline.engine.control.steps import Settled, StepPlan, StepTimes
 from paceline.figures import Decision, Reason
 from paceline.messages import ControlReported
@@ -22,6 +23,7 @@ class RandomControl:
         self._lookups = tuple(lookups)
         self._offers: dict[str, int] = {}
         self._settled: Settled | None = None
+        self.ledger = Ledger(SHARE)
 
     def limit(self, n_most: int) -> None:
         self._n_most = n_most
