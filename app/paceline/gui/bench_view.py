@@ -36,6 +36,7 @@ def show_report(
     """
     panels = panels_of(report)
     results.show_panels(panels, in_use(report.strategies, chosen))
+    results.show_cards(has_figures=is_running or bool(report.runs))
     found = verdict(panels[0].rows)
     if is_running:
         sentence = found.sentence
@@ -44,7 +45,13 @@ def show_report(
         results.show_verdict(Verdict("muted", sentence, found.details))
         results.show_remark("")
         return
-    remarks = (ending, found.details, words.bound_text(report), words.busy_text(report))
+    if ending and not report.runs:
+        results.show_verdict(Verdict("muted", ending))
+        results.show_remark("")
+        return
+    remarks = (
+        ending, found.details, *report.notes, words.bound_text(report), words.busy_text(report)
+    )  # fmt: skip
     details = "\n".join(remark for remark in remarks if remark)
     results.show_verdict(Verdict(found.tone, found.sentence, details, found.strategy))
     results.show_remark(words.remark_text(report))

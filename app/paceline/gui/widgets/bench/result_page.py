@@ -69,6 +69,7 @@ class ResultPage(QWidget):
         self.table.used.connect(self.used)
         figures = Card()
         figures.body.addWidget(self.table)
+        self._cards = (bars, figures)
         self.remark = QLabel()
         self.remark.setProperty("role", "small")
         self.remark.setWordWrap(True)
@@ -118,6 +119,11 @@ class ResultPage(QWidget):
         self._panels, self._in_use = tuple(panels), in_use
         self.scope.setEnabled(len(panels) > 1)
         self._draw()
+
+    def show_cards(self, *, has_figures: bool) -> None:
+        """Show bars and table, or only the verdict where there is nothing for them to show."""
+        for card in self._cards:
+            card.setVisible(has_figures)
 
     def show_in_use(self, in_use: str) -> None:
         """Know which strategy the panel has."""
