@@ -96,7 +96,7 @@ class Controller:
         costs, pace = knowledge.costs, knowledge.pace
         state.begin()
         state.n_room = n_room
-        ratios = costs.ratios(n_ctx)
+        ratios, careful = costs.near(n_ctx)
         if pace.plain is None or not ratios:
             return self._plan_plain("first")
         if pace.asks_for_plain():
@@ -107,7 +107,7 @@ class Controller:
         most = n_room if n_room < self._n_most else self._n_most
         if most < 1:
             return self._plan_plain("nothing")
-        careful, noise = costs.careful(n_ctx), 1.0 + pace.spread
+        noise = 1.0 + pace.spread
         if self._forced:
             state.certain = min(most, bisect_right(careful, (1.0 + slack) / noise) - 2)
         covered = bisect_right(careful, (1.0 + stake(slack)) / noise) - 2

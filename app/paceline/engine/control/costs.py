@@ -17,7 +17,6 @@ import json
 import math
 from bisect import bisect_left, insort
 from collections.abc import Sequence
-from functools import partial
 from itertools import accumulate
 
 from paceline.engine.control.context_cost import FEW, USUAL_SHARE, ContextCost
@@ -43,12 +42,14 @@ class VerifyCosts:
         context: What tokens in the context add.
     """
 
-    __slots__ = ("_careful", "_fresh", "_hopeful", "_is_stale", "_known", "_medians", "_n_added",
-                 "_near", "_ordered", "_samples", "_tail", "context", "plain")  # fmt: skip
+    __slots__ = ("_bases", "_careful", "_fresh", "_hopeful", "_is_stale", "_known", "_medians",
+                 "_n_added", "_near", "_near_to", "_ordered", "_samples", "_tail", "context",
+                 "plain")  # fmt: skip
 
     def __init__(self) -> None:
         self._samples: dict[int, list[tuple[int, float]]] = {}
-        self._ordered: dict[int, list[float]] = {}  # the same at an empty context, sorted
+        self._bases: dict[int, list[float]] = {}  # the same at an empty context
+        self._ordered: dict[int, list[float]] = {}  # and these sorted
         self._medians: dict[int, float] = {}
         self._n_added: dict[int, int] = {}
         self._known: dict[int, float] = {}  # what the medians were in the longer run
@@ -57,7 +58,8 @@ class VerifyCosts:
         self._careful: list[float] = []
         self._is_stale = False
         self._fresh: set[int] = set()
-        self._near: tuple[int, Sequence[float], Sequence[float]] = (-1, (), ())
+        self._near: tuple[Sequence[float], Sequence[float]] = ((), ())
+        self._near_to = -1  # the context that these are for
         self.plain: float | None = None
         self.context = ContextCost()
 
@@ -80,24 +82,27 @@ class VerifyCosts:
         """
         if not 1 <= width <= MAX_WIDTH or not 0.0 < seconds < math.inf:
             return
-        self._doubt_share(width, n_ctx, seconds)
+        context = self.context
+        if context.slope:
+            self._doubt_share(width, n_ctx, seconds)
         samples = self._samples.get(width)
         if samples is None:
             samples = self._samples[width] = []
-            self._ordered[width] = []
+            self._sort(width)
         elif calibrated and len(samples) > 2:
             del samples[:-2]
             self._sort(width)
         self._fresh.add(width)
-        ordered = self._ordered[width]
+        ordered, bases = self._ordered[width], self._bases[width]
         middle = ordered[len(ordered) // 2] if ordered else 0.0
-        base = self._base(width, n_ctx, seconds)
+        base = context.at_empty(width, n_ctx, seconds, self.plain)
         insort(ordered, base)
+        bases.append(base)
         samples.append((n_ctx, seconds))
         if len(samples) > _N_KEPT:
-            old = self._base(width, *samples.pop(0))
-            # Where the plain step has changed since, the old one is only near its place.
-            del ordered[min(bisect_left(ordered, old), len(ordered) - 1)]
+            del samples[0]
+            old = bases.pop(0)
+            del ordered[bisect_left(ordered, old)]
             if old != middle and (base > middle) == (old > middle):
                 return  # one above it for another: the median is the same
         self._update(width)
@@ -148,14 +153,10 @@ class VerifyCosts:
             self._update(width)
         self._is_stale = True
 
-    def _base(self, width: int, n_ctx: int, seconds: float) -> float:
-        return self.context.at_empty(width, n_ctx, seconds, self.plain)
-
-    def _base_of(self, width: int, sample: tuple[int, float]) -> float:
-        return self._base(width, *sample)
-
     def _sort(self, width: int) -> None:
-        self._ordered[width] = sorted(map(partial(self._base_of, width), self._samples[width]))
+        at_empty, plain = self.context.at_empty, self.plain
+        bases = [at_empty(width, n_ctx, s, plain) for n_ctx, s in self._samples[width]]
+        self._bases[width], self._ordered[width] = bases, sorted(bases)
 
     def _update(self, width: int) -> None:
         ordered = self._ordered[width]
@@ -197,9 +198,9 @@ class VerifyCosts:
                 halfway = math.sqrt(middle * known)
                 self._replace(width, samples, halfway if halfway > _DOUBTED * known else known)
             elif len(samples) > 2:
-                slowest = max(samples, key=partial(self._base_of, width))
-                samples.remove(slowest)
-                self._ordered[width].pop()
+                bases = self._bases[width]
+                slowest = bases.index(self._ordered[width].pop())
+                del samples[slowest], bases[slowest]
                 self._update(width)
         self._fresh.clear()
 
@@ -232,11 +233,11 @@ class VerifyCosts:
         Empty while it is not known. It is that of a context less than 16 tokens shorter, since
         computing it anew takes as long as a tenth of a decision.
         """
-        return self._at(n_ctx)[1]
+        return self.near(n_ctx)[0]
 
     def careful(self, n_ctx: int = 0) -> Sequence[float]:
         """Return the same as the ledger has to see it, never falling with the width."""
-        return self._at(n_ctx)[2]
+        return self.near(n_ctx)[1]
 
     def table(self, n_ctx: int) -> tuple[WidthCost, ...]:
         """Return every width's cost up to the widest one that was measured."""
@@ -250,15 +251,16 @@ class VerifyCosts:
             WidthCost(w, ratios[w] * scale, self.n_samples(w)) for w in range(1, widest + 1)
         )
 
-    def _at(self, n_ctx: int) -> tuple[int, Sequence[float], Sequence[float]]:
+    def near(self, n_ctx: int) -> tuple[Sequence[float], Sequence[float]]:
+        """Return `ratios` and `careful` at once."""
         n_ctx -= n_ctx % _STRETCH
         if self._is_stale:
             self._rebuild()
-        elif self._near[0] == n_ctx:
+        elif self._near_to == n_ctx:
             return self._near
         ratios = self.context.ratios
-        near = n_ctx, ratios(self._hopeful, n_ctx), ratios(self._careful, n_ctx)
-        self._near = near
+        near = self._near = ratios(self._hopeful, n_ctx), ratios(self._careful, n_ctx)
+        self._near_to = n_ctx
         return near
 
     def _rebuild(self) -> None:
