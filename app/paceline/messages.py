@@ -199,7 +199,14 @@ class Calibrate:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Forget every text in memory: contexts, indexes, what Auto learned; measured costs stay."""
+    """Forget every text in memory: contexts, indexes, what Auto learned; measured costs stay.
+
+    Attributes:
+        keeps_rates: How often drafts were accepted stays, too, as it does from one of a user's
+            replies to the next; no text is in that.
+    """
+
+    keeps_rates: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,6 +298,25 @@ class Loaded:
         self.client.close()
 
 
+@pytest.mark.parametrize("is_fresh", [False, True])
+def test_auto_may_know_from_run_to_run_how_often_drafts_are_accepted(is_fresh: bool) -> None:
+    engine = Engine(reply)
+    run = BenchRun(make_plan([A], ("auto",), 2, is_fresh=is_fresh), model(), None)
+    engine.drive(run)
+    resets = [command for command in engine.commands if isinstance(command, Reset)]
+    assert len(resets) == 2 + 4
+    assert {command.keeps_rates for command in resets} == {not is_fresh}
+    report = run.result()
+    assert any("without knowing" in note for note in report.notes) == is_fresh
+    assert ("without knowing" in report_text(report)) == is_fresh
+
+
+def test_freshness_is_no_matter_without_auto() -> None:
+    run = BenchRun(make_plan([A], ("suffix",), 1, is_fresh=True), model(), None)
+    Engine(reply).drive(run)
+    assert run.result().notes == ()
+
+
 def test_a_run_behind_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, object]) -> None:
     strategies = ("draft:n_max=3:p_min=0", "suffix", "ngram-cache", "ngram-mod:n_match=2:n_min=1")
     loaded = Loaded(demo_pair)

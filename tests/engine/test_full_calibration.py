@@ -245,6 +245,23 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     assert bench.ask() == 0
 
 
+@pytest.mark.parametrize("keeps_rates", [False, True])
+def test_a_reset_may_keep_how_often_drafts_are_accepted(clock: Clock, keeps_rates: bool) -> None:
+    bench = made(clock)
+    bench.load()
+    bench.ask()
+    pair = bench.service._pair
+    assert pair is not None
+    pair.kept["index"] = object()
+    pair.knowledge.accepted("draft").add([0.9], 1, 1)
+    bench.client.submit(Reset(keeps_rates=keeps_rates))
+    assert pair.kept == {}
+    assert pair.target.tokens == []
+    assert pair.knowledge.acceptance == {}
+    assert pair.knowledge.accepted("draft").long_run.n_judged == int(keeps_rates)
+    assert pair.has_forgotten, "what a benchmark has learned is not kept for the user"
+
+
 def test_a_draft_model_that_takes_no_tokens_back_is_left_out(clock: Clock) -> None:
     draft = TimedModel(clock, flat(0.001), can_rollback=False)
     pair = pair_of(TimedModel(clock, flat(0.02)), draft)

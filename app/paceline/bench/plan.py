@@ -45,12 +45,15 @@ class Plan:
         strategies: As they were written; "off" is the first one.
         n_repeats: At least 1.
         seed: Of the order.
+        is_fresh: Whether Auto begins every run without knowing how often drafts are accepted. Else
+            it knows that from the replies before, as a user's does; texts are forgotten either way.
     """
 
     workloads: tuple[Workload, ...]
     strategies: tuple[str, ...]
     n_repeats: int
     seed: int = 1
+    is_fresh: bool = False
 
     @property
     def n_runs(self) -> int:
@@ -84,7 +87,12 @@ class Plan:
 
 
 def make_plan(
-    workloads: Sequence[Workload], strategies: Sequence[str], n_repeats: int, seed: int = 1
+    workloads: Sequence[Workload],
+    strategies: Sequence[str],
+    n_repeats: int,
+    seed: int = 1,
+    *,
+    is_fresh: bool = False,
 ) -> Plan:
     """Return a plan; plain decoding takes part in any case, as what the others are measured by.
 
@@ -98,7 +106,7 @@ def make_plan(
                 "bad-strategy", f"The strategy {strategy} is given twice.", "Give it once."
             )
     others = [strategy for strategy in strategies if strategy != PLAIN]
-    return Plan(tuple(workloads), (PLAIN, *others), n_repeats, seed)
+    return Plan(tuple(workloads), (PLAIN, *others), n_repeats, seed, is_fresh)
 
 
 def is_controlled(strategy: str) -> bool:

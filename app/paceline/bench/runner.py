@@ -204,10 +204,15 @@ class BenchRun:
         )
 
     def _notes(self) -> list[str]:
+        notes = []
         problem = self._calibrated.problem if self._calibrated else ""
-        if not problem or self._is_unloaded:
-            return []
-        return [f"What steps cost could not be measured before, so Auto had to learn it: {problem}"]
+        if problem and not self._is_unloaded:
+            notes.append(
+                f"What steps cost could not be measured before, so Auto had to learn it: {problem}"
+            )
+        if self._plan.is_fresh and any(map(is_controlled, self._plan.strategies)):
+            notes.append("Auto began every reply without knowing how often drafts are accepted.")
+        return notes
 
     # -------------------------------------------------------------------------------- turns
 
@@ -220,7 +225,7 @@ class BenchRun:
         turn_id = f"{self._prefix}-{self._n_turns}"
         most = WARM_UP_TOKENS if cell.repeat == 0 else None
         turn = cell.workload.turn(turn_id, cell.strategy, most)
-        self._commands.extend((Reset(), turn))
+        self._commands.extend((Reset(keeps_rates=not self._plan.is_fresh), turn))
 
     def _finished(self, event: TurnFinished) -> None:
         cell = self._leave_turn()

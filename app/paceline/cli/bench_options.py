@@ -78,6 +78,12 @@ def add_options(parser: Parser) -> None:
         help="try draft lengths, lookups and chains, choose the best on the odd repeats, compare "
         "it with auto on the even ones",
     )
+    group.add_argument(
+        "--fresh",
+        action="store_true",
+        help="let Auto begin every reply without knowing how often drafts are accepted; else it "
+        "knows that from the replies before, as in daily use (texts are forgotten in any case)",
+    )
     output = parser.add_argument_group("output")
     output.add_argument(
         "--json",
@@ -111,7 +117,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
         )
     workloads = read_workloads(args.workload or shipped_workloads())
     strategies = _strategies(args, has_draft=pair.draft is not None)
-    plan = make_plan(workloads, strategies, n_repeats)
+    plan = make_plan(workloads, strategies, n_repeats, is_fresh=args.fresh)
     if not _drafts_with_model(plan, has_draft=pair.draft is not None) and args.draft is None:
         pair = replace(pair, draft=None)
     for option, path in (("--json", _json_path(args)), ("--png", args.png)):

@@ -83,11 +83,11 @@ class LoadedPair:
         """Empty both contexts to the last byte, since invalid numbers could live on in them."""
         self.empty(wipe=True)
 
-    def forget(self) -> None:
-        """Forget every text; what was measured stays."""
+    def forget(self, *, keeps_rates: bool = False) -> None:
+        """Forget every text; what was measured stays, and if wanted how often drafts were taken."""
         self.empty()
         self.kept.clear()
-        self.knowledge.forget()
+        self.knowledge.forget(keeps_rates=keeps_rates)
         self.has_forgotten = True
 
     def close(self) -> None:

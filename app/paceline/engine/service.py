@@ -110,7 +110,7 @@ class EngineService:
                 self._calibrate(command)
             case Reset():
                 if self._pair is not None:
-                    self._pair.forget()
+                    self._pair.forget(keeps_rates=command.keeps_rates)
             case Unload():
                 self._unload()
                 self._emit(Unloaded())

@@ -133,9 +133,14 @@ class Knowledge:
         self.costs.set_context(slope, share, keeps_ratios=self.pace.plain is not None)
         self.pace.rescale(before / self.costs.context.scale(self.n_ctx))
 
-    def forget(self) -> None:
-        """Forget what came from texts; what the machine costs stays."""
-        self.priors = Priors()
+    def forget(self, *, keeps_rates: bool = False) -> None:
+        """Forget what came from texts; what the machine costs stays.
+
+        Args:
+            keeps_rates: Acceptance in the long run stays, too.
+        """
+        if not keeps_rates:
+            self.priors = Priors()
         self.acceptance.clear()
         self.models.clear()
         self.gains.clear()
