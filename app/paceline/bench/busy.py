@@ -1,11 +1,14 @@
 """How Auto sees a machine that others begin to use: ``python -m paceline.bench.busy``.
 
-In the middle of a reply with Auto, processes start that compute and read memory without end. By
-Auto's own reports is shown what it takes a plain step for, token by token, and what its ledger
-books. True plain steps are timed before, and right behind the reply with the others still at work;
-the reply is short, since a machine that is shared by three is another one a few seconds later.
-Wanted, by the median of the repeats: 64 tokens behind the start the estimate is within 20 % of the
-true step, and the ledger has booked no more than speculation has really lost and its promise.
+Behind a quiet reply with Auto, other processes begin to compute and read memory without end, and
+the next reply finds the machine so. By Auto's own reports is shown what it takes a plain step for,
+token by token, and what its ledger books. True plain steps are timed right before that reply and
+right behind it. Wanted, by the median of the repeats: within 64 tokens the estimate is within 20 %
+of the true step, and the ledger has booked no more than speculation has really lost and its
+promise.
+
+The others have some seconds for themselves before anything is timed beside them: a virtual machine
+that begins to use a second core was seen to be another one for two seconds.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean, median
@@ -39,12 +43,17 @@ from paceline.paths import demo_pair
 WITHIN_TOKENS = 64
 MOST_OFF = 0.2
 MOST_BOOKED = 4.0  # plain steps by which the ledger may be off: its own promise
-N_QUIET = 100  # tokens before the others start
+N_QUIET = 100  # tokens before the others begin
+SETTLE_S = 3.0
 N_MORE = 16
 N_PLAIN = 64
 QUESTION = "What does os.path.join do? Show an example."
 _WORK = """
+import sys
 block = bytearray(64 << 20)
+block[::4096] = bytes([1]) * len(block[::4096])
+print("ready", flush=True)
+sys.stdin.read(1)
 while True:
     for i in range(0, len(block), 4096):
         block[i] = (block[i] + 1) & 255
@@ -56,10 +65,10 @@ class Look:
     """One of Auto's reports.
 
     Attributes:
-        n_tokens: Tokens since the others started; below 0 before.
+        n_tokens: Tokens of the reply beside the others.
         plain_s: What it took a plain step for.
-        booked: Plain steps that its ledger booked as lost since the start, net of what the promise
-            grants per token.
+        booked: Plain steps that its ledger booked as lost since its first report, net of what the
+            promise grants per token.
         lost: Plain steps that were really lost since then, by the true time of one.
     """
 
@@ -100,17 +109,32 @@ def is_right(traces: Sequence[Trace]) -> bool:
 
 
 @contextlib.contextmanager
-def others(n: int) -> Iterator[None]:
-    """Let `n` processes compute and read memory as long as the context lasts."""
+def others(n: int) -> Iterator[Callable[[], None]]:
+    """Have `n` processes that compute and read memory from the call of what this gives on."""
     with contextlib.ExitStack() as stack:
+        processes = []
         for _ in range(n):
-            process = stack.enter_context(subprocess.Popen([sys.executable, "-c", _WORK]))
+            process = subprocess.Popen(
+                [sys.executable, "-c", _WORK], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            stack.enter_context(process)
             stack.callback(process.kill)
-        yield
+            processes.append(process)
+        for process in processes:
+            if process.stdout is None or not process.stdout.readline():
+                raise BenchError("A process that was to compute beside the reply has ended.")
+
+        def go() -> None:
+            for process in processes:
+                assert process.stdin is not None
+                process.stdin.write(b"!")
+                process.stdin.flush()
+
+        yield go
 
 
 def trace(client: InlineClient, n_busy: int, seed: int) -> Trace:
-    """Take one reply, the others starting behind `N_QUIET` of its tokens.
+    """Take one reply alone and one beside the others.
 
     Raises:
         BenchError: A reply did not come to its end.
@@ -118,42 +142,38 @@ def trace(client: InlineClient, n_busy: int, seed: int) -> Trace:
     seen: list[tuple[int, float, ControlReported]] = []
     n = 0
     took_s = 0.0
-    quiet_s = _plain_s(client, seed)
-    with contextlib.ExitStack() as stack:
 
-        def hear(event: Event) -> None:
-            nonlocal n, took_s
-            match event:
-                case StepCommitted():
-                    before, n = n, n + len(event.tokens)
-                    took_s += event.total_s if event.step else 0.0
-                    if before < N_QUIET <= n:
-                        stack.enter_context(others(n_busy))
-                case ControlReported() if event.plain_s:  # none is known before the first steps
-                    seen.append((n, took_s, event))
-                case _:
-                    pass
+    def hear(event: Event) -> None:
+        nonlocal n, took_s
+        match event:
+            case StepCommitted():
+                n += len(event.tokens)
+                took_s += event.total_s if event.step else 0.0
+            case ControlReported() if event.plain_s:
+                seen.append((n, took_s, event))
+            case _:
+                pass
 
-        _reply(client, "auto", N_QUIET + WITHIN_TOKENS + N_MORE, seed, hear)
-        busy_s = _plain_s(client, seed)
-    if not seen or seen[-1][0] < N_QUIET + WITHIN_TOKENS:
+    with others(n_busy) as go:
+        quiet_s = _plain_s(client, seed)
+        _reply(client, "auto", N_QUIET, seed, lambda _event: None)
+        go()
+        time.sleep(SETTLE_S)
+        before_s = _plain_s(client, seed)
+        _reply(client, "auto", WITHIN_TOKENS + N_MORE, seed, hear)
+        busy_s = (before_s + _plain_s(client, seed)) / 2
+    if not seen or seen[-1][0] < WITHIN_TOKENS:
         raise BenchError("Auto has not reported to the end of the reply.")
-    return Trace(quiet_s, busy_s, tuple(_looks(seen, quiet_s, busy_s)))
+    return Trace(quiet_s, busy_s, tuple(_looks(seen, busy_s)))
 
 
-def _looks(
-    seen: Sequence[tuple[int, float, ControlReported]], quiet_s: float, busy_s: float
-) -> Iterator[Look]:
-    """Compare what was reported with the truth, from the last report before the start on."""
-    before = [look for look in seen if look[0] < N_QUIET]
-    start, since_s, first = before[-1] if before else seen[0]
+def _looks(seen: Sequence[tuple[int, float, ControlReported]], busy_s: float) -> Iterator[Look]:
+    """Compare what was reported with the truth, from the first report on."""
+    start, since_s, first = seen[0]
     for n, took_s, event in seen:
-        if n >= start:
-            n_quiet, n_busy = max(min(n, N_QUIET) - start, 0), max(n - N_QUIET, 0)
-            true_s = n_quiet * quiet_s + n_busy * busy_s
-            lost = (took_s - since_s - true_s) / busy_s
-            booked = first.slack_s / first.plain_s - event.slack_s / event.plain_s
-            yield Look(n - N_QUIET, event.plain_s, booked + SHARE * (n - start), lost)
+        lost = (took_s - since_s) / busy_s - (n - start)
+        booked = first.slack_s / first.plain_s - event.slack_s / event.plain_s
+        yield Look(n, event.plain_s, booked + SHARE * (n - start), lost)
 
 
 def _plain_s(client: InlineClient, seed: int) -> float:
@@ -200,7 +220,7 @@ def report(traces: Sequence[Trace]) -> str:
         lines.append(f"{'tokens':>8}{'estimate ms':>13}{'of true':>9}{'booked':>9}{'lost':>9}")
         lines += [
             f"{look.n_tokens:8}{look.plain_s * 1e3:13.1f}"
-            f"{look.plain_s / (found.busy_s if look.n_tokens > 0 else found.quiet_s):9.2f}"
+            f"{look.plain_s / found.busy_s:9.2f}"
             f"{look.booked:9.1f}{look.lost:9.1f}"
             for look in found.looks
         ]
