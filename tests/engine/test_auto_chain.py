@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +29,7 @@ from engine.harness import (
     random_language,
     run,
 )
+from paceline.engine import auto_chain as auto_chain_module
 from paceline.engine.auto_chain import AutoChain, make_chain
 from paceline.engine.chain import Chain
 from paceline.engine.control.knowledge import Knowledge
@@ -230,6 +232,25 @@ def test_the_models_loop_ends_behind_the_token_that_the_controller_says_no_to(n:
     assert 0 < step.draft_s < 0.5
     assert (step.n_accepted, step.n_judged, step.n_committed) == (n, n, n + 1)
     assert (step.n_ctx, step.width, step.seconds) == (len(PROMPT) - 1, n + 1, 0.5)
+
+
+def test_what_others_had_of_a_step_is_taken_from_all_its_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = []
+    for held_s in (0.0, 0.3):
+        monkeypatch.setattr(auto_chain_module, "_clock", itertools.count(0.0, 0.01).__next__)
+        control = Script(lookups=("a",))
+        chain = auto_chain(control, a=Lookup(copy(REPLY, 4)), model=Model(copy(REPLY, 2)))
+        text = Text(chain)
+        text.propose()
+        chain.timed(10, 3, LAP._replace(held_s=held_s))
+        steps += control.steps
+    whole, shared = steps
+    assert (whole.seconds, whole.held_s) == (0.5, 0.0)
+    assert (shared.seconds, shared.held_s) == (pytest.approx(0.2), 0.3)
+    for part in ("draft_s", "lookup_s", "own_s"):
+        assert 0 < getattr(shared, part) == pytest.approx(0.4 * getattr(whole, part))
 
 
 def test_a_model_that_cannot_be_stopped_is_cut() -> None:

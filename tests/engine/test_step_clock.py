@@ -14,14 +14,22 @@ class Timed:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        self.native = 0.0
+        self.native = self.own = 0.0
         monkeypatch.setattr(step_clock, "_clock", lambda: self.now)
         self.meter, self.speed = TurnMeter(), PlainSpeed()
-        self.clock = StepClock(self.meter, self.speed, lambda: self.native)
+        self.clock = StepClock(self.meter, self.speed, lambda: self.native, lambda: self.own)
         self.clock.start()
 
-    def step(self, width: int, seconds: float = 1.0, draft_s: float = 0.0, gap: float = 0) -> Lap:
+    def step(
+        self,
+        width: int,
+        seconds: float = 1.0,
+        draft_s: float = 0.0,
+        gap: float = 0,
+        held_s: float = 0.0,
+    ) -> Lap:
         began = self.now + gap
+        self.own += gap + seconds - held_s
         self.now += gap + seconds
         self.native += seconds / 2
         return self.clock.lap(width, draft_s, began)
@@ -37,6 +45,37 @@ def test_a_width_is_warm_when_the_step_before_had_it(timed: Timed) -> None:
     assert [lap.is_warm for lap in laps] == [False, True, False, True, False, True]
     assert [lap.plain for lap in laps] == [False, True, False, False, False, True]
     assert not any(lap.had_pause for lap in laps)
+
+
+def test_seconds_in_which_the_thread_did_not_run_are_told(timed: Timed) -> None:
+    laps = [timed.step(1, held_s=held_s) for held_s in (0.0, 0.25, 0.0, 0.75)]
+    assert [lap.held_s for lap in laps] == pytest.approx([0.0, 0.25, 0.0, 0.75])
+    assert [lap.seconds for lap in laps] == pytest.approx([1.0] * 4)
+    # Two clocks are never quite alike, and no thread runs for longer than the time that passes.
+    assert timed.step(1, held_s=-0.01).held_s == 0.0
+
+
+def test_a_prefill_has_such_seconds_too(timed: Timed) -> None:
+    timed.clock.prefill()
+    timed.meter.prefill_s = 4.0
+    timed.own += 1.0
+    timed.clock.start()
+    assert timed.meter.prefill_held_s == 3.0
+    assert timed.step(1, held_s=0.5).held_s == 0.5
+
+
+def test_a_thread_that_is_not_the_one_before_gives_no_nonsense(timed: Timed) -> None:
+    timed.own -= 50.0
+    lap = timed.step(1)
+    assert 0 <= lap.held_s < lap.seconds
+    assert timed.step(1).held_s == 0.0
+
+
+def test_without_a_clock_of_its_own_nothing_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step_clock, "_clock", iter([0.0, 5.0]).__next__)
+    clock = StepClock(TurnMeter(), PlainSpeed(), lambda: 0.0)
+    clock.start()
+    assert clock.lap(1, 0.0, 0.0).held_s == 0.0
 
 
 def test_a_plain_step_counts_without_the_time_for_drafting(timed: Timed) -> None:

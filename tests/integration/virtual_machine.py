@@ -160,6 +160,7 @@ class Rig:
         for context, decoded in ((pair.target, self._verified), (pair.draft, self._proposed)):
             patch.setattr(context.model, "decode", self._timed(context.model, decoded))
             patch.setattr(context.model, "clock", self._clock)
+            patch.setattr(context.model, "computes_here", False)  # but in made-up time
         self._count_own_time(patch)
 
     def auto(self, workload: Workload, machine: Machine, priors: str = "") -> Reply:

@@ -147,11 +147,14 @@ class AutoChain(Chain):
             return _RESTS
         began = _clock()
         n_committed = len(step.history) - step.n_history
+        # Where in the step the thread was held up is not known: so everywhere alike.
+        ran = 1.0 - lap.held_s / lap.seconds if lap.held_s else 1.0
+        deciding_s = self._own_s - step.draft_s - step.lookup_s + self._told_s
         self._control.observe(
             StepTimes(
-                n_ctx, width, lap.seconds, step.draft_s, step.lookup_s, step.n_decoded,
-                step.n_accepted, step.n_judged, n_committed, lap.is_warm, lap.had_pause,
-                self._own_s - step.draft_s - step.lookup_s + self._told_s,
+                n_ctx, width, ran * lap.seconds, ran * step.draft_s, ran * step.lookup_s,
+                step.n_decoded, step.n_accepted, step.n_judged, n_committed, lap.is_warm,
+                lap.had_pause, ran * deciding_s, lap.held_s,
             )
         )  # fmt: skip
         if step.offers:
@@ -193,7 +196,7 @@ class AutoChain(Chain):
                 [member.info.id for member in self._models],
                 list(self._lookups),
                 n_most=self.strategy.n_most,
-                prefill_s=self._meter.prefill_s,
+                prefill_s=self._meter.prefill_s - self._meter.prefill_held_s,
                 ledger=self._meter.ledger,
             )
             self._meter.ledger = control.ledger

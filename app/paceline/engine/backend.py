@@ -100,6 +100,8 @@ class LanguageModel(Protocol):
         n_batch: Tokens that one decode may take.
         max_rows: Positions whose logits one decode may output.
         can_rollback: Whether the context's tail can be removed.
+        computes_here: Whether a decode is computed by the thread that asks for it, alone or with
+            helpers, and not by a device.
         native_s: Seconds spent in native calls since the model was loaded.
         clock: What `native_s` is measured with; benchmarks put a CPU clock here.
         decoding: Tokens of the native decode that is running, and `time.monotonic()` when it
@@ -117,6 +119,7 @@ class LanguageModel(Protocol):
     n_batch: int
     max_rows: int
     can_rollback: bool
+    computes_here: bool
     native_s: float
     clock: Callable[[], float]
     decoding: tuple[int, float] | None

@@ -16,8 +16,9 @@ from collections.abc import Callable
 from functools import partial
 
 from paceline.engine.control.costs import VerifyCosts
-from paceline.engine.decode_timer import WIDE, Clock, DecodeTimer, Item, between, items_of
+from paceline.engine.decode_timer import WIDE, DecodeTimer, Item, between, items_of, pair_clock
 from paceline.engine.known_costs import DRAFTER, add_draft_costs, keep_costs
+from paceline.engine.own_time import Clock
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryError, EngineError
 
@@ -40,18 +41,16 @@ class IdleCalibration:
     Args:
         pair: Whose costs it fills in.
         is_known: The pair's costs come from an earlier load, and are looked at once.
-        clock: Seconds that only grow.
+        clock: Seconds that only grow; None: those that pass, for decodes the thread's own.
 
     Attributes:
         spent_s: Seconds that all slices took.
     """
 
-    def __init__(
-        self, pair: LoadedPair, *, is_known: bool, clock: Clock = time.perf_counter
-    ) -> None:
+    def __init__(self, pair: LoadedPair, *, is_known: bool, clock: Clock | None = None) -> None:
         self._pair = pair
-        self._clock = clock
-        self._timer = DecodeTimer(clock)
+        self._clock = clock or time.perf_counter
+        self._timer = DecodeTimer(clock or pair_clock(pair), self._clock)
         self._items = items_of(pair)
         is_there = is_known and bool(self._items)
         self._checks = [Item(pair.target, w) for w in (1, WIDE)] if is_there else []

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from paceline.engine.control.context_cost import USUAL_SHARE
 from paceline.engine.known_costs import BACKLOG
+from paceline.engine.own_time import Clock, own_clock
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prefix import CachedContext
 from paceline.engine.sampling import Sampler
@@ -34,8 +35,6 @@ _LEAST_MORE = 128
 _PIECE = 128
 _N_SLOPE = 3
 _LEAST_ADDED = 0.05
-
-Clock = Callable[[], float]
 
 
 @dataclass(eq=False)
@@ -62,15 +61,23 @@ class Item:
         return len(self.context.tokens) + self.width <= self.context.n_ctx
 
 
+def pair_clock(pair: LoadedPair) -> Clock:
+    """Return the clock that tells best what decodes of a pair take."""
+    own = own_clock(pair.target.model, pair.draft.model if pair.draft else None)
+    return own or time.perf_counter
+
+
 class DecodeTimer:
     """Times single decodes that leave nothing behind; says which of them count.
 
     Args:
-        clock: Seconds that only grow.
+        clock: Seconds that only grow; they are what decodes are said to take.
+        limits: The same for limits; None: `clock`.
     """
 
-    def __init__(self, clock: Clock = time.perf_counter) -> None:
+    def __init__(self, clock: Clock = time.perf_counter, limits: Clock | None = None) -> None:
         self._clock = clock
+        self._limits = limits or clock
         self._sampler = Sampler(SamplingParams(), 0)
         self._last: Item | None = None
         self._native_s = 0.0
@@ -142,11 +149,11 @@ class DecodeTimer:
         if n_more < _LEAST_MORE:
             return None
         tokens = _tokens(context, n_more)
-        began = self._clock()
+        began = self._limits()
         try:
             here = self.plain_and_wide(context)
             for done in range(0, n_more, _PIECE):
-                if done and self._clock() - began > limit_s:
+                if done and self._limits() - began > limit_s:
                     break
                 context.feed(tokens[done : done + _PIECE], 0)
             n_there = len(context.tokens)

@@ -20,6 +20,7 @@ from paceline.engine.comparison import Comparison, Divergence
 from paceline.engine.control.knowledge import Knowledge
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.strategy import Strategy
+from paceline.engine.own_time import own_clock
 from paceline.engine.prefix import CachedContext, common_prefix
 from paceline.engine.recovery import Recovery
 from paceline.engine.stats import PlainSpeed, TurnMeter
@@ -78,7 +79,8 @@ class Decoder:
         self._chain = make_chain(strategy, bench, self.meter, self._knowledge)
         self._replaced: list[Chain] = []
         self._recovery = Recovery(target)
-        self._clock = StepClock(self.meter, plain_speed, self._native_s)
+        own = own_clock(target.model, bench.draft.model if bench.draft else None)
+        self._clock = StepClock(self.meter, plain_speed, self._native_s, own)
         self._n_prompt = 0
         self.history: list[int] = []
         self.finish_reason: FinishReason | None = None
@@ -200,6 +202,7 @@ class Decoder:
         began = _clock()
         target = self._target
         self.meter.n_reused = target.reuse(self.history)
+        self._clock.prefill()
         try:
             try:
                 rows = target.prefill(self.history, self._bench.chunk, on_prefill)

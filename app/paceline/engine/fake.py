@@ -101,6 +101,7 @@ class FakeModel:
         )
         self.n_ctx = n_ctx
         self.n_batch = 512
+        self.computes_here = False
         self.native_s = 0.0
         self.clock = time.perf_counter
         self.decoding: tuple[int, float] | None = None

@@ -15,8 +15,9 @@ import numpy as np
 from paceline.engine.answers import not_calibrated
 from paceline.engine.control.costs import VerifyCosts
 from paceline.engine.control.draft_costs import DraftCosts
-from paceline.engine.decode_timer import Clock, DecodeTimer, Item, items_of
+from paceline.engine.decode_timer import DecodeTimer, Item, items_of, pair_clock
 from paceline.engine.known_costs import BACKLOG, DRAFTER, add_draft_costs, keep_costs
+from paceline.engine.own_time import Clock
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError, ComputeFailedError, UserError
 from paceline.figures import WidthCost
@@ -34,7 +35,7 @@ MOST_SWITCH = 0.3
 
 
 def calibrated(
-    pair: LoadedPair | None, command: Calibrate, clock: Clock = time.perf_counter
+    pair: LoadedPair | None, command: Calibrate, clock: Clock | None = None
 ) -> Calibrated:
     """Measure the pair anew, and keep what was found. Both contexts are empty afterwards.
 
@@ -65,10 +66,11 @@ def calibrated(
     )
 
 
-def _measure(pair: LoadedPair, clock: Clock) -> list[Item]:
+def _measure(pair: LoadedPair, given: Clock | None) -> list[Item]:
+    clock = given or time.perf_counter
     began = clock()
     items = items_of(pair)
-    timer = DecodeTimer(clock)
+    timer = DecodeTimer(given or pair_clock(pair), clock)
     try:
         pair.empty()
         n_held = _fill(pair)

@@ -110,6 +110,7 @@ class TurnMeter:
     """Counts for one reply.
 
     Attributes:
+        prefill_held_s: Seconds of the prefill in which others had the thread's processor.
         ledger: Auto's account of it, which outlives a switch to another strategy and back; None
             before Auto's first step.
     """
@@ -120,7 +121,7 @@ class TurnMeter:
         self.n_generated = 0
         self.n_steps = 0
         self.n_discarded = 0
-        self.prefill_s = 0.0
+        self.prefill_s = self.prefill_held_s = 0.0
         self.decode_s = 0.0
         self.native_s = 0.0
         self.plain = PlainSpeed()

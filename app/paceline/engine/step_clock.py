@@ -11,6 +11,8 @@ from paceline.engine.stats import PlainSpeed, TurnMeter
 LONG_GAP_S = 0.005
 """Seconds between two steps from which on they may count as a pause, if the step is shorter."""
 
+_LEAST_HELD_S, _MOST_HELD = 2e-5, 0.98
+
 _clock = time.perf_counter
 
 
@@ -23,12 +25,15 @@ class Lap(NamedTuple):
         is_warm: Whether its batch was as wide as that of the step before, so that its time tells
             what the width costs.
         had_pause: Whether something foreign happened in it, so that its time tells nothing.
+        held_s: Of the seconds, those in which others had the thread's processor; 0 where that is
+            not known.
     """
 
     seconds: float
     plain: bool
     is_warm: bool
     had_pause: bool
+    held_s: float = 0.0
 
 
 class StepClock:
@@ -38,23 +43,35 @@ class StepClock:
         meter: The reply's figures.
         plain_speed: What is known of plain steps since the load.
         native_s: Returns the seconds within native calls so far, of both models.
+        own: The thread's own seconds; None: they do not tell, see `own_time`.
     """
 
     def __init__(
-        self, meter: TurnMeter, plain_speed: PlainSpeed, native_s: Callable[[], float]
+        self,
+        meter: TurnMeter,
+        plain_speed: PlainSpeed,
+        native_s: Callable[[], float],
+        own: Callable[[], float] | None = None,
     ) -> None:
         self._meter = meter
         self._plain_speed = plain_speed
         self._native_s = native_s
+        self._own = own
+        self._own_ended = self._last_held_s = 0.0
         self._width = 0
         self._paused = False
         self._began = 0.0
         self._ended = 0.0
         self._native_at_start = 0.0
 
+    def prefill(self) -> None:
+        """The prefill begins."""
+        self._held_s(0.0)
+
     def start(self) -> None:
-        """The prefill is over."""
+        """The prefill is over; the meter has its time."""
         self._began = self._ended = _clock()
+        self._meter.prefill_held_s = self._held_s(self._meter.prefill_s)
         self._native_at_start = self._native_s()
 
     def pause(self) -> None:
@@ -82,14 +99,25 @@ class StepClock:
             self._meter.plain.add(seconds - draft_s)
             self._plain_speed.add(seconds - draft_s)
         self.end(ended)
-        return Lap(seconds, plain, is_warm, had_pause)
+        return Lap(seconds, plain, is_warm, had_pause, self._last_held_s)
 
     def end(self, now: float | None = None) -> float:
         """Note a step's end, and return the seconds that it took."""
         now = _clock() if now is None else now
         seconds, self._ended = now - self._ended, now
+        self._last_held_s = self._held_s(seconds)
         self._meter.native_s = self._native_s() - self._native_at_start
         return seconds
+
+    def _held_s(self, seconds: float) -> float:
+        """Return for how much of the seconds since the last call others had the processor."""
+        if self._own is None:
+            return 0.0
+        before, self._own_ended = self._own_ended, self._own()
+        held_s = seconds - (self._own_ended - before)
+        if held_s < _LEAST_HELD_S:  # the two clocks were not read at the same time
+            return 0.0
+        return min(held_s, _MOST_HELD * seconds)  # the reply may go on in another thread
 
     def close(self) -> None:
         """Tell the meter how long decoding took, if it began."""

@@ -46,7 +46,7 @@ def show_report(
         results.show_remark("")
         return
     if ending and not report.runs:
-        results.show_verdict(Verdict("muted", ending))
+        results.show_verdict(Verdict("muted", ending, "\n".join(report.notes)))
         results.show_remark("")
         return
     remarks = (

@@ -164,6 +164,7 @@ class Machine:
         pace: Slow-down by the number of committed tokens.
         wide_pace: The same for wide steps alone.
         batched: What a token costs the draft in a batch, of one alone.
+        held_s: Seconds of the last step in which it did not run, where that is told.
     """
 
     curve: Callable[[int], float]
@@ -177,6 +178,7 @@ class Machine:
     wide_pace: Callable[[int], float] = lambda _n: 1.0
     batched: float = 0.25
     last_width: int = 1
+    held_s: float = 0.0
 
     def plain(self, n_ctx: int, n_done: int) -> float:
         """Return the true seconds of a plain step."""
@@ -329,11 +331,13 @@ def decode(
         n_committed = min(accepted + 1, n_tokens - done)
         lookup_s = 1e-5 * len(plan.lookups)
         seconds = machine.verify(n + 1, n_ctx, done) + draft.seconds + lookup_s
+        ran = 1 - machine.held_s / seconds
         controller.observe(
             StepTimes(
-                n_ctx, n + 1, seconds, draft.seconds, lookup_s,
+                n_ctx, n + 1, ran * seconds, ran * draft.seconds, ran * lookup_s,
                 draft.n + draft.n_backlog - 1 if draft.n else 0,
                 accepted, n, n_committed, n + 1 == last_width, had_pause=False,
+                held_s=machine.held_s,
             )
         )  # fmt: skip
         right = _run(text.right[done : done + draft.n])

@@ -63,13 +63,15 @@ class Learner:
             return
         rest = seconds - draft_s - lookup_s - step.own_s
         raw = rest if rest > 1e-9 else 1e-9
-        hiccup, turned = self._time(state, step, raw)
+        if step.held_s or pace.wait > 1.0:
+            pace.saw_share(seconds, step.held_s)
+        scale = costs.context.scale(n_ctx)
+        hiccup, turned = self._time(state, step, raw, raw / scale)
         self.last_width = width
         self._count_tokens(state, step)
         if pace.plain is None:
             return
         booked = seconds - hiccup
-        scale = costs.context.scale(n_ctx)
         plain = pace.plain * scale
         if width == 1:  # what it took is what plain decoding would have taken
             self._n_plain += 1
@@ -93,8 +95,16 @@ class Learner:
 
     # ------------------------------------------------------------------------------- its time
 
-    def _time(self, state: StepState, step: StepTimes, raw: float) -> tuple[float, Turned | None]:
+    def _time(
+        self, state: StepState, step: StepTimes, raw: float, base: float
+    ) -> tuple[float, Turned | None]:
         """Let costs and pace learn from the seconds of a step without its drafting.
+
+        Args:
+            state: What was decided.
+            step: What became of it.
+            raw: These seconds.
+            base: The same at an empty context, as if its context made it dearer as a plain one.
 
         Returns:
             The seconds of a hiccup, which nobody is charged, and whether the pace has turned.
@@ -103,7 +113,6 @@ class Learner:
         costs, pace = knowledge.costs, knowledge.pace
         n_ctx, width = step.n_ctx, step.width
         knowledge.n_ctx = n_ctx
-        base = raw / costs.context.scale(n_ctx)
         ratios, unit, plain = costs.ratios(n_ctx), costs.plain, pace.plain
         if plain is None or unit is None or width >= len(ratios):
             turned, hiccup = self._time_plain(step, raw, base) if width == 1 else None, 0.0

@@ -23,14 +23,15 @@ def report(
     costs, pace = knowledge.costs, knowledge.pace
     scale = costs.context.scale(n_ctx)
     unit = costs.plain
-    plain = (pace.plain or unit or 0.0) * scale
-    speed = unit / pace.plain if unit and pace.plain else 1.0
+    own = (pace.plain or unit or 0.0) * scale
+    plain = own * pace.wait
+    speed = unit / (pace.plain * pace.wait) if unit and pace.plain else 1.0
     return ControlReported(
         turn_id,
         step,
         plain,
         speed,
-        ledger.slack(plain),
+        ledger.slack(own) * pace.wait,
         costs.table(n_ctx),
         tuple(_outlook(knowledge, name, plain, speed) for name in drafters),
     )

@@ -18,6 +18,7 @@ All times are at an empty context (`VerifyCosts.slope`).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from operator import ne
 from typing import NamedTuple
@@ -36,6 +37,8 @@ _OFTEN, _ENOUGH = 12, 4  # wide steps between two looks then, plain ones that ar
 _N_MEAN = 16  # steps that a fickle machine's mean rests on
 _LEAST = 8  # steps that tell whether they differ
 _CHANGES = 3  # between slow and fast steps
+_SHARE_KEPT = 0.94  # steps are held up or not, so some twenty have to tell how much
+_MOST_WAIT = 10.0  # times its own seconds: a stall of seconds would be seen for a hundred steps
 _WARY = 16  # wide steps that move nothing behind a change that was theirs alone
 
 
@@ -62,12 +65,35 @@ class Pace:
         far: Beyond this factor a step does not fit what is expected.
         is_fickle: Whether steps differ so much that only their mean tells anything.
         drag: Mean time of steps over the expected one: above 1 where some are held up.
+        wait: Seconds that pass for each one that is counted here, above 1 where others use the
+            machine and it is known how much of it the steps had (`StepTimes.held_s`).
     """
 
-    __slots__ = ("_alike", "_before", "_budget", "_every", "_far", "_is_asking", "_n_fit",
-                 "_n_plain", "_n_since", "_n_wary", "_odd", "_plains",
-                 "_recent", "drag", "far", "in_doubt", "is_fickle", "plain", "spread",
-                 "wants_plain")  # fmt: skip
+    __slots__ = (
+        "_alike",
+        "_before",
+        "_budget",
+        "_counted",
+        "_every",
+        "_far",
+        "_is_asking",
+        "_n_fit",
+        "_n_plain",
+        "_n_since",
+        "_n_wary",
+        "_odd",
+        "_passed",
+        "_plains",
+        "_recent",
+        "drag",
+        "far",
+        "in_doubt",
+        "is_fickle",
+        "plain",
+        "spread",
+        "wait",
+        "wants_plain",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.plain: float | None = None
@@ -75,10 +101,10 @@ class Pace:
         self.in_doubt = False
         self.spread = 0.08
         self.far = FAR
-        self.drag = 1.0
+        self.drag = self.wait = 1.0
         self.is_fickle = False
-        self._alike: list[float] = []  # the last steps as plain ones
-        self._plains: list[float] = []  # the true ones among them
+        self._alike: deque[float] = deque(maxlen=_N_MEAN)  # the last steps as plain ones
+        self._plains: deque[float] = deque(maxlen=_N_MEAN)  # the true ones among them
         self._recent: list[float] = []
         self._before = 0.0  # the estimate before the doubt
         self._odd: list[float] = []  # plain steps in a row that do not fit
@@ -90,6 +116,7 @@ class Pace:
         self._n_plain = 0
         self._budget = _BUDGET
         self._is_asking = False
+        self._counted = self._passed = 0.0
 
     # ----------------------------------------------------------------------------------- steps
 
@@ -102,7 +129,11 @@ class Pace:
             self._accept(seconds)
             self.wants_plain = self._n_plain < _FIRST
             return None
-        if self._is_mean(seconds, is_plain=True):
+        self._alike.append(seconds)
+        self._plains.append(seconds)
+        if not self.is_fickle:
+            self.is_fickle = _differ(self._plains, _FICKLE) and _differ(self._alike, _FICKLE)
+        if self.is_fickle and self._is_mean():
             self.wants_plain = False
             return None
         factor = seconds / plain
@@ -136,7 +167,10 @@ class Pace:
         if n_since >= self._every:
             self.wants_plain = True
         self._n_wary -= 1
-        if self.plain is None or self._is_mean(factor * self.plain, is_plain=False):
+        if self.plain is None:
+            return None
+        self._alike.append(factor * self.plain)
+        if self.is_fickle and self._is_mean():
             return None
         far, limit = self._far, self.far
         if 1 / limit < factor < limit:
@@ -178,6 +212,15 @@ class Pace:
         self._budget -= 1.0
         return True
 
+    def saw_share(self, seconds: float, held_s: float) -> None:
+        """Count how much of the time a step could use: `seconds`, and not `held_s`."""
+        most = _MOST_WAIT * seconds
+        held_s = held_s if held_s < most else most
+        self._counted = counted = _SHARE_KEPT * self._counted + seconds
+        self._passed = passed = _SHARE_KEPT * self._passed + seconds + held_s
+        if counted > 0.0:
+            self.wait = passed / counted
+
     def saw_other(self) -> None:
         """Count a step whose time says nothing, e.g. since its graph was rebuilt."""
         self._n_fit += 1
@@ -196,8 +239,10 @@ class Pace:
             self._before *= factor
             self._recent = [seconds * factor for seconds in self._recent]
             self._odd = [seconds * factor for seconds in self._odd]
-            self._alike = [seconds * factor for seconds in self._alike]
-            self._plains = [seconds * factor for seconds in self._plains]
+            for steps in (self._alike, self._plains):
+                scaled = [seconds * factor for seconds in steps]
+                steps.clear()
+                steps.extend(scaled)
 
     # ------------------------------------------------------------------------------- within
 
@@ -232,21 +277,11 @@ class Pace:
         self._far.clear()
         self._n_fit = 0
 
-    def _is_mean(self, seconds: float, *, is_plain: bool) -> bool:
-        """Count a step as a plain one; on a fickle machine that is all, and nothing turns."""
+    def _is_mean(self) -> bool:
+        """On a fickle machine, estimate by the mean, and let nothing turn; or say it is over."""
         alike, plains = self._alike, self._plains
-        alike.append(seconds)
-        if len(alike) > _N_MEAN:
-            del alike[0]
-        if is_plain:
-            plains.append(seconds)
-            if len(plains) > _N_MEAN:
-                del plains[0]
-        if self.is_fickle:
-            self.is_fickle = len(alike) < _N_MEAN or _differ(alike, _STEADY)
-        elif is_plain:
-            self.is_fickle = _differ(plains, _FICKLE) and _differ(alike, _FICKLE)
-        if not self.is_fickle:
+        if len(alike) == _N_MEAN and not _differ(alike, _STEADY):
+            self.is_fickle = False
             return False
         self._every = _OFTEN
         # Wide steps may suffer more than plain ones, so those tell only as long as they have to.
@@ -259,7 +294,9 @@ class Pace:
 
     def _has_turned(self, steps: Sequence[float]) -> None:
         """Another pace begins, with these steps."""
-        self._alike, self._plains = list(steps), list(steps)
+        for known in (self._alike, self._plains):
+            known.clear()
+            known.extend(steps)
 
     def _accept(self, seconds: float) -> None:
         recent = self._recent
@@ -289,7 +326,7 @@ class Pace:
                 self.far = min(max(FAR, 1.0 + 1.5 * self.spread), _FARTHEST)
 
 
-def _differ(steps: list[float], factor: float) -> bool:
+def _differ(steps: deque[float], factor: float) -> bool:
     """Whether of at least eight steps several took so much longer than several others, in turns.
 
     Slow ones behind fast ones are no more than another pace.

@@ -40,7 +40,7 @@ class StepTimes(NamedTuple):
     Attributes:
         n_ctx: Tokens in the context before the step.
         width: Tokens of the verify batch: drafted ones and one more.
-        seconds: The whole step, drafting included, from the last step's end.
+        seconds: The whole step, drafting included, from the last step's end; without `held_s`.
         draft_s: Of that, drafting by models.
         lookup_s: Of that, asking lookups.
         n_draft_decoded: Tokens that the draft model decoded, its backlog included.
@@ -50,6 +50,7 @@ class StepTimes(NamedTuple):
         is_warm: Whether the step before had the same width, so that no graph was rebuilt.
         had_pause: Whether something foreign happened in between; nothing is learned or charged.
         own_s: Of the seconds, what deciding took.
+        held_s: Further seconds in which the thread did not run, since others used the machine.
     """
 
     n_ctx: int
@@ -64,3 +65,4 @@ class StepTimes(NamedTuple):
     is_warm: bool
     had_pause: bool
     own_s: float = 0.0
+    held_s: float = 0.0

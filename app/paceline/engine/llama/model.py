@@ -153,6 +153,7 @@ class LlamaModel:
         self._output = 0
         self._n_rows_seen = 0
         self._is_async = bool(llama_cpp.llama_supports_gpu_offload())
+        self.computes_here = not self._is_async  # else wide batches may go to a device anyway
         self._views: dict[int, Rows] = {}
 
     # ---------------------------------------------------------------------------- decoding

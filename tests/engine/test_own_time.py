@@ -1,0 +1,113 @@
+"""Whose seconds count: the thread's own where it computes, all of them elsewhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from paceline.engine import own_time
+from paceline.engine.control import Knowledge
+from paceline.engine.control.ledger import Ledger
+from paceline.engine.control.outlook import report
+from paceline.engine.control.pace import Pace
+from paceline.engine.fake import FakeModel, scripted
+from paceline.engine.own_time import own_clock
+
+
+def model(*, computes_here: bool) -> FakeModel:
+    made = FakeModel(scripted("text", 0))
+    made.computes_here = computes_here
+    return made
+
+
+needs_linux = pytest.mark.skipif(
+    not Path("/proc/thread-self/schedstat").exists(), reason="the system does not tell"
+)
+
+
+@needs_linux
+def test_what_others_take_is_not_counted() -> None:
+    clock = own_clock(model(computes_here=True), None)
+    assert clock is not None
+    others = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(2 * (os.cpu_count() or 1))
+    ]
+    try:
+        passed, own, computed = (each() for each in (time.perf_counter, clock, time.thread_time))
+        while time.perf_counter() - passed < 1.0:
+            pass
+        own, computed = clock() - own, time.thread_time() - computed
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert own < 0.8
+    assert own == pytest.approx(computed, abs=0.1)
+
+
+@needs_linux
+def test_what_the_thread_waits_for_sleeping_is_counted() -> None:
+    clock = own_clock(model(computes_here=True))
+    assert clock is not None
+    began = clock()
+    time.sleep(0.2)
+    assert clock() - began > 0.15
+
+
+def test_where_a_device_computes_all_seconds_count() -> None:
+    here, there = model(computes_here=True), model(computes_here=False)
+    assert own_clock(there) is None
+    assert own_clock(here, there) is None
+
+
+def test_a_system_that_does_not_tell_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_time, "_of_thread", threading.local())
+    monkeypatch.setattr(os, "open", mock.Mock(side_effect=FileNotFoundError))
+    assert own_clock(model(computes_here=True)) is None
+
+
+def test_a_long_stall_is_soon_forgotten() -> None:
+    pace = Pace()
+    for _ in range(20):
+        pace.saw_share(0.015, 0.0)
+    pace.saw_share(0.015, 10.0)
+    for _ in range(40):
+        pace.saw_share(0.015, 0.0)
+    assert pace.wait < 1.1
+    pace.saw_share(0.0, 0.0)
+    Pace().saw_share(0.0, 0.0)
+
+
+def test_the_share_that_steps_had_follows_and_comes_back() -> None:
+    pace = Pace()
+    assert pace.wait == 1.0
+    for _ in range(40):
+        pace.saw_share(0.01, 0.005)
+    assert pace.wait == pytest.approx(1.5, rel=0.01)
+    for _ in range(80):
+        pace.saw_share(0.01, 0.0)
+    assert pace.wait == pytest.approx(1.0, rel=0.01)
+
+
+def test_people_are_told_the_seconds_that_pass() -> None:
+    knowledge = Knowledge()
+    for _ in range(4):
+        knowledge.costs.add(1, 0, 0.01)
+        knowledge.pace.saw_plain(0.01)
+    ledger = Ledger()
+    quiet = report(knowledge, ledger, (), turn_id="t", step=1, n_ctx=0)
+    for _ in range(100):
+        knowledge.pace.saw_share(0.01, 0.01)
+    busy = report(knowledge, ledger, (), turn_id="t", step=2, n_ctx=0)
+    assert quiet.plain_s == pytest.approx(0.01)
+    assert busy.plain_s == pytest.approx(0.02, rel=0.01)
+    assert busy.pace == pytest.approx(0.5 * quiet.pace, rel=0.01)
+    assert busy.slack_s / busy.plain_s == pytest.approx(quiet.slack_s / quiet.plain_s)
