@@ -46,9 +46,11 @@ def make(options: argparse.Namespace) -> int:
     # Here, so that the help can be shown where nothing is installed.
     import torch  # noqa: PLC0415
 
+    from demo_pair.learning.memory import keep_memory  # noqa: PLC0415
     from demo_pair.learning.training import PausedError  # noqa: PLC0415
     from demo_pair.recipe import Options, Recipe  # noqa: PLC0415
 
+    keep_memory()
     preset = chosen(options)
     folder = options.folder or CHECKOUT / "build" / "demo-pair" / preset.name
     if options.threads:
@@ -94,7 +96,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--folder", type=Path, help="where everything is kept and goes on from")
     parser.add_argument("--minutes", type=float, help="for both trainings together")
-    parser.add_argument("--batch", type=int, help="rows per step, instead of the preset's")
+    parser.add_argument(
+        "--batch", type=int, help="rows of the greatest length per step, instead of the preset's"
+    )
     parser.add_argument(
         "--only", type=step_names, metavar="STEP,…", help="only these steps, e.g. target,draft"
     )

@@ -17,7 +17,7 @@ from demo_pair.chats.chat import read_chats, write_chats
 from demo_pair.corpus.sources import read_documentation
 from demo_pair.learning.judged import judged
 from demo_pair.learning.network import Network
-from demo_pair.learning.packing import Rows, pack
+from demo_pair.learning.packing import Rows, pack, pack_apart
 from demo_pair.learning.sizes import Preset, Run
 from demo_pair.learning.tokenizer import encode_chats, train_tokenizer
 from demo_pair.learning.tokens import Tokens
@@ -76,13 +76,14 @@ class Recipe:
         target, draft = asdict(preset.target), asdict(preset.draft)
         learning = ["learning/network.py", "learning/training.py", "learning/losses.py"]
         learning += ["learning/batches.py", "learning/packing.py", "learning/schedule.py"]
+        learning += ["learning/by_products.py", "learning/in_parts.py"]
         return [
             Step("chats", "the documentation as questions and answers", [preset.share, sources],
                  ["corpus", "chats"], self._chats),
             Step("tokens", "the tokenizer, and the chats as tokens", target["size"]["n_vocab"],
                  ["learning/tokens.py", "learning/tokenizer.py"], self._tokens),
-            Step("target", "training the target", [preset.length, target], learning, self._target),
-            Step("draft", "distilling the draft from the target", [preset.length, draft], [],
+            Step("target", "training the target", [preset.lengths, target], learning, self._target),
+            Step("draft", "distilling the draft from the target", [preset.lengths, draft], [],
                  self._draft),
             Step("files", "two GGUF files", None, ["learning/gguf_file.py"], self._files),
             Step("evaluation", "losses, acceptance, answers, and the model card", preset.n_judged,
@@ -125,7 +126,7 @@ class Recipe:
         checkpoint = self._folder / f"{part}-{key}.checkpoint"
         training = Training(
             run,
-            self._rows("learnt"),
+            pack_apart(self._read("learnt"), self._preset.lengths, _PACKING_SEED),
             checkpoint,
             teacher=teacher,
             blocks=self._options.blocks,
@@ -138,7 +139,7 @@ class Recipe:
         }
         about: dict[str, object] = {
             "key": key, "steps": training.step, "seconds": round(training.elapsed_s),
-            "batch": run.batch, "length": self._preset.length,
+            "batch": run.batch, "length": self._preset.lengths[-1],
         }  # fmt: skip
         save_pieces(self._folder / part, run.size, tensors, about)
         # What is judged are the weights as they are kept, by networks that nothing compiled.
@@ -173,9 +174,11 @@ class Recipe:
         return made.to(device).eval()
 
     def _rows(self, name: str) -> Rows:
-        return pack(
-            Tokens.load(self._tokens_folder / f"{name}.npz"), self._preset.length, _PACKING_SEED
-        )
+        """Return the rows to judge by: of one length, whatever those to learn from are."""
+        return pack(self._read(name), self._preset.lengths[-1], _PACKING_SEED)
+
+    def _read(self, name: str) -> Tokens:
+        return Tokens.load(self._tokens_folder / f"{name}.npz")
 
     # ------------------------------------------------------------------------------- result
 

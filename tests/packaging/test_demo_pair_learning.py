@@ -20,7 +20,7 @@ from demo_pair.judging.engine import EngineRefusedError, Pair
 from demo_pair.judging.held_out import Judge
 from demo_pair.judging.talking import acceptance, questions, reply, right_answers, workloads_of
 from demo_pair.learning.gguf_file import label_for, write_gguf
-from demo_pair.learning.packing import fill_rows, pack
+from demo_pair.learning.packing import fill_rows, fill_rows_apart, pack, pack_apart
 from demo_pair.learning.schedule import rate_factor
 from demo_pair.learning.sizes import PRESETS, Size
 from demo_pair.learning.tokens import Tokens, assistants
@@ -80,6 +80,29 @@ def test_rows_hold_every_chat_once_and_whole() -> None:
 def test_chats_that_are_too_long_are_cut() -> None:
     rows = pack(tokens(250, 30), 100, seed=1)
     assert sorted((rows.chat > 0).sum(1)) == [30, 100]
+
+
+def test_chats_are_in_the_shortest_rows_that_they_fit_in() -> None:
+    lengths = [20, 100, 21, 5, 300, 64, 20]
+    kinds = pack_apart(tokens(*lengths), (20, 64, 128, 256), seed=1)
+    assert [kind.ids.shape[1] for kind in kinds] == [20, 64, 128, 256]
+    found = [sorted(set(kind.ids[kind.chat > 0].tolist())) for kind in kinds]
+    # The longest is cut; behind that of 100 there is room for those of 21 and 5.
+    assert found == [[1, 7], [6], [2, 3, 4], [5]]
+    assert len(pack_apart(tokens(30, 40), (20, 64), seed=1)[0].ids) == 0
+
+
+def test_rows_of_several_lengths_hold_every_chat_once() -> None:
+    lengths = np.random.default_rng(6).integers(3, 200, 3_000)
+    apart = fill_rows_apart(lengths, (50, 100, 200), np.random.default_rng(1))
+    chats = [chat for rows in apart for row in rows for chat in row]
+    assert sorted(chats) == list(range(len(lengths)))
+    n_places = 0
+    for rows, length, shorter in zip(apart, (50, 100, 200), (0, 50, 100), strict=True):
+        n_places += length * len(rows)
+        assert all(sum(lengths[row]) <= length for row in rows)
+        assert all(max(lengths[row]) > shorter for row in rows)
+    assert sum(lengths) > 0.95 * n_places
 
 
 def test_rows_depend_on_the_seed_alone() -> None:

@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging"))
 from demo_pair import make_demo_pair
 from demo_pair.chats.chat import SPECIAL, asked
 from demo_pair.corpus.sources import INSTALLED
+from demo_pair.learning import by_products, in_parts, precision
 from demo_pair.learning.batches import Batches
 from demo_pair.learning.judged import judged
-from demo_pair.learning.losses import accepted_share, distillation_loss
+from demo_pair.learning.losses import accepted_share, distillation_loss, next_token_loss
 from demo_pair.learning.network import Network, blocks_within, seen_within
 from demo_pair.learning.packing import Rows, pack
 from demo_pair.learning.sizes import PRESETS, Run, Size, with_minutes
@@ -35,13 +39,20 @@ SIZE = Size(32, 2, 2, 1, 64, n_vocab=40)
 CPU = torch.device("cpu")
 
 
-def rows(n: int = 30, length: int = 32) -> Rows:
+def counting(n: int = 30, n_each: int = 10) -> Tokens:
     """Chats that count upwards: easily learnt."""
-    rng = np.random.default_rng(1)
-    chats = [np.arange(start, start + 10) % 37 + 3 for start in rng.integers(0, 37, n)]
-    said = np.tile(np.arange(10) > 3, n)
-    tokens = Tokens(np.concatenate(chats).astype(np.uint16), said, 10 * np.arange(1, n + 1))
-    return pack(tokens, length, seed=1)
+    rng = np.random.default_rng(n_each)
+    chats = [np.arange(start, start + n_each) % 37 + 3 for start in rng.integers(0, 37, n)]
+    said = np.tile(np.arange(n_each) > 3, n)
+    return Tokens(np.concatenate(chats).astype(np.uint16), said, n_each * np.arange(1, n + 1))
+
+
+def rows(n: int = 30, length: int = 32) -> Rows:
+    return pack(counting(n), length, seed=1)
+
+
+def rows_of_two_lengths() -> list[Rows]:
+    return [rows(32, 16), pack(counting(12, 40), 64, seed=1)]
 
 
 def quiet(_line: str) -> None:
@@ -91,11 +102,60 @@ def test_batches_give_every_row_once_per_pass() -> None:
     assert not torch.equal(first.ids, batches.at(len(batches)).ids)
 
 
+def test_batches_of_all_lengths_have_as_many_places_and_come_mixed() -> None:
+    some = rows_of_two_lengths()
+    batches = Batches(some, 1, CPU, seed=3)
+    orders = []
+    for number in range(2):
+        found = [batches.at(number * len(batches) + at).ids for at in range(len(batches))]
+        assert {tuple(ids.shape) for ids in found} == {(4, 16), (1, 64)}
+        for kind in some:
+            length = kind.ids.shape[1]
+            seen = [tuple(row) for ids in found if ids.shape[1] == length for row in ids.tolist()]
+            assert sorted(seen) == sorted(map(tuple, kind.ids.tolist()))
+        orders.append([ids.shape[1] for ids in found])
+    assert batches.tokens == 64
+    assert orders[0] != orders[1]
+    assert orders[0] != sorted(orders[0])
+    assert [batch.ids.shape[1] for batch in batches.of_each_length()] == [16, 64]
+
+
 def test_what_is_wanted_stands_behind_its_place() -> None:
     batch = Batches(rows(), 3, CPU, seed=4).at(1)
     following = torch.roll(batch.ids, -1, 1)[batch.before]
     assert torch.equal(following.long(), batch.wanted)
     assert len(batch.wanted) > 20
+
+
+@pytest.mark.parametrize("n", [20, by_products._PLACES + 30])
+def test_attention_by_products_is_the_same(n: int) -> None:
+    torch.manual_seed(6)
+    chat = (torch.arange(n) // 13).repeat(2, 1)
+    q, k, v = (torch.randn(2, heads, n, 8, requires_grad=True) for heads in (4, 2, 2))
+    seen = seen_within(chat)
+    found = by_products.attention_by_products(q, k, v, seen)
+    each = [part.repeat_interleave(2, 1) for part in (k, v)]
+    wanted = torch.nn.functional.scaled_dot_product_attention(q, *each, attn_mask=seen)
+    torch.testing.assert_close(found, wanted)
+    by_values = torch.randn_like(found)
+    gradients = [torch.autograd.grad(values, (q, k, v), by_values) for values in (found, wanted)]
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+
+
+def test_a_loss_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_parts, "PART", 7)
+    torch.manual_seed(7)
+    hidden, matrix = torch.randn(17, 8, requires_grad=True), torch.randn(40, 8, requires_grad=True)
+    wanted = torch.randint(0, 40, (17,))
+    found = in_parts.loss_in_parts(
+        hidden, matrix, lambda logits, part: next_token_loss(logits, wanted[part])
+    )
+    whole = next_token_loss(hidden @ matrix.t(), wanted)
+    torch.testing.assert_close(found, whole)
+    gradients = [torch.autograd.grad(3 * loss, (hidden, matrix)) for loss in (found, whole)]
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 def test_distillation() -> None:
@@ -105,6 +165,8 @@ def test_distillation() -> None:
     drawn, _ = accepted_share(student, teacher)
     variation = float(distillation_loss(student, teacher, 1.0))
     assert drawn == pytest.approx(1 - variation, abs=1e-5)
+    half = float(distillation_loss(student, teacher, 0.5))
+    assert float(distillation_loss(student, teacher, torch.tensor(0.5))) == pytest.approx(half)
     p, q = teacher.softmax(-1), student.softmax(-1)
     divergence = float((p * (p / q).log()).sum(-1).mean())
     assert float(distillation_loss(student, teacher, 0.0)) == pytest.approx(divergence, rel=1e-4)
@@ -130,9 +192,54 @@ def test_training_learns_and_a_draft_follows(tmp_path: Path) -> None:
     assert found["accepted_drawn"] > 0.8
 
 
-def test_interrupted_training_ends_as_if_it_was_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("narrow_s", "is_faster"), [(0.2, True), (0.9, False), (3.0, False)])
+def test_bfloat16_is_taken_where_it_is_much_faster(
+    narrow_s: float, is_faster: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = {torch.float32: 1.0, torch.bfloat16: narrow_s}
+    monkeypatch.setattr(precision, "_seconds", seconds.__getitem__)
+    assert precision.is_narrow_faster(CPU) is is_faster
+
+
+def test_training_learns_in_bfloat16(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("demo_pair.learning.training.is_narrow_faster", lambda _device: True)
     some = rows()
-    run = Run(SIZE, steps=12, batch=4, rate=1e-2)
+    training = Training(Run(SIZE, 150, batch=4, rate=1e-2), some, tmp_path / "wide", tell=quiet)
+    training.go()
+    assert judged(training.network, some)["loss"] < 0.3
+
+
+def test_training_goes_on_without_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **_more: object) -> None:
+        raise RuntimeError("no compiler here")
+
+    monkeypatch.setattr("demo_pair.learning.training.WORTH_COMPILING", 0)
+    monkeypatch.setattr(torch, "compile", refuse)
+    told: list[str] = []
+    training = Training(Run(SIZE, 3, batch=4, rate=1e-2), rows(), tmp_path / "a", tell=told.append)
+    training.go()
+    assert training.progress == 1
+    assert any("no compiler here" in line for line in told)
+
+
+def test_memory_is_kept_where_there_is_glibc() -> None:
+    code = "from demo_pair.learning.memory import keep_memory; print(keep_memory())"
+    place = Path(__file__).resolve().parents[2] / "packaging"
+    # A process of its own, which alone keeps its memory.
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=place, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == str(platform.libc_ver()[0] == "glibc")
+
+
+@pytest.mark.parametrize("make_rows", [rows, rows_of_two_lengths])
+def test_interrupted_training_ends_as_if_it_was_not(
+    make_rows: Callable[[], Rows | list[Rows]], tmp_path: Path
+) -> None:
+    some = make_rows()
+    run = Run(SIZE, steps=12, batch=1, rate=1e-2)
     whole = Training(run, some, tmp_path / "whole", tell=quiet)
     whole.go()
     parts = Training(run, some, tmp_path / "parts", tell=quiet)

@@ -16,21 +16,22 @@ from torch import Tensor
 
 def next_token_loss(logits: Tensor, wanted: Tensor) -> Tensor:
     """Return the mean surprise in nats; logits (n, vocabulary), wanted ids (n,)."""
-    return F.cross_entropy(logits, wanted)
+    return F.cross_entropy(logits.float(), wanted)
 
 
-def distillation_loss(student: Tensor, teacher: Tensor, variation: float) -> Tensor:
+def distillation_loss(student: Tensor, teacher: Tensor, variation: float | Tensor) -> Tensor:
     """Return how far a student is from its teacher, a mean over places.
 
     Args:
         student: Logits, (n, vocabulary).
         teacher: Logits of the same shape; no gradient goes there.
-        variation: Share of the total variation distance, 0 to 1; the rest is KL.
+        variation: Share of the total variation distance, 0 to 1; the rest is KL. As a tensor
+            where this is compiled, which would be done again for every other number.
     """
-    log_q = F.log_softmax(student, -1)
-    log_p = F.log_softmax(teacher, -1)
+    log_q = F.log_softmax(student.float(), -1)
+    log_p = F.log_softmax(teacher.float(), -1)
     loss = (1 - variation) * F.kl_div(log_q, log_p, log_target=True, reduction="batchmean")
-    if variation:
+    if isinstance(variation, Tensor) or variation:
         loss = loss + variation * 0.5 * (log_q.exp() - log_p.exp()).abs().sum(-1).mean()
     return loss
 

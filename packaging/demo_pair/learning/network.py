@@ -15,6 +15,7 @@ import torch.nn.functional as F  # noqa: N812 - everybody calls it so
 from torch import Tensor, nn
 from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex_attention
 
+from demo_pair.learning.by_products import attention_by_products
 from demo_pair.learning.sizes import N_CONTEXT, Size
 
 Seen: TypeAlias = Tensor | BlockMask
@@ -131,6 +132,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, seen: Seen) -> Tensor:
     """
     if not isinstance(seen, Tensor):
         return flex_attention(q, k, v, block_mask=seen, enable_gqa=True)
+    if q.device.type == "cpu":
+        return attention_by_products(q, k, v, seen)
     times = q.shape[1] // k.shape[1]
     # Written out, because not every kernel that takes a mask takes fewer heads of keys.
     k, v = k.repeat_interleave(times, 1), v.repeat_interleave(times, 1)

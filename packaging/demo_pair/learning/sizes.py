@@ -49,7 +49,7 @@ class Run:
     Attributes:
         size: Its shape.
         steps: Steps of the optimiser; ends earlier where `minutes` are given and over.
-        batch: Rows per step.
+        batch: Rows of the greatest length per step, or as many tokens in shorter rows.
         rate: The highest learning rate.
         minutes: Time; 0: as long as the steps take.
     """
@@ -67,7 +67,7 @@ class Preset:
 
     Attributes:
         share: How much of the documentation is used.
-        length: Tokens of a row.
+        lengths: Tokens of a row, ascending; a chat is in the shortest that it fits in.
         target: The large network.
         draft: The small one.
         n_judged: Held-out chats of each set that the evaluation looks at.
@@ -76,7 +76,7 @@ class Preset:
 
     name: str
     share: float
-    length: int
+    lengths: tuple[int, ...]
     target: Run
     draft: Run
     n_judged: int = 400
@@ -86,20 +86,21 @@ class Preset:
 PRESETS = {
     # Tries every step in some minutes; what comes out babbles.
     "quick": Preset(
-        "quick", 0.04, 512,
+        "quick", 0.04, (512,),
         Run(Size(128, 3, 4, 2, 352), steps=110, batch=4, rate=3e-3),
         Run(Size(64, 1, 2, 1, 192), steps=60, batch=4, rate=3e-3),
         n_judged=6, is_compared=False,
     ),
-    # Some hours on a few cores.
+    # Some hours on a few cores: 8,192 tokens per step, half of them in rows of 256,
+    # where attention costs them little.
     "cpu": Preset(
-        "cpu", 1.0, 1_024,
-        Run(Size(384, 8, 6, 3, 1_024), steps=9_000, batch=8, rate=1.5e-3),
-        Run(Size(192, 2, 4, 2, 512), steps=4_000, batch=8, rate=2e-3),
+        "cpu", 1.0, (256, 512, N_CONTEXT),
+        Run(Size(384, 8, 6, 3, 1_024), steps=9_000, batch=4, rate=1.5e-3),
+        Run(Size(192, 2, 4, 2, 512), steps=4_000, batch=4, rate=2e-3),
     ),
     # 58 and 3.5 million weights: with Q8_0 together below 64 MiB.
     "gpu": Preset(
-        "gpu", 1.0, N_CONTEXT,
+        "gpu", 1.0, (N_CONTEXT,),
         Run(Size(640, 12, 10, 5, 1_664), steps=9_000, batch=32, rate=1.5e-3, minutes=6.3),
         Run(Size(256, 2, 4, 2, 640), steps=9_000, batch=32, rate=3e-3, minutes=1.9),
     ),

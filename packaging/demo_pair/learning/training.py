@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from demo_pair.learning.batches import Batch, Batches
+from demo_pair.learning.in_parts import loss_in_parts
 from demo_pair.learning.losses import distillation_loss, next_token_loss
 from demo_pair.learning.network import Network, Seen, blocks_within, seen_within
 from demo_pair.learning.packing import Rows
+from demo_pair.learning.precision import is_narrow_faster
 from demo_pair.learning.schedule import DECAY_FROM, rate_factor
 from demo_pair.learning.sizes import Run
 
@@ -25,6 +27,8 @@ SEED = 1711
 WEIGHT_DECAY, BETAS, LONGEST_GRADIENT = 0.1, (0.9, 0.95), 1.0
 TELL_EVERY_S, SAVE_EVERY_S = 10.0, 120.0
 MOST_VARIATION = 0.5
+WORTH_COMPILING = 1e14
+"""Additions and multiplications of a run on a processor that takes longer than its compiler."""
 
 Tell = Callable[[str], None]
 
@@ -38,7 +42,7 @@ class Training:
 
     Args:
         run: What is trained and for how long.
-        rows: What is learnt.
+        rows: What is learnt; see `Batches`.
         checkpoint: The file to go on from, if it is there, and to write.
         teacher: The target, for a draft.
         blocks: On a GPU, leave out what attention does not see block by block.
@@ -48,7 +52,7 @@ class Training:
     def __init__(
         self,
         run: Run,
-        rows: Rows,
+        rows: Rows | Sequence[Rows],
         checkpoint: Path,
         *,
         teacher: Network | None = None,
@@ -59,11 +63,14 @@ class Training:
         self._run, self._path, self._blocks, self._tell = run, checkpoint, blocks, tell
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         torch.set_float32_matmul_precision("high")
+        self._is_narrow = is_narrow_faster(self._device)
         self.network = Network(run.size).to(self._device)
         self._teacher = teacher.to(self._device).eval() if teacher else None
         self._batches = Batches(rows, run.batch, self._device, SEED)
         self._optimiser = _optimiser(self.network, run.rate)
         self._see: Callable[[Tensor], Seen] = seen_within
+        self._next_token_loss: Callable[..., Tensor] = next_token_loss
+        self._distillation_loss: Callable[..., Tensor] = distillation_loss
         self.step, self.elapsed_s = 0, 0.0
         if checkpoint.exists():
             self._load()
@@ -86,7 +93,8 @@ class Training:
         """
         if self.progress >= 1:
             return
-        self._tell(f"{self._run.size.n_params / 1e6:.1f} M weights on {self._device}")
+        kind = "bfloat16" if self._is_narrow else "single precision"
+        self._tell(f"{self._run.size.n_params / 1e6:.1f} M weights on {self._device}, {kind}")
         self._compile()
         # Summed on the device: reading it every time would wait for it.
         loss_sum, n_since = torch.zeros((), device=self._device), 0
@@ -127,43 +135,90 @@ class Training:
 
     def _loss(self, batch: Batch) -> Tensor:
         seen = self._see(batch.chat)
-        logits = self.network.logits(self.network(batch.ids, seen)[batch.before])
-        if self._teacher is None:
-            return next_token_loss(logits, batch.wanted)
-        with torch.no_grad():
-            told = self._teacher.logits(self._teacher(batch.ids, seen)[batch.before])
-        past = max(0.0, (self.progress - DECAY_FROM) / (1 - DECAY_FROM))
-        return distillation_loss(logits, told, MOST_VARIATION * past)
+        hidden = self.network(batch.ids, seen)[batch.before]
+        told = None
+        variation = MOST_VARIATION * max(0.0, (self.progress - DECAY_FROM) / (1 - DECAY_FROM))
+        if self._teacher is not None:
+            with torch.no_grad():
+                told = self._teacher(batch.ids, seen)[batch.before]
+
+        def part_loss(logits: Tensor, part: slice) -> Tensor:
+            if self._teacher is None or told is None:
+                return self._next_token_loss(logits, batch.wanted[part])
+            with torch.no_grad():
+                theirs = self._teacher.logits(told[part])
+            return self._distillation_loss(logits, theirs, variation)
+
+        if self._device.type == "cpu":
+            return loss_in_parts(hidden, self.network.token_embd.weight, part_loss)
+        return part_loss(self.network.logits(hidden), slice(None))
 
     def _precision(self) -> torch.autocast:
-        return torch.autocast(
-            self._device.type, torch.bfloat16, enabled=self._device.type == "cuda"
-        )
+        return torch.autocast(self._device.type, torch.bfloat16, enabled=self._is_narrow)
 
     def _compile(self) -> None:
-        """On a GPU, take the fastest way of computing that works there."""
-        if self._device.type != "cuda":
+        """Take the fastest way of computing that works here."""
+        if self._device.type == "cuda":
+            self._compile_for_gpu()
+        elif self._flops > WORTH_COMPILING:
+            self._compile_for_cpu()
+
+    @property
+    def _flops(self) -> float:
+        """Additions and multiplications of the run: two per weight and token, thrice if learnt."""
+        teacher = self._teacher.size.n_params if self._teacher else 0
+        per_token = 6 * self._run.size.n_params + 2 * teacher
+        return float(per_token * self._batches.tokens * self._run.steps)
+
+    def _compile_for_cpu(self) -> None:
+        # One of an earlier training is not to count against how often a layer may be compiled.
+        torch.compiler.reset()
+        try:
+            for layer in self._layers():
+                layer.compile(dynamic=False)  # each length of rows by itself: faster code
+            self._next_token_loss = torch.compile(next_token_loss, dynamic=True)
+            distilled = torch.compile(distillation_loss, dynamic=True)
+            # A number would be compiled into it, and every step has another one.
+            self._distillation_loss = lambda student, teacher, variation: distilled(
+                student, teacher, torch.tensor(variation)
+            )
+            began = time.monotonic()
+            for batch in self._batches.of_each_length():
+                with self._precision():
+                    torch.autograd.backward(self._loss(batch))
+        except Exception as error:  # noqa: BLE001 - whatever a compiler may raise
+            self._tell(f"computing without a compiler: {error!s:.300}")
+            self._do_not_compile()
+            self._next_token_loss, self._distillation_loss = next_token_loss, distillation_loss
             return
+        self._tell(f"compiled in {time.monotonic() - began:.0f} s")
+
+    def _compile_for_gpu(self) -> None:
         ways: list[tuple[Callable[[Tensor], Seen], str]] = [(seen_within, "a mask")]
         if self._blocks:
             ways.insert(0, (blocks_within, "blocks"))
         for see, name in ways:
             self._see = see
             try:
-                for network in (self.network, self._teacher):
-                    for layer in network.blk if network else ():
-                        layer.compile()
+                for layer in self._layers():
+                    layer.compile()
                 with self._precision():
                     torch.autograd.backward(self._loss(self._batches.at(0)))
             except Exception as error:  # noqa: BLE001 - whatever a compiler may raise
                 self._tell(f"attention with {name} does not compile: {error!s:.300}")
-                for network in (self.network, self._teacher):
-                    for layer in network.blk if network else ():
-                        layer._compiled_call_impl = None
+                self._do_not_compile()
                 continue
             self._tell(f"compiled, attention with {name}")
             return
         self._tell("nothing compiles: computing without")
+
+    def _layers(self) -> list[nn.Module]:
+        networks = (self.network, self._teacher) if self._teacher else (self.network,)
+        return [layer for network in networks for layer in network.blk]
+
+    def _do_not_compile(self) -> None:
+        for layer in self._layers():
+            layer._compiled_call_impl = None
 
     def _report(self, loss: float, steps_per_s: float) -> None:
         seen = self.step * self._batches.tokens
