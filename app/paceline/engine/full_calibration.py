@@ -15,6 +15,7 @@ import numpy as np
 from paceline.engine.answers import not_calibrated
 from paceline.engine.control.costs import VerifyCosts
 from paceline.engine.control.draft_costs import DraftCosts
+from paceline.engine.control.learning import MOST_SWITCH
 from paceline.engine.decode_timer import DecodeTimer, Item, items_of, pair_clock
 from paceline.engine.known_costs import BACKLOG, DRAFTER, add_draft_costs, keep_costs
 from paceline.engine.own_time import Clock
@@ -31,7 +32,6 @@ SHORT = 64
 LONG = 1024
 LONG_S = 2.0
 """Tokens of the longer text, and how long filling them in may take."""
-MOST_SWITCH = 0.3
 
 
 def calibrated(

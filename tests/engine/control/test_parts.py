@@ -231,17 +231,20 @@ def test_hope_is_the_mean_of_what_each_class_is_worth(
     chances = [0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.1]
     each = [best_by_hand(accepted, mean, rate, ratios) for accepted in first]
     expected = sum(chance * gain for chance, gain in zip(chances, each, strict=True))
-    got = hope(chances, first, mean, rate, ratios, most=16, each=0.0)
+    got = hope(chances, first, mean, rate, ratios, most=16, each=0.0, switch=0.0)
     assert got == pytest.approx(expected)
 
 
 def test_a_model_that_is_sure_now_and_then_pays_where_doubts_cost_little() -> None:
     first = [0.2, 0.2, 0.2, 0.2, 0.2, 0.95, 0.2]
     seldom = [0.8, 0.0, 0.0, 0.0, 0.0, 0.2, 0.0]
-    assert hope(seldom, first, 0.35, 1.0, MOE, most=16, each=0.02) > 0.0
-    assert hope(seldom, first, 0.35, 1.0, MOE, most=16, each=0.2) < 0.0
+    assert hope(seldom, first, 0.35, 1.0, MOE, most=16, each=0.02, switch=0.0) > 0.0
+    assert hope(seldom, first, 0.35, 1.0, MOE, most=16, each=0.2, switch=0.0) < 0.0
+    assert hope(seldom, first, 0.35, 1.0, MOE, most=16, each=0.02, switch=0.5) < 0.0
     never = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    assert hope(never, first, 0.35, 1.0, MOE, most=16, each=0.02) == pytest.approx(-0.02)
+    assert hope(never, first, 0.35, 1.0, MOE, most=16, each=0.02, switch=0.5) == pytest.approx(
+        -0.02
+    )
 
 
 def test_catching_up_has_to_be_paid_back_before_the_reply_ends() -> None:

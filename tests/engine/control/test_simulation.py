@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import statistics
+from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -200,3 +201,15 @@ def test_the_same_times_give_the_same_decisions() -> None:
     first, second = (reply("cpu", "chat", 0.1, 2, is_known=False) for _ in range(2))
     assert [s.n_drafted for s in first.steps] == [s.n_drafted for s in second.steps]
     assert first.seconds == second.seconds
+
+
+@pytest.mark.parametrize("kind", ["hard", "useless", "chat"])
+@pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)
+def test_where_another_width_costs_nearly_a_step_that_is_speculations_loss(
+    kind: str, curve: Callable[[int], float]
+) -> None:
+    """As with tiny models, whose graph takes as long to be built as to be computed."""
+    for run in range(6):
+        text = write(random.Random(f"{kind}{run}"), KINDS.get(kind, USELESS), 300)
+        machine = Machine(curve, 0.1, random.Random(run), cold=0.8)
+        assert decode(calibrated(curve), text, machine, 300).excess <= 4.3, run

@@ -180,8 +180,8 @@ class Controller:
         kept = _KEPT_BACK if run.saved < -2.0 and run.n_judged >= _JUDGED else 0.0
         if each + catch_up > state.slack - kept:
             return False
-        each_hoped = each if is_known else _HOPED_EACH
-        record.look(accepted, state.rate, state.ratios, most=state.most, each=each_hoped)
+        record.look(accepted, state.rate, state.ratios, most=state.most,
+                    each=each if is_known else _HOPED_EACH, switch=state.switch)  # fmt: skip
         value, is_trial = record.value, record.gate.is_trial
         if catch_up > 1.0:
             n_left = max(knowledge.n_reply - self._learner.n_committed, 8.0)

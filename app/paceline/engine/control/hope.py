@@ -22,6 +22,7 @@ def hope(
     *,
     most: int,
     each: float,
+    switch: float,
 ) -> float:
     """Return the tokens that one step of the model gains over a plain one, less its time.
 
@@ -33,6 +34,8 @@ def hope(
         ratios: Plain steps by width of the batch.
         most: Tokens that may be verified, at least 1.
         each: Plain steps that drafting one token takes.
+        switch: Plain steps that a batch of another width costs once: now and then in any case, and
+            with a model that is seldom sure in every step that verifies something.
 
     Returns:
         Below 0 where drafting costs more than it brings.
@@ -42,7 +45,7 @@ def hope(
     worth = 0.0
     for chance, accepted in zip(chances, first, strict=True):
         survival, likely = accepted, 0.5 * (accepted + mean)
-        best, total = -rate * each, 0.0  # the first token, thrown away
+        best, total = -rate * each, -rate * switch  # the first token, thrown away
         for price in prices:
             total += survival - price
             best = max(best, total)

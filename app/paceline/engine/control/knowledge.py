@@ -58,6 +58,7 @@ class ModelRecord:
         *,
         most: int,
         each: float,
+        switch: float,
     ) -> None:
         """Say anew what is to be hoped, now and then; the arguments are those of `hope.hope`."""
         if self.n_steps < self._n_looked:
@@ -65,7 +66,9 @@ class ModelRecord:
         self._n_looked = self.n_steps + (_LOOK_SOON if self.n_steps < 16 else _LOOK_LATER)
         first = list(map(add, accepted.rates_at(0), accepted.margins))
         chances = self.chances.row(START)
-        self.hope = hope(chances, first, accepted.mean, rate, ratios, most=most, each=each)
+        self.hope = hope(
+            chances, first, accepted.mean, rate, ratios, most=most, each=each, switch=switch
+        )
 
     @property
     def value(self) -> float:

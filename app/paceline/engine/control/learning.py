@@ -21,6 +21,10 @@ _LONG_HIT = 8  # accepted tokens of a lookup that say the text has changed
 _KNOWN = 3  # steps of a width that tell what it costs
 _LONG_PLAIN = 32  # plain steps in a row behind which it is doubted that drafts are so dear
 _ALONE = 2  # times in a row that wide steps alone were off, behind which the table is wrong
+MOST_SWITCH = 1.0
+"""Plain steps that another width may cost: seen with a model of 17 M weights, whose graph takes as
+long to be built as to be computed."""
+_MOST_LESS = 0.3  # of it, what a wide step is not believed to take once it is warm
 _ENOUGH = 9  # plain samples behind which the table's unit stays as it is
 
 
@@ -78,8 +82,9 @@ class Learner:
             if self._n_plain == _LONG_PLAIN:
                 self._n_plain = 0
                 costs.age()
-            extra = 0.0 if is_warm else knowledge.switch * plain
-            self._ledger.book_plain(n_committed, seconds, max(raw - extra, 0.5 * raw))
+            # Behind a wide step it takes longer, since that has emptied caches and graph.
+            needed = raw if is_warm or raw < plain else max(plain, 0.5 * raw)
+            self._ledger.book_plain(n_committed, seconds, needed)
         else:
             self._n_plain = 0
             self._ledger.book(n_committed, booked, plain * pace.drag, seconds)
@@ -160,7 +165,7 @@ class Learner:
         if not step.is_warm:
             if n >= _KNOWN:
                 self._learn_switch((base - expected) / plain)
-            less = knowledge.switch * plain
+            less = min(knowledge.switch, _MOST_LESS) * plain
             raw -= less * raw / base
             base -= less
         turned, is_odd = None, False
@@ -184,9 +189,13 @@ class Learner:
         return turned
 
     def _learn_switch(self, extra: float) -> None:
-        """Count what a step behind a change of width took beyond the expected, in plain steps."""
+        """Count what a step behind a change of width took beyond the expected, in plain steps.
+
+        One that was held up looks the same, so none counts for much more than those before it.
+        """
         switch = self._knowledge.switch
-        counted = 0.0 if extra < 0.0 else extra if extra < 0.3 else 0.3
+        most = min(3.0 * switch + 0.2, MOST_SWITCH)
+        counted = 0.0 if extra < 0.0 else extra if extra < most else most
         self._knowledge.switch = switch + 0.1 * (counted - switch)
 
     def _release(self, *, is_wide_alone: bool) -> None:
