@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -12,6 +10,7 @@ from unittest import mock
 
 import pytest
 
+from paceline.bench.busy import others
 from paceline.engine import own_time
 from paceline.engine.control import Knowledge
 from paceline.engine.control.ledger import Ledger
@@ -36,19 +35,12 @@ needs_linux = pytest.mark.skipif(
 def test_what_others_take_is_not_counted() -> None:
     clock = own_clock(model(computes_here=True), None)
     assert clock is not None
-    others = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        for _ in range(2 * (os.cpu_count() or 1))
-    ]
-    try:
+    with others(2 * (os.cpu_count() or 1)) as go:
+        go()
         passed, own, computed = (each() for each in (time.perf_counter, clock, time.thread_time))
         while time.perf_counter() - passed < 1.0:
             pass
         own, computed = clock() - own, time.thread_time() - computed
-    finally:
-        for other in others:
-            other.kill()
-            other.wait()
     assert own < 0.8
     assert own == pytest.approx(computed, abs=0.1)
 

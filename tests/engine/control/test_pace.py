@@ -20,6 +20,7 @@ from engine.control.simulator import (
     decode,
     write,
 )
+from paceline.engine.control import Controller, StepTimes
 from paceline.engine.control.pace import Pace
 
 WITHIN = 64  # tokens behind a jump
@@ -215,6 +216,19 @@ def test_where_steps_are_held_up_in_turns_the_mean_is_found(
                     n_right += abs(step.believed / true - 1) <= 0.2
     assert n_looks > 300
     assert n_right > share * n_looks, n_right / n_looks
+
+
+def test_one_step_that_waited_is_not_what_all_others_wait() -> None:
+    """Behind quiet steps it is one of them, also where none of those had waited at all."""
+    controller = Controller(knowledge := calibrated(CURVES["cpu"]), [], [], n_most=16)
+    for i in range(40):
+        controller.plan(i, 100)
+        controller.settle()
+        held_s = PLAIN_S if i == 39 else 0.0
+        controller.observe(
+            StepTimes(i, 1, PLAIN_S, 0.0, 0.0, 0, 0, 0, 1, True, False, held_s=held_s)
+        )
+    assert 1.0 < knowledge.pace.wait < 1.1
 
 
 def test_where_it_is_told_what_others_take_speculation_gains_as_if_alone() -> None:

@@ -67,8 +67,7 @@ class Learner:
             return
         rest = seconds - draft_s - lookup_s - step.own_s
         raw = rest if rest > 1e-9 else 1e-9
-        if step.held_s or pace.wait > 1.0:
-            pace.saw_share(seconds, step.held_s)
+        pace.saw_share(seconds, step.held_s)
         scale = costs.context.scale(n_ctx)
         hiccup, turned = self._time(state, step, raw, raw / scale)
         self.last_width = width
@@ -175,9 +174,8 @@ class Learner:
             factor = base / expected
             is_odd = not 1 / far < factor < far
             turned = pace.saw_wide(factor)
-        if (
-            pace.in_doubt or is_odd
-        ) and not pace.is_fickle:  # a hiccup, or the beginning of something
+        # A hiccup, or the beginning of something.
+        if (pace.in_doubt or is_odd) and not pace.is_fickle:
             if not pace.in_doubt:
                 self._held.clear()
             self._held.append((step.width, step.n_ctx, raw))

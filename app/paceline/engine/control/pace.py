@@ -70,29 +70,9 @@ class Pace:
     """
 
     __slots__ = (
-        "_alike",
-        "_before",
-        "_budget",
-        "_counted",
-        "_every",
-        "_far",
-        "_is_asking",
-        "_n_fit",
-        "_n_plain",
-        "_n_since",
-        "_n_wary",
-        "_odd",
-        "_passed",
-        "_plains",
-        "_recent",
-        "drag",
-        "far",
-        "in_doubt",
-        "is_fickle",
-        "plain",
-        "spread",
-        "wait",
-        "wants_plain",
+        "_alike", "_before", "_budget", "_counted", "_every", "_far", "_is_asking", "_n_fit",
+        "_n_plain", "_n_since", "_n_wary", "_odd", "_passed", "_plains", "_recent", "drag", "far",
+        "in_doubt", "is_fickle", "plain", "spread", "wait", "wants_plain",
     )  # fmt: skip
 
     def __init__(self) -> None:
