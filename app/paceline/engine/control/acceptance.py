@@ -183,11 +183,10 @@ class Acceptance:
         return (accepted + prior * self.long_run.rate(cls)) / (self._class_judged(cls) + prior)
 
     def _refresh(self, cls: int) -> list[float]:
-        accepted, judged = self._accepted[cls], self._judged[cls]
+        accepted, judged, long_run = self._accepted[cls], self._judged[cls], self.long_run
         prior = _PRIOR_WEIGHT * self._mass
-        base = (sum(accepted) + prior * self.long_run.rate(cls)) / (sum(judged) + prior)
-        n_long = self.long_run.judged[cls]
-        margin = 0.0
+        base = (sum(accepted) + prior * long_run.rate(cls)) / (sum(judged) + prior)
+        n_long, margin = long_run.judged[cls], 0.0
         if n_long < _FEW:
             margin = min(_Z_LOW * math.sqrt(base * (1.0 - base) / (n_long + 6.0)), 0.9 * base)
             base -= margin

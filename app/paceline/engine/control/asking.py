@@ -11,6 +11,7 @@ from collections.abc import Sequence
 SHARE = 0.01
 _FIRST_S = 2e-5  # what a lookup costs before any was timed
 _KEPT = 0.95
+_NEW = 1 - _KEPT
 _MOST = 4.0  # asks that may be saved up
 
 
@@ -54,7 +55,7 @@ class Asking:
 
     def worth(self, name: str, plain_steps: float) -> None:
         """Count what a proposal was worth, in plain steps; 0 for none."""
-        self._worth[name] = _KEPT * self._worth.get(name, 0.0) + (1 - _KEPT) * plain_steps
+        self._worth[name] = _KEPT * self._worth.get(name, 0.0) + _NEW * plain_steps
 
     def took(self, n_asked: int, seconds: float) -> None:
         """Count the time of a step's asking."""

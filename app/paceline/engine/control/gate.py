@@ -56,17 +56,14 @@ class Gate:
             self._n_good += 1
             if self._n_good >= 16:
                 self._pause, self._n_good = _SHORTEST, 0
-        hope_left = max(hope, 0.0) * max(1.0 - n_seen / _LONG_LOOK, 0.0)
-        may_lose = _HOPED * hope_left
+        may_lose = 0.0
+        if hope > 0.0 and n_seen < _LONG_LOOK:
+            may_lose = _HOPED * (hope * (1.0 - n_seen / _LONG_LOOK))
         if n_seen < (_SHORT_BURST if self._was_shut else _BURST):
-            if -total > max(may_lose, _MOST_LOST):
+            if -total > may_lose and -total > _MOST_LOST:
                 self._shut()
             return
-        mean = total / mass
-        if -total > may_lose and (
-            n_seen >= _LONG_LOOK
-            or mean * mean * mass > _SURE * _SURE * (squares / mass - mean * mean)
-        ):
+        if -total > may_lose and (n_seen >= _LONG_LOOK or _is_sure(total, squares, mass)):
             self._shut()
         else:
             self.is_trial = False
@@ -97,3 +94,9 @@ class Gate:
         self.is_open = self.is_trial = True
         self._mass = self._sum = self._squares = 0.0
         self._n_seen = 0
+
+
+def _is_sure(total: float, squares: float, mass: float) -> bool:
+    """Whether a mean is so far from 0 that it is hardly chance, by its sum and sum of squares."""
+    mean = total / mass
+    return mean * mean * mass > _SURE * _SURE * (squares / mass - mean * mean)

@@ -34,21 +34,23 @@ class ModelRecord:
         chances: Which class of confidence follows which.
         hope: Tokens that its steps should gain, by what is known of its tokens (`hope.py`).
         n_steps: Steps that it drafted.
+        looks_at: With so many of them, what is to be hoped is to be said anew.
+        value: Tokens that a step of its gains over a plain one, less its time at the rate.
     """
 
-    __slots__ = ("_mean", "_n_looked", "chances", "gate", "hope", "n_steps")
+    __slots__ = ("_mean", "chances", "gate", "hope", "looks_at", "n_steps", "value")
 
     def __init__(self, judged: Sequence[float]) -> None:
         self.gate = Gate()
         self.chances = Chances(judged)
         self.hope = 0.0
-        self.n_steps = self._n_looked = 0
-        self._mean = 0.0
+        self.n_steps = self.looks_at = 0
+        self._mean = self.value = 0.0
 
     def begin_reply(self) -> None:
         """Get ready for another text."""
         self.gate.renew()
-        self._n_looked = 0
+        self.looks_at = 0
 
     def look(
         self,
@@ -60,21 +62,14 @@ class ModelRecord:
         each: float,
         switch: float,
     ) -> None:
-        """Say anew what is to be hoped, now and then; the arguments are those of `hope.hope`."""
-        if self.n_steps < self._n_looked:
-            return
-        self._n_looked = self.n_steps + (_LOOK_SOON if self.n_steps < 16 else _LOOK_LATER)
+        """Say anew what is to be hoped; the arguments are those of `hope.hope`."""
+        self.looks_at = self.n_steps + (_LOOK_SOON if self.n_steps < 16 else _LOOK_LATER)
         first = list(map(add, accepted.rates_at(0), accepted.margins))
         chances = self.chances.row(START)
         self.hope = hope(
             chances, first, accepted.mean, rate, ratios, most=most, each=each, switch=switch
         )
-
-    @property
-    def value(self) -> float:
-        """Tokens that a step of its gains over a plain one, less its time at the rate."""
-        n = min(self.n_steps, _N_MEAN)
-        return (HOPED * self.hope + n * self._mean) / (HOPED + n)
+        self._tell_value()
 
     def add(self, gain: float, value: float) -> None:
         """Count one step that it drafted.
@@ -84,8 +79,13 @@ class ModelRecord:
             value: Tokens that it gained over a plain step, less its time at the rate.
         """
         n = self.n_steps = self.n_steps + 1
-        self._mean += (value - self._mean) / min(n, _N_MEAN)
+        self._mean += (value - self._mean) / (n if n < _N_MEAN else _N_MEAN)
+        self._tell_value()
         self.gate.add(gain, self.hope)
+
+    def _tell_value(self) -> None:
+        n = self.n_steps if self.n_steps < _N_MEAN else _N_MEAN
+        self.value = (HOPED * self.hope + n * self._mean) / (HOPED + n)
 
 
 @dataclass
@@ -151,10 +151,11 @@ class Knowledge:
 
     def accepted(self, drafter: str) -> Acceptance:
         """Return a drafter's acceptance, made at its first use."""
-        found = self.acceptance.get(drafter)
-        if found is None:
+        try:  # some eight times in a step, where nothing fails
+            return self.acceptance[drafter]
+        except KeyError:
             found = self.acceptance[drafter] = Acceptance(self.priors.drafter(drafter))
-        return found
+            return found
 
     def model(self, drafter: str) -> ModelRecord:
         """Return a draft model's record, made at its first use."""

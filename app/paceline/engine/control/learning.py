@@ -58,24 +58,30 @@ class Learner:
         """Learn from one step."""
         knowledge = self._knowledge
         pace, costs = knowledge.pace, knowledge.costs
-        n_ctx, width, seconds, draft_s, lookup_s = step[:5]
-        n_committed, is_warm = step.n_committed, step.is_warm
+        # At once: a named tuple's attributes take longer.
+        (n_ctx, width, seconds, draft_s, lookup_s, n_decoded, n_accepted, n_judged, n_committed,
+         is_warm, had_pause, own_s, held_s) = step  # fmt: skip
         knowledge.n_tokens = self.n_committed = self.n_committed + n_committed
-        if step.had_pause:
+        if had_pause:
             self.last_width = 0
-            self._count_tokens(state, step)
+            self._count_tokens(state, n_accepted, n_judged)
             return
-        rest = seconds - draft_s - lookup_s - step.own_s
+        rest = seconds - draft_s - lookup_s - own_s
         raw = rest if rest > 1e-9 else 1e-9
-        pace.saw_share(seconds, step.held_s)
-        scale = costs.context.scale(n_ctx)
-        hiccup, turned = self._time(state, step, raw, raw / scale)
+        pace.saw_share(seconds, held_s)
+        scale, unit = costs.context.scale(n_ctx), costs.plain
+        hiccup, turned = self._time(n_ctx, width, raw, raw / scale, is_warm=is_warm)
+        plain = pace.plain
+        if state.model and plain is not None and unit is not None:
+            n_backlog = state.n_backlog
+            n_decoded = n_decoded or n_backlog + len(state.survivals) - 1
+            state.drafting.add(n_decoded, draft_s * unit / plain, n_backlog)
         self.last_width = width
-        self._count_tokens(state, step)
-        if pace.plain is None:
+        self._count_tokens(state, n_accepted, n_judged)
+        if plain is None:
             return
         booked = seconds - hiccup
-        plain = pace.plain * scale
+        plain *= scale
         if width == 1:  # what it took is what plain decoding would have taken
             self._n_plain += 1
             if self._n_plain == _LONG_PLAIN:
@@ -100,90 +106,90 @@ class Learner:
     # ------------------------------------------------------------------------------- its time
 
     def _time(
-        self, state: StepState, step: StepTimes, raw: float, base: float
+        self, n_ctx: int, width: int, raw: float, base: float, *, is_warm: bool
     ) -> tuple[float, Turned | None]:
         """Let costs and pace learn from the seconds of a step without its drafting.
 
         Args:
-            state: What was decided.
-            step: What became of it.
+            n_ctx: Tokens in its context.
+            width: Those of its batch.
             raw: These seconds.
             base: The same at an empty context, as if its context made it dearer as a plain one.
+            is_warm: See `StepTimes`.
 
         Returns:
             The seconds of a hiccup, which nobody is charged, and whether the pace has turned.
         """
         knowledge = self._knowledge
-        costs, pace = knowledge.costs, knowledge.pace
-        n_ctx, width = step.n_ctx, step.width
+        costs, plain = knowledge.costs, knowledge.pace.plain
         knowledge.n_ctx = n_ctx
-        ratios, unit, plain = costs.ratios(n_ctx), costs.plain, pace.plain
-        if plain is None or unit is None or width >= len(ratios):
-            turned, hiccup = self._time_plain(step, raw, base) if width == 1 else None, 0.0
-        else:
-            n, ratio, model = costs.n_samples(width), ratios[width], state.model
-            hiccup = base - HICCUP * ratio * plain
-            hiccup = hiccup * raw / base if n and hiccup > 0.0 else 0.0
-            if width == 1:
-                turned = self._time_plain(step, raw, base)
-            else:
-                turned = self._time_wide(step, raw, base, ratio * plain, n)
-            if model and pace.plain is not None:
-                n_backlog = state.n_backlog
-                n_decoded = step.n_draft_decoded or n_backlog + len(state.survivals) - 1
-                knowledge.draft_cost(model).add(
-                    n_decoded, step.draft_s * unit / pace.plain, n_backlog
-                )
-        return hiccup, turned
+        ratios = costs.near(n_ctx)[0]
+        if plain is None or costs.plain is None or width >= len(ratios):
+            turned = self._time_plain(n_ctx, raw, base, is_warm=is_warm) if width == 1 else None
+            return 0.0, turned
+        n, expected = costs.n_samples(width), ratios[width] * plain
+        hiccup = base - HICCUP * ratios[width] * plain
+        hiccup = hiccup * raw / base if n and hiccup > 0.0 else 0.0
+        if width == 1:
+            return hiccup, self._time_plain(n_ctx, raw, base, is_warm=is_warm)
+        if not is_warm:
+            if n >= _KNOWN:
+                self._learn_switch((base - expected) / plain)
+            less = min(knowledge.switch, _MOST_LESS) * plain
+            raw -= less * raw / base
+            base -= less
+        return hiccup, self._time_wide(n_ctx, width, raw, base / expected, n)
 
-    def _time_plain(self, step: StepTimes, raw: float, base: float) -> Turned | None:
+    def _time_plain(self, n_ctx: int, raw: float, base: float, *, is_warm: bool) -> Turned | None:
         knowledge = self._knowledge
         costs, pace = knowledge.costs, knowledge.pace
-        if not step.is_warm:
+        if not is_warm:
             if pace.plain is not None:
                 self._learn_switch(base / pace.plain - 1.0)
             pace.saw_other()
             return None
-        knowledge.slope.add(step.n_ctx, raw)
+        knowledge.slope.add(n_ctx, raw)
         was_in_doubt, unit = pace.in_doubt, costs.plain
         turned = pace.saw_plain(base)
         if was_in_doubt and turned is not None:
             self._release(is_wide_alone=turned.is_back)
         if costs.n_samples(1) < _ENOUGH:
             scale = 1.0 if unit is None or pace.plain is None else unit / pace.plain
-            costs.add(1, step.n_ctx, raw * scale)
+            costs.add(1, n_ctx, raw * scale)
         return turned
 
     def _time_wide(
-        self, step: StepTimes, raw: float, base: float, expected: float, n: int
+        self, n_ctx: int, width: int, raw: float, factor: float, n: int
     ) -> Turned | None:
+        """Let them learn from a wide step.
+
+        Args:
+            n_ctx: See `_time`.
+            width: See there.
+            raw: What it would have taken behind a step of the same width.
+            factor: That by what was expected.
+            n: Steps that this rests on.
+        """
         knowledge = self._knowledge
         costs, pace = knowledge.costs, knowledge.pace
         plain, far = pace.plain, pace.far
         assert plain is not None
-        if not step.is_warm:
-            if n >= _KNOWN:
-                self._learn_switch((base - expected) / plain)
-            less = min(knowledge.switch, _MOST_LESS) * plain
-            raw -= less * raw / base
-            base -= less
         turned, is_odd = None, False
         if n < 2:
             pace.saw_speculative()
         else:
-            factor = base / expected
             is_odd = not 1 / far < factor < far
             turned = pace.saw_wide(factor)
         # A hiccup, or the beginning of something.
-        if (pace.in_doubt or is_odd) and not pace.is_fickle:
+        if (is_odd or pace.in_doubt) and not pace.is_fickle:
             if not pace.in_doubt:
                 self._held.clear()
-            self._held.append((step.width, step.n_ctx, raw))
+            self._held.append((width, n_ctx, raw))
         else:
             if self._held:
                 self._held.clear()
             self._n_alone = 0
-            costs.add(step.width, step.n_ctx, raw * (costs.plain or plain) / plain)
+            costs.add(width, n_ctx, raw * (costs.plain or plain) / plain)
         return turned
 
     def _learn_switch(self, extra: float) -> None:
@@ -192,7 +198,8 @@ class Learner:
         One that was held up looks the same, so none counts for much more than those before it.
         """
         switch = self._knowledge.switch
-        most = min(3.0 * switch + 0.2, MOST_SWITCH)
+        most = 3.0 * switch + 0.2
+        most = most if most < MOST_SWITCH else MOST_SWITCH
         counted = 0.0 if extra < 0.0 else extra if extra < most else most
         self._knowledge.switch = switch + 0.1 * (counted - switch)
 
@@ -217,16 +224,15 @@ class Learner:
 
     # ----------------------------------------------------------------------------- its tokens
 
-    def _count_tokens(self, state: StepState, step: StepTimes) -> None:
+    def _count_tokens(self, state: StepState, n_accepted: int, n_judged: int) -> None:
         """Let acceptance learn from what was judged."""
         drafter, n, decision = state.settled
         if not n or drafter == FORCED:
             return
-        knowledge, n_accepted = self._knowledge, step.n_accepted
-        n_judged = step.n_judged if step.n_judged < n else n
-        accepted = knowledge.accepted(drafter)
+        knowledge = self._knowledge
+        n_judged = n_judged if n_judged < n else n
         if drafter == state.model:
-            n_own, extension = len(state.survivals), state.extension
+            accepted, n_own, extension = state.accepted, len(state.survivals), state.extension
             if n <= n_own:
                 accepted.add_classes(state.classes, n_accepted, n_judged)
                 return
@@ -236,6 +242,7 @@ class Learner:
                     extension.confidences, n_accepted - n_own, n_judged - n_own
                 )
         else:
+            accepted = knowledge.accepted(drafter)
             accepted.add(state.best_sure, n_accepted, n_judged)
             if n_judged == n:
                 accepted.verified(decision.expected - 1.0, n_accepted)
@@ -252,14 +259,14 @@ class Learner:
                 gains = knowledge.gains[drafter] = [0.0, 0.0]
             gains[0] = gains[0] * 0.98 + n_committed
             gains[1] = gains[1] * 0.98 + took
-            knowledge.accepted(drafter).long_run.saved += n_committed - took
+            accepted = state.accepted if drafter == model else knowledge.accepted(drafter)
+            accepted.long_run.saved += n_committed - took
         for name in self._models:
-            record = knowledge.model(name)
             if model == name:
                 caught_up = state.cost - state.each * len(state.survivals)
                 took_here = took - caught_up if caught_up > 0.0 else took
-                record.add(
+                state.record.add(
                     n_committed - took_here, n_committed - 1.0 - self.rate * (took_here - 1.0)
                 )
             else:
-                record.gate.wait()
+                knowledge.model(name).gate.wait()

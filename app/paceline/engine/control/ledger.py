@@ -22,6 +22,8 @@ STEPS = 3.5
 """Plain steps that a reply may lose besides; four are promised."""
 CAP = 200.0
 """Plain steps of savings that count at most."""
+_ALLOWED = 1.0 + SHARE
+_NEAR_CAP = 0.9 * CAP
 _REMEMBERED = 64
 _SMALL = 0.6  # plain steps that may be lost in one step as long as they are there
 
@@ -64,8 +66,10 @@ class Ledger:
         self._booked.append((n_committed, seconds, plain, raw))
         self._plain = needed = self._plain + n_committed * plain
         self._spent = spent = self._spent + seconds
-        if needed - spent > 0.9 * CAP * plain:
-            self._spent += max(self.slack(plain) - CAP * plain, 0.0)
+        if needed - spent > _NEAR_CAP * plain:
+            beyond = self.slack(plain) - CAP * plain
+            if beyond > 0.0:
+                self._spent = spent + beyond
 
     def book_plain(self, n_committed: int, seconds: float, plain: float) -> None:
         """Book a plain step, of which `plain` seconds would have been needed anyway."""
@@ -87,7 +91,7 @@ class Ledger:
         """Return the seconds that may still be lost; `plain` are those of a plain step now."""
         needed, n = self._plain, self._n
         average = needed / n if n else plain
-        return (1.0 + SHARE) * needed + STEPS * average + self.extra - self._spent
+        return _ALLOWED * needed + STEPS * average + self.extra - self._spent
 
     @property
     def saved(self) -> float:

@@ -194,8 +194,9 @@ class Pace:
 
     def saw_share(self, seconds: float, held_s: float) -> None:
         """Count how much of the time a step could use: `seconds`, and not `held_s`."""
-        most = _MOST_WAIT * seconds
-        held_s = held_s if held_s < most else most
+        if held_s:
+            most = _MOST_WAIT * seconds
+            held_s = held_s if held_s < most else most
         self._counted = counted = _SHARE_KEPT * self._counted + seconds
         self._passed = passed = _SHARE_KEPT * self._passed + seconds + held_s
         if counted > 0.0:

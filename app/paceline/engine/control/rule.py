@@ -40,8 +40,8 @@ def best_cut(
         rate, 0 for none; and tokens that the step is expected to commit.
     """
     base = 1.0 if last_width == 1 else 1.0 + switch
-    best, best_value, best_total, total = 0, 0.0, 0.0, 0.0
-    width = 1
+    best = width = 1
+    best_value = best_total = total = 0.0
     if len(survivals) > most:
         survivals = survivals[:most]
     for survival in survivals:
@@ -52,8 +52,8 @@ def best_cut(
             cost += switch
         value = total - rate * cost
         if value > best_value:
-            best, best_value, best_total = width - 1, value, total
-    return best, best_value, best_total + 1.0
+            best, best_value, best_total = width, value, total
+    return best - 1, best_value, best_total + 1.0
 
 
 def pays_ahead(

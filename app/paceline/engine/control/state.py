@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from paceline.engine.control.acceptance import Acceptance
 from paceline.engine.control.chances import START, Chances
+from paceline.engine.control.draft_costs import DraftCosts
+from paceline.engine.control.knowledge import ModelRecord
 from paceline.engine.control.steps import Settled
 from paceline.figures import Decision, Reason
 
@@ -47,6 +49,8 @@ class StepState:
         model: Who has drafted, a model or nobody; what follows up to `cls` is of that draft.
         accepted: The model's acceptance.
         chances: Which class of confidence follows which in its drafts.
+        record: How it does.
+        drafting: What its drafting costs.
         counts_chances: Whether this draft is counted there.
         classes: Its tokens' classes of confidence; `cls` is that of the last one.
         survivals: Their chances of survival, as likely as they are.
@@ -63,10 +67,10 @@ class StepState:
 
     __slots__ = (
         "accepted", "best", "best_sure", "careful", "certain", "chances", "classes", "cls", "cost",
-        "counts_chances", "each", "expected", "extension", "has_offer", "is_shut", "last_width",
-        "likely", "mean", "model", "most", "n_asked", "n_backlog", "n_best", "n_room",
-        "noise", "plain", "rate", "ratios", "reason", "scale", "settled", "slack", "survival",
-        "survivals", "switch", "value",
+        "counts_chances", "drafting", "each", "expected", "extension", "has_offer", "is_shut",
+        "last_width", "likely", "mean", "model", "most", "n_asked", "n_backlog", "n_best", "n_room",
+        "noise", "plain", "rate", "ratios", "reason", "record", "scale", "settled", "slack",
+        "survival", "survivals", "switch", "value",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -78,6 +82,8 @@ class StepState:
         self.last_width = 1
         self.accepted: Acceptance
         self.chances: Chances
+        self.record: ModelRecord
+        self.drafting: DraftCosts
         self.classes: list[int] = []
         self.survivals: list[float] = []
         self.best_sure: Sequence[float | None] = ()
