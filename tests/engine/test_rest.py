@@ -7,8 +7,10 @@ import pytest
 from paceline.engine.rest import SHARE, Rest
 
 
-def share_of_decided(own_s: float, step_s: float, n: int = 400) -> float:
-    rest = Rest()
+def share_of_decided(
+    own_s: float, step_s: float, n: int = 400, *, is_doubtful: bool = False
+) -> float:
+    rest = Rest(is_doubtful=is_doubtful)
     n_decided = 0
     for _ in range(n):
         if not rest.takes_step():
@@ -37,6 +39,12 @@ def test_the_first_steps_are_all_decided_on_and_so_are_those_behind_a_draft() ->
         assert [rest.takes_step() for _ in range(17)] == [True] * 16 + [False]
         rest.came_to_nothing(1e-3, 1e-3)
         rest.ends()
+
+
+def test_where_little_is_expected_deciding_takes_less_from_the_beginning() -> None:
+    usual = share_of_decided(60e-6, 1.5e-3, 100)
+    assert share_of_decided(60e-6, 1.5e-3, 100, is_doubtful=True) < 0.4 * usual
+    assert share_of_decided(60e-6, 50e-3, is_doubtful=True) == 1.0
 
 
 def test_a_step_without_time_says_nothing() -> None:

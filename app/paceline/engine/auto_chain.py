@@ -83,6 +83,7 @@ class AutoChain(Chain):
         self._control_now: Controller | None = None
         self._step = _Step()
         self._rest = None if FORCED in self._lookups else Rest()
+        self._resting = _Step(decision=_RESTS)
         self._own_s = self._told_s = 0.0
         self._all = frozenset(member.info.id for member in self._members)
 
@@ -100,10 +101,10 @@ class AutoChain(Chain):
         Raises:
             CancelledError: The user stopped the turn.
         """
-        step = self._step = _Step(history=history, n_history=len(history))
         if self._rest is not None and self._rest.takes_step():
-            step.decision = _RESTS
+            self._step = self._resting
             return NOTHING, 0.0
+        step = self._step = _Step(history=history, n_history=len(history))
         began = _clock()
         control = self._control
         plan = control.plan(len(history) - 1, max(n_max, 0))
@@ -133,7 +134,8 @@ class AutoChain(Chain):
         """Tell the drafters what a step committed; see `Chain.observe`."""
         step = self._step
         if step.model is None and not proposal.parts:  # nobody has seen the step: no need to ask
-            self._behind |= self._all
+            if len(self._behind) < len(self._all):
+                self._behind |= self._all
             return []
         step.n_accepted = n_accepted
         step.n_judged = len(proposal.tokens) - n_discarded
@@ -200,6 +202,8 @@ class AutoChain(Chain):
                 ledger=self._meter.ledger,
             )
             self._meter.ledger = control.ledger
+            if self._rest is not None and self._knowledge.bar:
+                self._rest = Rest(is_doubtful=True)
         return control
 
     def _pass_over(self, member: GuardedDrafter) -> None:

@@ -3,7 +3,8 @@
 On a step of 15 ms nobody notices the 50 µs of Python behind a decision, on one of 1.5 ms they are a
 twentieth of what the promise allows to be lost in all. So as long as steps stay plain, those
 between two decisions are made without asking anybody: as many as it takes for deciding to cost one
-hundredth of the time. A draft that is verified ends that.
+hundredth of the time. A draft that is verified ends that. Where speculation lost by whole replies
+(`control/admission.py`), nothing is expected from the beginning, and deciding may cost less.
 """
 
 from __future__ import annotations
@@ -12,14 +13,22 @@ SHARE = 0.01
 """Of the time of plain steps, what deciding may take while it comes to nothing."""
 _BEFORE = 16  # plain steps in a row behind which nothing is expected of the next one
 _MOST = 16  # steps without a decision in a row: what is missed when the text changes
+_DOUBTFUL = 0.003, 1, 48  # the three where little is expected
 
 
 class Rest:
-    """Says which plain steps are made without a decision; one per reply."""
+    """Says which plain steps are made without a decision; one per reply.
 
-    __slots__ = ("_n_left", "_n_plain", "_own_s")
+    Args:
+        is_doubtful: Whether little is expected of the whole reply.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_before", "_most", "_n_left", "_n_plain", "_own_s", "_share")
+
+    def __init__(self, *, is_doubtful: bool = False) -> None:
+        self._share, self._before, self._most = (
+            _DOUBTFUL if is_doubtful else (SHARE, _BEFORE, _MOST)
+        )
         self._n_left = 0
         self._n_plain = 0
         self._own_s = 0.0
@@ -40,8 +49,8 @@ class Rest:
         """
         self._n_plain += 1
         self._own_s += (own_s - self._own_s) / min(self._n_plain, 8)
-        if self._n_plain >= _BEFORE and step_s > 0.0:
-            self._n_left = min(int(self._own_s / (SHARE * step_s)), _MOST)
+        if self._n_plain >= self._before and step_s > 0.0:
+            self._n_left = min(int(self._own_s / (self._share * step_s)), self._most)
 
     def ends(self) -> None:
         """Something was drafted: every step is decided on again."""

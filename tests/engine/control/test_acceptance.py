@@ -173,6 +173,33 @@ def test_any_other_text_is_refused(change: dict[str, object]) -> None:
         Priors.from_json(json.dumps(data))
 
 
+def test_gains_by_replies_are_kept_and_older_texts_have_none() -> None:
+    priors = Priors()
+    admission = priors.drafter("x").admission
+    for _ in range(5):
+        admission.begin_reply()
+        admission.add(-1.5)
+    admission.begin_reply()
+    priors.strategy(["x", "y"]).add(2.5)
+    priors.close_accounts()
+    read = Priors.from_json(priors.to_json())
+    assert (read.strategy(["x", "y"]).gained, read.strategy(["y"]).gained) == (2.5, 0.0)
+    again = read.drafter("x").admission
+    assert again.gained == pytest.approx(admission.gained, abs=1e-3)
+    assert again.n_replies == pytest.approx(admission.n_replies, abs=1e-3)
+    data = json.loads(priors.to_json())
+    for broken in ([], {"x": 1}, {"x": [1, 2, 3]}, {"x": ["1", 2]}):
+        with pytest.raises(ValueError, match=r"\w"):
+            Priors.from_json(json.dumps(data | {"together": broken}))
+    del data["together"]
+    for broken in ([1.0], [0.0, -1.0], "ab", [0.0, "1"], None, 3):
+        data["drafters"]["x"]["replies"] = broken
+        with pytest.raises(ValueError, match=r"\w"):
+            Priors.from_json(json.dumps(data))
+    del data["drafters"]["x"]["replies"]
+    assert Priors.from_json(json.dumps(data)).drafter("x").admission.n_replies == 0
+
+
 def test_forgetting_takes_what_came_from_texts_alone() -> None:
     knowledge = Knowledge()
     knowledge.costs.add(1, 0, 0.01)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from engine.control.simulator import CURVES, PLAIN_S, calibrated
@@ -239,6 +241,92 @@ def test_a_shut_gate_is_told() -> None:
     assert not plan.models
     assert not controller.wants_model("draft", 1)
     assert controller.settle().decision.reason == "shut"
+
+
+def test_a_model_that_never_paid_is_not_asked() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    for _ in range(6):
+        controller = control(knowledge=knowledge)
+        controller.plan(10, 100)
+        if not controller.wants_model("draft", 1):
+            break
+        controller.goes_on(0.97)
+        n = controller.settle().n
+        controller.observe(times(n + 1, 4 * PLAIN_S, draft_s=2.8 * PLAIN_S, n_draft_decoded=1))
+    else:
+        pytest.fail("it was asked in every reply")
+    assert not controller.plan(10, 100).models
+    assert controller.settle().decision.reason == "shut"
+
+
+def lose(knowledge: Knowledge, n_replies: int, n_tokens: int = 40) -> None:
+    """Have replies in which asking takes time and gives nothing."""
+    for _ in range(n_replies):
+        controller = control("cpu", knowledge=knowledge)
+        for i in range(n_tokens):
+            controller.plan(i, 100)
+            controller.settle()
+            controller.observe(times(1, 1.3 * PLAIN_S, lookup_s=0.3 * PLAIN_S))
+
+
+def test_where_speculation_lost_by_whole_replies_only_sure_drafts_are_verified() -> None:
+    knowledge = calibrated(CURVES["cpu"])
+    lose(knowledge, 3)
+    assert knowledge.bar == 0.0
+    controller = control("cpu", knowledge=knowledge)
+    assert knowledge.bar > 0.0
+    assert not controller.plan(10, 100).models
+    assert controller.offer("suffix", [0.97, 0.2]) > 0
+    assert controller.settle().decision.reason == "shut"
+    controller.observe(times(1, PLAIN_S))
+    controller.plan(11, 100)
+    assert controller.offer("suffix", [0.97] * 12) > knowledge.bar
+    assert controller.settle().decision.reason == "pays"
+
+
+def test_what_a_grammar_forces_needs_no_account() -> None:
+    knowledge = calibrated(CURVES["cpu"])
+    lose(knowledge, 4)
+    controller = Controller(knowledge, [], [FORCED, "suffix"], n_most=16)
+    controller.plan(10, 100)
+    controller.offer(FORCED, [None])
+    assert controller.settle().decision.reason == "forced"
+
+
+def test_another_strategy_has_an_account_of_its_own() -> None:
+    knowledge = calibrated(CURVES["cpu"])
+    lose(knowledge, 4)
+    assert knowledge.bar > 0.0
+    control("cpu", "ngram-mod", knowledge=knowledge)
+    assert knowledge.bar == 0.0
+
+
+def test_short_replies_tell_nothing_of_speculation() -> None:
+    knowledge = calibrated(CURVES["cpu"])
+    lose(knowledge, 12, n_tokens=10)
+    assert knowledge.bar == 0.0
+
+
+def test_whatever_steps_take_it_can_be_learned_from() -> None:
+    for seed in range(150):
+        rng = random.Random(seed)
+        knowledge = calibrated(CURVES["cpu"])
+        controller = control("cpu", "suffix", knowledge=knowledge)
+        for i in range(120):
+            plan = controller.plan(i, 60)
+            if plan.n_max:
+                controller.offer("suffix", [rng.random() for _ in range(8)])
+            if plan.models and controller.wants_model("draft", 1):
+                while controller.goes_on(rng.random()):
+                    pass
+            n = controller.settle().n
+            seconds = 10 ** rng.uniform(-7, 2)
+            n_accepted = rng.randint(0, n)
+            step = times(n + 1, seconds, n_accepted, is_warm=rng.random() < 0.5)
+            controller.observe(step._replace(draft_s=rng.random() * seconds))
+        told = controller.report("turn", 1, 100)
+        assert told.plain_s > 0
+        assert all(cost.seconds > 0 for cost in told.costs)
 
 
 def test_long_contexts_are_learned_between_replies() -> None:

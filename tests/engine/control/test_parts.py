@@ -1,4 +1,4 @@
-"""The controller's smaller parts: gate, ledger, rule, chances, hope, asking, context slope."""
+"""The controller's smaller parts, from gate and ledger to the context's slope."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paceline.engine.control.admission import OF_ALL, OF_ONE, Admission
 from paceline.engine.control.asking import SHARE, Asking
 from paceline.engine.control.chances import START, Chances
 from paceline.engine.control.context_slope import ContextSlope
@@ -91,6 +92,49 @@ def test_another_reply_shortens_the_pause() -> None:
     shut_after(gate, -0.2)
     gate.renew()
     assert 8 < pause_of(gate) < 256
+
+
+def test_a_model_that_sits_out_comes_back_in_a_long_reply() -> None:
+    gate = Gate()
+    gate.sit_out()
+    assert pause_of(gate) == 256
+    assert gate.is_trial
+
+
+# --------------------------------------------------------------------------------- admission
+
+
+def admitted(gains: list[float]) -> list[bool]:
+    """Return whether the model may take part in each of these replies, where it gains so much."""
+    admission, found = Admission(OF_ONE), []
+    for gain in gains:
+        found.append(admission.begin_reply())
+        if found[-1]:
+            admission.add(gain - 1.0)
+            admission.add(1.0)
+    return found
+
+
+def test_a_model_that_loses_by_whole_replies_sits_most_of_them_out() -> None:
+    found = admitted([-2.0] * 60)
+    assert all(found[:3])
+    assert 12 <= sum(found) <= 20
+    assert found[-5:].count(True) == 1  # texts change
+
+
+def test_a_model_that_pays_in_some_replies_takes_part_in_all() -> None:
+    assert all(admitted([-2.0, -1.0, 8.0, -2.0] * 15))
+
+
+def test_a_model_that_begins_to_pay_is_let_in_again() -> None:
+    found = admitted([-2.0] * 20 + [12.0] * 30)
+    assert all(found[-15:])
+
+
+def test_replies_without_a_single_draft_tell_nothing() -> None:
+    admission = Admission(OF_ALL)
+    assert all(admission.begin_reply() for _ in range(20))
+    assert admission.n_replies == 0
 
 
 # ------------------------------------------------------------------------------------ ledger

@@ -75,9 +75,8 @@ class Controller:
         self._plain: dict[Reason, Settled] = {}
         self._gates = [knowledge.model(name).gate for name in self._models]
         if ledger is None:
-            knowledge.begin_reply()
-            for name in self._models:
-                knowledge.model(name).begin_reply()
+            knowledge.begin_reply(self._models, self._lookups, self.ledger)
+        self._bar = knowledge.bar
         self._learner = Learner(knowledge, self.ledger, self._asking, self._models)
 
     def limit(self, n_most: int) -> None:
@@ -153,6 +152,7 @@ class Controller:
         )
         if not is_forced:
             self._asking.worth(drafter, value)
+            n = n if value > self._bar else 0
         if confidences:
             state.has_offer = True
         if n and (not state.best or value > state.value):
@@ -291,8 +291,8 @@ class Controller:
             if n > 0:
                 reason: Reason = "forced" if is_forced else "pays"
                 return self._draft(state.best, n, reason, state.expected)
-        drafted = bool(model) or state.has_offer
-        why: Reason = "dear" if drafted else "shut" if state.is_shut else "nothing"
+        is_dear = (model or state.has_offer) and not self._bar
+        why: Reason = "dear" if is_dear else "shut" if state.is_shut or self._bar else "nothing"
         return self._settle_plain(why)
 
     def observe(self, step: StepTimes) -> None:

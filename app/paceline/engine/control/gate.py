@@ -76,6 +76,11 @@ class Gate:
             if self._n_left <= 0:
                 self._reopen()
 
+    def sit_out(self) -> None:
+        """Stay shut for most replies' length."""
+        self.is_open = False
+        self._n_left = _LONGEST
+
     def renew(self) -> None:
         """Another reply begins, or the text has changed: shorten what is left of a pause."""
         self._pause = max(_SHORTEST, self._pause // 2)

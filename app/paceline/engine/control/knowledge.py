@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from operator import add
 
 from paceline.engine.control.acceptance import Acceptance
+from paceline.engine.control.admission import Admission
 from paceline.engine.control.chances import START, Chances
 from paceline.engine.control.context_slope import ContextSlope
 from paceline.engine.control.costs import VerifyCosts
 from paceline.engine.control.draft_costs import DraftCosts
 from paceline.engine.control.gate import Gate
 from paceline.engine.control.hope import hope
+from paceline.engine.control.ledger import Ledger
 from paceline.engine.control.pace import Pace
 from paceline.engine.control.priors import Priors
 
@@ -20,6 +22,8 @@ HOPED = 6.0
 """Steps that what is hoped of a model counts for beside what its steps gave."""
 _N_MEAN = 32
 _LOOK_SOON, _LOOK_LATER = 4, 16  # steps of a model
+_BAR = 1.0  # tokens
+_TELLING = 16  # tokens of a reply
 _REPLY = 200  # tokens that a reply is expected to have before any was seen
 
 
@@ -105,6 +109,7 @@ class Knowledge:
         slope: How plain steps depend on the context.
         n_ctx: The context of the last step.
         n_tokens: Tokens of the present reply.
+        bar: Tokens that an offer has to be worth; above 0 where speculation lost by whole replies.
     """
 
     costs: VerifyCosts = field(default_factory=VerifyCosts)
@@ -119,9 +124,25 @@ class Knowledge:
     slope: ContextSlope = field(default_factory=ContextSlope)
     n_ctx: int = 0
     n_tokens: int = 0
+    bar: float = 0.0
+    _reply: tuple[Admission, Ledger] | None = None
 
-    def begin_reply(self) -> None:
-        """Note how long the last reply was, and what long contexts cost by now."""
+    def begin_reply(self, models: Sequence[str], lookups: Sequence[str], ledger: Ledger) -> None:
+        """Decide who takes part; note how long the last reply was, and what contexts cost by now.
+
+        Args:
+            models: The draft models of the strategy.
+            lookups: Its lookups.
+            ledger: The reply's account.
+        """
+        self.close_accounts()
+        together = self.priors.strategy((*models, *lookups))
+        is_shut = not together.begin_reply()
+        self._reply, self.bar = (together, ledger), _BAR if is_shut else 0.0
+        for name in models:
+            self.model(name).begin_reply()
+            if not self.priors.drafter(name).admission.begin_reply() or is_shut:
+                self.model(name).gate.sit_out()
         if self.n_tokens:
             self.n_reply += 0.25 * (self.n_tokens - self.n_reply)
             self.n_tokens = 0
@@ -129,6 +150,14 @@ class Knowledge:
         slope = self.slope.fit()
         if slope is not None:
             self.learn_context(slope)
+
+    def close_accounts(self) -> None:
+        """Count what the last reply gained, if it was long enough to tell."""
+        if self._reply is not None and self.n_tokens >= _TELLING:
+            together, ledger = self._reply
+            together.add(ledger.saved_steps)
+        self._reply = None
+        self.priors.close_accounts()
 
     def learn_context(self, slope: float, share: float | None = None) -> None:
         """Say what the context costs; what was seen of it in replies stays as it was there."""
@@ -144,6 +173,7 @@ class Knowledge:
         """
         if not keeps_rates:
             self.priors = Priors()
+            self._reply = None
         self.acceptance.clear()
         self.models.clear()
         self.gains.clear()

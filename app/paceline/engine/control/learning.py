@@ -136,6 +136,7 @@ class Learner:
             if n >= _KNOWN:
                 self._learn_switch((base - expected) / plain)
             less = min(knowledge.switch, _MOST_LESS) * plain
+            less = min(less, 0.5 * base)  # where a plain step is taken for far too long
             raw -= less * raw / base
             base -= less
         return hiccup, self._time_wide(n_ctx, width, raw, base / expected, n)
@@ -268,5 +269,6 @@ class Learner:
                 state.record.add(
                     n_committed - took_here, n_committed - 1.0 - self.rate * (took_here - 1.0)
                 )
+                state.accepted.long_run.admission.add(n_committed - 1.0 - self.rate * (took - 1.0))
             else:
                 knowledge.model(name).gate.wait()

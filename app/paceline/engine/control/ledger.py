@@ -97,3 +97,8 @@ class Ledger:
     def saved(self) -> float:
         """Seconds by which the reply is ahead of plain decoding; negative: behind."""
         return self._plain - self._spent
+
+    @property
+    def saved_steps(self) -> float:
+        """The same in plain steps, of as many as there are tokens; 0 before the first one."""
+        return self.saved * self._n / self._plain if self._plain else 0.0

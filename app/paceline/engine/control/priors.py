@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from paceline.engine.control.admission import OF_ALL, OF_ONE, Admission
 from paceline.engine.control.classes import DEFAULT, N_CLASSES
 
 _WEIGHT = 4.0  # judged tokens that the built-in belief counts for
@@ -25,9 +26,10 @@ class LongRun:
         n_judged: All tokens that were ever judged.
         n_accepted: How many of them were accepted.
         saved: Plain steps that the drafter saved, over all.
+        admission: What a draft model gained in whole replies.
     """
 
-    __slots__ = ("accepted", "judged", "n_accepted", "n_judged", "saved")
+    __slots__ = ("accepted", "admission", "judged", "n_accepted", "n_judged", "saved")
 
     def __init__(self) -> None:
         self.judged = [0.0] * N_CLASSES
@@ -35,6 +37,7 @@ class LongRun:
         self.n_judged = 0
         self.n_accepted = 0
         self.saved = 0.0
+        self.admission = Admission(OF_ONE)
 
     def rate(self, cls: int) -> float:
         """Return what is believed of a class."""
@@ -46,12 +49,13 @@ class LongRun:
 
 
 class Priors:
-    """The long run of every drafter, by its id."""
+    """The long run of every drafter, by its id, and what they gained together in whole replies."""
 
-    __slots__ = ("of",)
+    __slots__ = ("of", "together")
 
     def __init__(self) -> None:
         self.of: dict[str, LongRun] = {}
+        self.together: dict[str, Admission] = {}
 
     def drafter(self, name: str) -> LongRun:
         """Return a drafter's counts, made at its first use."""
@@ -60,11 +64,23 @@ class Priors:
             found = self.of[name] = LongRun()
         return found
 
+    def strategy(self, drafters: Iterable[str]) -> Admission:
+        """Return the account of these drafters together, made at its first use."""
+        return self.together.setdefault("+".join(drafters), Admission(OF_ALL))
+
+    def close_accounts(self) -> None:
+        """Close those of the last reply."""
+        for admission in self.together.values():
+            admission.close()
+        for run in self.of.values():
+            run.admission.close()
+
     def to_json(self) -> str:
         """Return everything as a text."""
         return json.dumps(
             {
                 "version": _VERSION,
+                "together": {name: each.to_json() for name, each in self.together.items()},
                 "drafters": {
                     name: {
                         "judged": [round(x, 3) for x in run.judged],
@@ -72,6 +88,10 @@ class Priors:
                         "n_judged": run.n_judged,
                         "n_accepted": run.n_accepted,
                         "saved": round(run.saved, 3),
+                        "replies": [
+                            round(run.admission.gained, 3),
+                            round(run.admission.n_replies, 3),
+                        ],
                     }
                     for name, run in sorted(self.of.items())
                 },
@@ -101,9 +121,19 @@ class Priors:
                 if run.n_accepted > run.n_judged:
                     raise ValueError("more tokens were accepted than judged")
                 run.saved = _number(held["saved"], -_LARGEST)
+                run.admission = _admission(OF_ONE, held.get("replies", (0.0, 0.0)))  # new in 0.1.0
+            for name, held in data.get("together", {}).items():
+                priors.together[str(name)] = _admission(OF_ALL, held)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"these are no priors: {error}") from error
         return priors
+
+
+def _admission(doubt: float, held: Iterable[object]) -> Admission:
+    gained, n_replies = held
+    found = Admission(doubt)
+    found.gained, found.n_replies = _number(gained, -_LARGEST), _number(n_replies, 0.0)
+    return found
 
 
 def _counts(given: Iterable[object]) -> list[float]:
