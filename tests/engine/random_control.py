@@ -25,6 +25,14 @@ class RandomControl:
         self._settled: Settled | None = None
         self.ledger = Ledger(SHARE)
 
+    @property
+    def n_uncovered(self) -> int:
+        return self._random.randint(0, 9)
+
+    def rested(self, n: int, seconds: float) -> None:
+        assert n > 0
+        assert seconds > 0
+
     def limit(self, n_most: int) -> None:
         self._n_most = n_most
 

@@ -73,6 +73,11 @@ class Script:
     extended: list[tuple[str, int]] = field(default_factory=list)
     steps: list[StepTimes] = field(default_factory=list)
     shadows: list[tuple[str, int, int]] = field(default_factory=list)
+    n_uncovered: int = 0
+    rests: list[tuple[int, float]] = field(default_factory=list)
+
+    def rested(self, n: int, seconds: float) -> None:
+        self.rests.append((n, seconds))
 
     def plan(self, n_ctx: int, n_room: int) -> StepPlan:
         self.rooms.append((n_ctx, n_room))
@@ -569,6 +574,19 @@ def test_where_deciding_takes_too_long_some_steps_are_made_without() -> None:
     assert asked[32]
     assert len(control.steps) == rest.n_decided == sum(asked)
     assert decoder.generated == [step.tokens[0].token for step in steps]
+
+
+def test_while_nothing_can_be_covered_nothing_is_decided() -> None:
+    decoder = decoder_for(FakeModel(random_language(3)), "auto", max_tokens=40)
+    control = Script(n_max=0, reason="ledger", n_uncovered=6)
+    chain = decoder._chain
+    assert isinstance(chain, AutoChain)
+    chain._control_now = control  # type: ignore[assignment]
+    steps = list(decoder.run(PROMPT, lambda _n: None))
+    assert len(control.steps) + sum(n for n, _ in control.rests) == len(steps) - 1 == 39
+    assert [n for n, _ in control.rests[:-1]] == [6] * (len(control.rests) - 1)
+    assert all(seconds > 0 for _, seconds in control.rests)
+    assert {step.decision.reason for step in steps[8:] if step.decision} == {"ledger"}
 
 
 class SlowRest(Rest):

@@ -52,3 +52,13 @@ def test_a_step_without_time_says_nothing() -> None:
     for _ in range(40):
         assert not rest.takes_step()
         rest.came_to_nothing(1e-3, 0.0)
+
+
+def test_it_waits_as_long_as_nothing_could_be_covered() -> None:
+    rest = Rest()
+    rest.waits(3)
+    assert [rest.takes_step() for _ in range(4)] == [True] * 3 + [False]
+    rest.waits(1_000)  # but the text may change
+    assert sum(rest.takes_step() for _ in range(100)) == 16
+    rest.waits(0)
+    assert not rest.takes_step()

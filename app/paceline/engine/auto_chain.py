@@ -84,7 +84,8 @@ class AutoChain(Chain):
         self._step = _Step()
         self._rest = None if FORCED in self._lookups else Rest()
         self._resting = _Step(decision=_RESTS)
-        self._own_s = self._told_s = 0.0
+        self._own_s = self._told_s = self._rested_s = 0.0
+        self._n_rested = 0  # plain steps that the controller has not heard of
         self._all = frozenset(member.info.id for member in self._members)
 
     def tune(self, strategy: Strategy) -> bool:
@@ -107,6 +108,8 @@ class AutoChain(Chain):
         step = self._step = _Step(history=history, n_history=len(history))
         began = _clock()
         control = self._control
+        if self._n_rested:
+            self._tell_of_rest()
         plan = control.plan(len(history) - 1, max(n_max, 0))
         n_most = min(plan.n_max, n_max)
         if n_most < 1:  # the cheapest of steps is a plain one
@@ -144,9 +147,12 @@ class AutoChain(Chain):
     def timed(self, n_ctx: int, width: int, lap: Lap) -> Decision | None:
         """Let the controller learn from the step, and from what was proposed for nothing."""
         step = self._step
-        if step.decision is _RESTS:
+        if step is self._resting:
             self._told_s = 0.0
-            return _RESTS
+            if not lap.had_pause:
+                self._n_rested += 1
+                self._rested_s += lap.seconds - lap.held_s
+            return step.decision
         began = _clock()
         n_committed = len(step.history) - step.n_history
         # Where in the step the thread was held up is not known: so everywhere alike.
@@ -171,7 +177,11 @@ class AutoChain(Chain):
         if self._rest is not None:
             if width > 1 or step.model is not None:
                 self._rest.ends()
+            elif step.decision is not None and step.decision.reason == "ledger":
+                self._resting.decision = step.decision
+                self._rest.waits(self._control.n_uncovered)
             else:
+                self._resting.decision = _RESTS
                 self._rest.came_to_nothing(self._own_s + _clock() - began, lap.seconds)
         self._told_s = _clock() - began  # which falls into the next step
         return step.decision
@@ -182,6 +192,7 @@ class AutoChain(Chain):
 
     def close(self) -> None:
         """Let all drafters go; those that learn from texts see the reply's end before."""
+        self._tell_of_rest()
         for member in self._members:
             self._catch_up(member)
         super().close()
@@ -205,6 +216,11 @@ class AutoChain(Chain):
             if self._rest is not None and self._knowledge.bar:
                 self._rest = Rest(is_doubtful=True)
         return control
+
+    def _tell_of_rest(self) -> None:
+        if self._n_rested:
+            self._control.rested(self._n_rested, self._rested_s)
+            self._n_rested, self._rested_s = 0, 0.0
 
     def _pass_over(self, member: GuardedDrafter) -> None:
         """Let a model see the step that it drafted in, so that nothing rejected stays in it."""

@@ -40,6 +40,10 @@ class Rest:
         self._n_left -= 1
         return True
 
+    def waits(self, n: int) -> None:
+        """Nothing could be covered in the next `n` steps, whatever was proposed."""
+        self._n_left = min(n, self._most)
+
     def came_to_nothing(self, own_s: float, step_s: float) -> None:
         """Count a plain step that was decided on.
 

@@ -276,11 +276,16 @@ def test_where_speculation_lost_by_whole_replies_only_sure_drafts_are_verified()
     controller = control("cpu", knowledge=knowledge)
     assert knowledge.bar > 0.0
     assert not controller.plan(10, 100).models
-    assert controller.offer("suffix", [0.97, 0.2]) > 0
+    assert 0 < controller.offer("suffix", [0.6, 0.2]) < knowledge.bar
     assert controller.settle().decision.reason == "shut"
     controller.observe(times(1, PLAIN_S))
     controller.plan(11, 100)
     assert controller.offer("suffix", [0.97] * 12) > knowledge.bar
+    assert controller.settle().decision.reason == "pays"
+    # A text that drafts do pay in is decided on as ever.
+    controller.observe(times(controller.settle().n + 1, 1.1 * PLAIN_S, n_accepted=3))
+    controller.plan(15, 100)
+    assert controller.offer("suffix", [0.6, 0.2]) > 0
     assert controller.settle().decision.reason == "pays"
 
 

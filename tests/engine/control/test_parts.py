@@ -12,7 +12,7 @@ from paceline.engine.control.chances import START, Chances
 from paceline.engine.control.context_slope import ContextSlope
 from paceline.engine.control.gate import Gate
 from paceline.engine.control.hope import hope, pays_back
-from paceline.engine.control.ledger import CAP, STEPS, Ledger
+from paceline.engine.control.ledger import CAP, STEPS, Ledger, stake, steps_until
 from paceline.engine.control.ledger import SHARE as LEDGER_SHARE
 from paceline.engine.control.rule import best_cut, is_option, pays_ahead
 
@@ -156,6 +156,14 @@ def test_whoever_obeys_the_ledger_keeps_the_promise(
         ledger.book(n, seconds, 1.0, seconds)
         spent, plain = spent + seconds, plain + n
         assert spent <= (1 + LEDGER_SHARE) * plain + STEPS + extra + 1e-9
+
+
+@pytest.mark.parametrize("slack", [-2.0, 0.0, 0.3, 0.9, 3.0])
+@pytest.mark.parametrize("loss", [0.05, 0.5, 0.7, 1.5])
+def test_it_is_known_when_a_loss_will_be_covered(slack: float, loss: float) -> None:
+    n = steps_until(slack, loss)
+    assert n == 0 or stake(slack + LEDGER_SHARE * (n - 1)) < loss
+    assert stake(slack + LEDGER_SHARE * (n + 1.01)) >= loss
 
 
 def test_savings_are_capped() -> None:

@@ -7,6 +7,8 @@ ledger. The theory is that of Leviathan (arXiv 2211.17192) with the costs of Cas
 drafters that were not used are scored on the committed text (HedgeSpec, 2510.20064).
 
 All values are in tokens and plain steps, so that a slower machine changes none of them.
+
+Long: the decisions of one step in their order, and nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from paceline.engine.control.costs import MAX_WIDTH
 from paceline.engine.control.hope import pays_back
 from paceline.engine.control.knowledge import Knowledge
 from paceline.engine.control.learning import Learner
-from paceline.engine.control.ledger import SHARE, Ledger, stake
+from paceline.engine.control.ledger import SHARE, Ledger, stake, steps_until
 from paceline.engine.control.outlook import report
 from paceline.engine.control.rule import best_cut, is_option, pays_ahead
 from paceline.engine.control.state import Drafted, StepState
@@ -35,6 +37,7 @@ _KEPT_BACK = 2.0  # plain steps that a model which has not paid so far may not t
 _JUDGED = 24
 _MOST_CATCHING_UP = 0.75  # of the slack
 _HOPED_EACH = 0.1  # plain steps of a drafted token that was never timed
+_TURNS = 3  # accepted tokens of one step that say that drafts pay in this text
 _WELL_KNOWN = 200  # judged tokens behind which every other unused proposal is enough
 _new = tuple.__new__  # makes a named tuple in half the time
 
@@ -49,6 +52,9 @@ class Controller:
         n_most: Most tokens that a step may verify.
         prefill_s: What the target's prefill of this reply took: a share of it may be lost, too.
         ledger: The reply's account, where another strategy came in between; None: it begins.
+
+    Attributes:
+        n_uncovered: Behind a plan without cover: steps for which there will be none, if plain.
     """
 
     def __init__(
@@ -69,8 +75,7 @@ class Controller:
         self._asking = Asking([name for name in lookups if name != FORCED])
         self._forced = (FORCED,) if FORCED in self._lookups else ()
         self._state = StepState()
-        self._n_drafts = 0
-        self._n_shadows = 0
+        self._n_drafts = self._n_shadows = self.n_uncovered = 0
         self._plans: dict[Reason, StepPlan] = {}
         self._plain: dict[Reason, Settled] = {}
         self._gates = [knowledge.model(name).gate for name in self._models]
@@ -114,6 +119,7 @@ class Controller:
         most = covered if covered < most else most
         allowed = state.certain if self._forced else most
         if allowed < 1:
+            self.n_uncovered = steps_until(slack, noise * careful[2] - 1.0)
             return self._plan_plain("ledger")
         state.plain, state.slack = plain, slack
         state.ratios, state.careful = ratios, careful
@@ -298,6 +304,12 @@ class Controller:
     def observe(self, step: StepTimes) -> None:
         """Learn from what the step was and took."""
         self._learner.observe(self._state, step)
+        if self._bar and step.n_accepted >= _TURNS:
+            self._bar = 0.0
+
+    def rested(self, n: int, seconds: float) -> None:
+        """Count plain steps that were made without asking for a plan."""
+        self._learner.rested(n, seconds)
 
     def shadow(
         self, drafter: str, confidences: Sequence[float | None], n_agreed: int, n_compared: int

@@ -22,7 +22,7 @@ HOPED = 6.0
 """Steps that what is hoped of a model counts for beside what its steps gave."""
 _N_MEAN = 32
 _LOOK_SOON, _LOOK_LATER = 4, 16  # steps of a model
-_BAR = 1.0  # tokens
+_BAR = 0.5  # tokens
 _TELLING = 16  # tokens of a reply
 _REPLY = 200  # tokens that a reply is expected to have before any was seen
 

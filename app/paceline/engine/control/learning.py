@@ -54,6 +54,16 @@ class Learner:
         self.n_committed = knowledge.n_tokens
         self._n_plain = self._n_alone = 0
 
+    def rested(self, n: int, seconds: float) -> None:
+        """Count plain steps that nobody decided on: they are what plain decoding is."""
+        knowledge = self._knowledge
+        knowledge.n_tokens = self.n_committed = self.n_committed + n
+        self._ledger.book_plain(n, seconds, seconds)
+        for name in self._models:
+            gate = knowledge.model(name).gate
+            for _ in range(n):
+                gate.wait()
+
     def observe(self, state: StepState, step: StepTimes) -> None:
         """Learn from one step."""
         knowledge = self._knowledge

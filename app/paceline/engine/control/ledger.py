@@ -37,6 +37,12 @@ def stake(slack: float) -> float:
     return half if half > small else small
 
 
+def steps_until(slack: float, loss: float) -> int:
+    """Return how many plain steps it takes until a step may lose so much; all in plain steps."""
+    needed = loss if loss < _SMALL else 2.0 * loss
+    return int((needed - slack) / SHARE) if needed > slack else 0
+
+
 class Ledger:
     """One reply's account, in seconds.
 
