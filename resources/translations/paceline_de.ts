@@ -1038,6 +1038,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <source>Plain decoding itself, by its repeat before: {:,} of {:,}.</source>
+        <translation>Einfaches Dekodieren selbst, an seiner Wiederholung davor gemessen: {:,} von {:,}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
         <source>The engine stopped working: {}</source>
         <translation>Die Engine arbeitet nicht mehr: {}</translation>
     </message>

@@ -99,6 +99,15 @@ def test_the_bound_of_auto(total_s: float, is_within: bool) -> None:
     assert report([run("a", "draft", 1, 1.0), *runs]).workloads[0].results[0].bound is None
 
 
+def test_the_bound_of_plain_decoding_is_what_noise_alone_does() -> None:
+    seconds = [1.0, 1.3, 1.0, 1.5, 1.0]  # 0.42 and more than before is too long
+    runs = [run("a", "off", i, s) for i, s in enumerate(seconds, 1)]
+    bound = report([*runs, run("a", "auto", 1, 1.0)], ("auto",)).workloads[0].results[0].bound
+    assert bound is not None
+    assert (bound.n_within, bound.n_replies) == (3, 4)
+    assert report(runs[:1]).workloads[0].results[0].bound is None
+
+
 def test_a_reply_of_the_prefill_alone_says_nothing_about_the_bound() -> None:
     runs = [run("a", strategy, 1, 1.0, tokens=(7,)) for strategy in ("off", "auto")]
     assert report(runs, ("auto",)).workloads[0].results[1].bound is None

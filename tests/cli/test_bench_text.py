@@ -49,7 +49,12 @@ def test_the_matrix_marks_the_fastest() -> None:
     assert "draft is the fastest over all workloads: 2.00 times plain decoding" in text
     assert "(2.00 to 2.00 in the repeats)" in text
     assert "auto: all 4 replies took at most 1.02 times" in text
+    assert "Plain decoding itself, by its repeat before, kept to that in 2 of 2 replies" in text
     assert "Every reply has the text of plain decoding." in text
+
+
+def test_without_auto_nothing_is_said_of_its_promise() -> None:
+    assert "kept to that" not in report_text(measured({"off": 1.0, "draft": 0.5}))
 
 
 def test_many_workloads_stand_below_each_other() -> None:

@@ -107,7 +107,8 @@ class Result:
         total_s: Median of the whole time.
         prefill_s: Median of the prompt's time.
         n_tokens: Median length of the reply in tokens.
-        bound: For Auto alone, where a reply had a step.
+        bound: For Auto, where a reply had a step. For plain decoding the same by its own repeat
+            before: what the machine's noise alone does.
     """
 
     strategy: str

@@ -104,7 +104,7 @@ def _result(strategy: str, pairs: Sequence[tuple[_Plain, Run]]) -> Result:
         total_s=statistics.median(run.total_s for run in runs),
         prefill_s=statistics.median(run.prefill_s for run in runs),
         n_tokens=round(statistics.median(len(run.tokens) for run in runs)),
-        bound=_bound(pairs) if is_controlled(strategy) else None,
+        bound=_own_bound(strategy, pairs),
     )
 
 
@@ -123,6 +123,13 @@ def quartiles(values: Sequence[float]) -> Ratio:
         return Ratio(values[0], values[0], values[0])
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
     return Ratio(middle, low, high)
+
+
+def _own_bound(strategy: str, pairs: Sequence[tuple[_Plain, Run]]) -> Bound | None:
+    if strategy == PLAIN:
+        before = {run.repeat: off for off, run in pairs}
+        return _bound([(before[n], run) for _, run in pairs if (n := run.repeat - 1) in before])
+    return _bound(pairs) if is_controlled(strategy) else None
 
 
 def _bound(pairs: Sequence[tuple[_Plain, Run]]) -> Bound | None:

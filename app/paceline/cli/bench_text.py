@@ -185,16 +185,26 @@ def _why(report: Report) -> str:
 
 
 def _auto(report: Report) -> list[str]:
-    lines = []
-    for strategy in report.strategies:
-        bounds = [
-            result.bound
-            for workload in report.workloads
-            if (result := workload.result_of(strategy)) and result.bound
-        ]
-        if bounds:
-            lines.append(f"{strategy}: {_bound(bounds)}")
-    return lines
+    lines = [
+        f"{strategy}: {_bound(bounds)}"
+        for strategy in report.strategies
+        if strategy != PLAIN and (bounds := _bounds(report, strategy))
+    ]
+    noise = _bounds(report, PLAIN)
+    return [*lines, _noise(noise)] if lines and noise else lines
+
+
+def _bounds(report: Report, strategy: str) -> list[Bound]:
+    results = [workload.result_of(strategy) for workload in report.workloads]
+    return [result.bound for result in results if result and result.bound]
+
+
+def _noise(bounds: Sequence[Bound]) -> str:
+    n_within, n = sum(b.n_within for b in bounds), sum(b.n_replies for b in bounds)
+    return (
+        f"Plain decoding itself, by its repeat before, kept to that in {n_within} of {n} replies: "
+        "the rest is the machine's noise."
+    )
 
 
 def _bound(bounds: Sequence[Bound]) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
+from paceline.bench.plan import PLAIN
 from paceline.gui.viewmodels.bench_titles import prompt_title, title_of
 
 if TYPE_CHECKING:
@@ -79,15 +80,24 @@ def left_text(progress: Progress) -> str:
 
 def bound_text(report: Report) -> str:
     """Whether Auto kept to the time that it promises; empty where it did not take part."""
-    bounds = [result.bound for w in report.workloads for result in w.results if result.bound]
-    if not bounds:
+    n_within, n_replies = _kept(report, is_plain=False)
+    if not n_replies:
         return ""
-    n_replies = sum(bound.n_replies for bound in bounds)
-    n_within = sum(bound.n_within for bound in bounds)
-    return _tr(
+    text = _tr(
         "Auto's promise is that no reply takes longer than 1.02 times plain decoding and 4 steps: "
         "{:,} of {:,} kept to it."
     ).format(n_within, n_replies)
+    n_within, n_replies = _kept(report, is_plain=True)
+    if not n_replies:
+        return text
+    noise = _tr("Plain decoding itself, by its repeat before: {:,} of {:,}.")
+    return f"{text} {noise.format(n_within, n_replies)}"
+
+
+def _kept(report: Report, *, is_plain: bool) -> tuple[int, int]:
+    results = [r for w in report.workloads for r in w.results if (r.strategy == PLAIN) == is_plain]
+    bounds = [result.bound for result in results if result.bound]
+    return sum(bound.n_within for bound in bounds), sum(bound.n_replies for bound in bounds)
 
 
 def ending_text(ending: Ending, reason: str, report: Report) -> str:
