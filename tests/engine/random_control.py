@@ -29,9 +29,9 @@ class RandomControl:
     def n_uncovered(self) -> int:
         return self._random.randint(0, 9)
 
-    def rested(self, n: int, seconds: float) -> None:
+    def rested(self, n: int, seconds: float, own_s: float) -> None:
         assert n > 0
-        assert seconds > 0
+        assert seconds > own_s >= 0
 
     def limit(self, n_most: int) -> None:
         self._n_most = n_most

@@ -43,7 +43,7 @@ from paceline.engine.proposal import Proposal
 from paceline.engine.rest import Rest
 from paceline.engine.stats import TurnMeter
 from paceline.engine.step_clock import Lap
-from paceline.errors import CancelledError
+from paceline.errors import CancelledError, UserError
 from paceline.figures import Decision, DraftCount, Reason
 from paceline.messages import SamplingParams
 
@@ -76,7 +76,8 @@ class Script:
     n_uncovered: int = 0
     rests: list[tuple[int, float]] = field(default_factory=list)
 
-    def rested(self, n: int, seconds: float) -> None:
+    def rested(self, n: int, seconds: float, own_s: float) -> None:
+        assert 0 < own_s < seconds  # what an earlier step's learning took
         self.rests.append((n, seconds))
 
     def plan(self, n_ctx: int, n_room: int) -> StepPlan:
@@ -182,6 +183,35 @@ def test_lookups_that_are_planned_are_asked_and_offered_in_their_order() -> None
     assert (a.asked, b.asked, c.asked) == ([("propose", 7)], [("propose", 7)], [])
     assert control.offers == [("a", [0.5] * 4)]  # no proposal is no offer
     assert control.rooms == [(len(PROMPT) - 1, 7)]
+
+
+def test_a_drafter_that_cannot_be_made_is_told_as_such() -> None:
+    with pytest.raises(UserError, match="draft model"):
+        make_chain(parse_strategy("suffix+draft:n_max=auto"), bench(), TurnMeter(), Knowledge())
+
+
+def test_where_drafts_pay_again_every_step_is_decided_on() -> None:
+    chain = auto_chain(Script(), a=Lookup(copy(REPLY, 4)))
+    chain._rest, chain._is_doubtful = Rest(is_doubtful=True), True
+    chain._knowledge.bar = 0.5
+    text = Text(chain)
+    text.commit(text.propose(), "abc", 2)
+    assert chain._is_doubtful
+    chain._knowledge.bar = 0.0
+    text.commit(text.propose(), "abc", 2)
+    assert not chain._is_doubtful
+    for _ in range(15):
+        chain._rest.came_to_nothing(1e-3, 1e-3)
+    assert not chain._rest.takes_step()
+
+
+def test_a_reply_that_is_sat_out_is_decided_on_seldom() -> None:
+    knowledge = Knowledge()
+    knowledge.priors.strategy(["a"]).gained, knowledge.priors.strategy(["a"]).n_replies = -50.0, 9.0
+    chain = AutoChain(strategy(a=Lookup(copy(REPLY, 4))), bench(), TurnMeter(), knowledge)
+    assert chain._control is not None
+    assert knowledge.bar > 0
+    assert chain._is_doubtful
 
 
 @pytest.mark.parametrize("reason", ["plain", "ledger", "shut"])

@@ -74,7 +74,9 @@ class AutoChain(Chain):
     def __init__(
         self, strategy: Strategy, bench: Workbench, meter: TurnMeter, knowledge: Knowledge
     ) -> None:
+        # What closing needs stands first: a drafter that cannot be made closes all others.
         self._behind: set[str] = set()  # who has not seen the last step
+        self._n_rested = 0  # plain steps that the controller has not heard of
         super().__init__(strategy, bench, meter)
         self._meter = meter
         self._knowledge = knowledge
@@ -84,8 +86,8 @@ class AutoChain(Chain):
         self._step = _Step()
         self._rest = None if FORCED in self._lookups else Rest()
         self._resting = _Step(decision=_RESTS)
-        self._own_s = self._told_s = self._rested_s = 0.0
-        self._n_rested = 0  # plain steps that the controller has not heard of
+        self._own_s = self._told_s = self._rested_s = self._rested_own_s = 0.0
+        self._is_doubtful = False
         self._all = frozenset(member.info.id for member in self._members)
 
     def tune(self, strategy: Strategy) -> bool:
@@ -148,10 +150,11 @@ class AutoChain(Chain):
         """Let the controller learn from the step, and from what was proposed for nothing."""
         step = self._step
         if step is self._resting:
-            self._told_s = 0.0
             if not lap.had_pause:
                 self._n_rested += 1
                 self._rested_s += lap.seconds - lap.held_s
+                self._rested_own_s += self._told_s
+            self._told_s = 0.0
             return step.decision
         began = _clock()
         n_committed = len(step.history) - step.n_history
@@ -174,6 +177,8 @@ class AutoChain(Chain):
                 while n_agreed < n_compared and tokens[n_agreed] == committed[n_agreed]:
                     n_agreed += 1
                 self._control.shadow(drafter, proposal.confidences, n_agreed, n_compared)
+        if self._is_doubtful and not self._knowledge.bar:  # drafts pay in this text
+            self._rest, self._is_doubtful = Rest(), False
         if self._rest is not None:
             if width > 1 or step.model is not None:
                 self._rest.ends()
@@ -188,6 +193,7 @@ class AutoChain(Chain):
 
     def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
         """Return what the controller knows by now."""
+        self._tell_of_rest()
         return self._control.report(turn_id, step, n_ctx)
 
     def close(self) -> None:
@@ -214,13 +220,13 @@ class AutoChain(Chain):
             )
             self._meter.ledger = control.ledger
             if self._rest is not None and self._knowledge.bar:
-                self._rest = Rest(is_doubtful=True)
+                self._rest, self._is_doubtful = Rest(is_doubtful=True), True
         return control
 
     def _tell_of_rest(self) -> None:
         if self._n_rested:
-            self._control.rested(self._n_rested, self._rested_s)
-            self._n_rested, self._rested_s = 0, 0.0
+            self._control.rested(self._n_rested, self._rested_s, self._rested_own_s)
+            self._n_rested, self._rested_s, self._rested_own_s = 0, 0.0, 0.0
 
     def _pass_over(self, member: GuardedDrafter) -> None:
         """Let a model see the step that it drafted in, so that nothing rejected stays in it."""

@@ -34,7 +34,7 @@ def recall_what_was_forgotten(pair: LoadedPair) -> None:
 
 
 def keep_acceptance(pair: LoadedPair) -> None:
-    """Keep how often drafts of each kind were accepted; no text is in it."""
+    """Keep how often drafts were accepted and what replies gained; no text is in it."""
     pair.knowledge.close_accounts()
     pair.facts.put(_fact_name(pair), pair.knowledge.priors.to_json())
 

@@ -4,7 +4,8 @@ On a step of 15 ms nobody notices the 50 µs of Python behind a decision, on one
 twentieth of what the promise allows to be lost in all. So as long as steps stay plain, those
 between two decisions are made without asking anybody: as many as it takes for deciding to cost one
 hundredth of the time. A draft that is verified ends that. Where speculation lost by whole replies
-(`control/admission.py`), nothing is expected from the beginning, and deciding may cost less.
+(`control/admission.py`), nothing is expected from the beginning, and deciding may cost less. And as
+long as the ledger covers no draft at all, nothing is decided.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ SHARE = 0.01
 """Of the time of plain steps, what deciding may take while it comes to nothing."""
 _BEFORE = 16  # plain steps in a row behind which nothing is expected of the next one
 _MOST = 16  # steps without a decision in a row: what is missed when the text changes
-_DOUBTFUL = 0.003, 1, 48  # the three where little is expected
+_SHARE_DOUBTFUL, _BEFORE_DOUBTFUL, _MOST_DOUBTFUL = 0.003, 1, 48  # where little is expected
 
 
 class Rest:
@@ -26,9 +27,10 @@ class Rest:
     __slots__ = ("_before", "_most", "_n_left", "_n_plain", "_own_s", "_share")
 
     def __init__(self, *, is_doubtful: bool = False) -> None:
-        self._share, self._before, self._most = (
-            _DOUBTFUL if is_doubtful else (SHARE, _BEFORE, _MOST)
-        )
+        self._share, self._before, self._most = SHARE, _BEFORE, _MOST
+        if is_doubtful:
+            self._share, self._before = _SHARE_DOUBTFUL, _BEFORE_DOUBTFUL
+            self._most = _MOST_DOUBTFUL
         self._n_left = 0
         self._n_plain = 0
         self._own_s = 0.0

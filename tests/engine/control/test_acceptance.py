@@ -177,11 +177,10 @@ def test_gains_by_replies_are_kept_and_older_texts_have_none() -> None:
     priors = Priors()
     admission = priors.drafter("x").admission
     for _ in range(5):
-        admission.begin_reply()
         admission.add(-1.5)
-    admission.begin_reply()
+        admission.close()
     priors.strategy(["x", "y"]).add(2.5)
-    priors.close_accounts()
+    priors.close_accounts(counts=True)
     read = Priors.from_json(priors.to_json())
     assert (read.strategy(["x", "y"]).gained, read.strategy(["y"]).gained) == (2.5, 0.0)
     again = read.drafter("x").admission

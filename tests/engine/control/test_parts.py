@@ -112,6 +112,7 @@ def admitted(gains: list[float]) -> list[bool]:
         if found[-1]:
             admission.add(gain - 1.0)
             admission.add(1.0)
+        admission.close()
     return found
 
 
@@ -133,8 +134,24 @@ def test_a_model_that_begins_to_pay_is_let_in_again() -> None:
 
 def test_replies_without_a_single_draft_tell_nothing() -> None:
     admission = Admission(OF_ALL)
-    assert all(admission.begin_reply() for _ in range(20))
+    for _ in range(20):
+        assert admission.begin_reply()
+        admission.close()
     assert admission.n_replies == 0
+
+
+def test_replies_that_are_too_short_tell_nothing() -> None:
+    admission = Admission(OF_ONE)
+    for _ in range(20):
+        assert admission.begin_reply()
+        admission.add(-3.0)
+        admission.close(counts=False)
+    assert admission.gained == 0
+
+
+def test_one_stall_does_not_decide_many_replies() -> None:
+    assert all(admitted([-1000.0] + [5.0] * 30)[:4])
+    assert all(admitted([-1000.0] + [5.0] * 30)[-20:])
 
 
 # ------------------------------------------------------------------------------------ ledger

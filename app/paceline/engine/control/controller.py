@@ -54,7 +54,7 @@ class Controller:
         ledger: The reply's account, where another strategy came in between; None: it begins.
 
     Attributes:
-        n_uncovered: Behind a plan without cover: steps for which there will be none, if plain.
+        n_uncovered: After a plan with the reason "ledger": plain steps until a draft is covered.
     """
 
     def __init__(
@@ -80,7 +80,10 @@ class Controller:
         self._plain: dict[Reason, Settled] = {}
         self._gates = [knowledge.model(name).gate for name in self._models]
         if ledger is None:
-            knowledge.begin_reply(self._models, self._lookups, self.ledger)
+            own = [name for name in self._lookups if name != FORCED]
+            knowledge.begin_reply(self._models, own, self.ledger)
+        else:
+            knowledge.change_strategy()
         self._bar = knowledge.bar
         self._learner = Learner(knowledge, self.ledger, self._asking, self._models)
 
@@ -304,12 +307,12 @@ class Controller:
     def observe(self, step: StepTimes) -> None:
         """Learn from what the step was and took."""
         self._learner.observe(self._state, step)
-        if self._bar and step.n_accepted >= _TURNS:
-            self._bar = 0.0
+        if self._bar and step.n_accepted >= _TURNS and self._state.settled.drafter != FORCED:
+            self._bar = self._knowledge.bar = 0.0
 
-    def rested(self, n: int, seconds: float) -> None:
-        """Count plain steps that were made without asking for a plan."""
-        self._learner.rested(n, seconds)
+    def rested(self, n: int, seconds: float, own_s: float) -> None:
+        """Count plain steps that were made without asking for a plan; see `Learner.rested`."""
+        self._learner.rested(n, seconds, own_s)
 
     def shadow(
         self, drafter: str, confidences: Sequence[float | None], n_agreed: int, n_compared: int

@@ -22,8 +22,8 @@ HOPED = 6.0
 """Steps that what is hoped of a model counts for beside what its steps gave."""
 _N_MEAN = 32
 _LOOK_SOON, _LOOK_LATER = 4, 16  # steps of a model
-_BAR = 0.5  # tokens
-_TELLING = 16  # tokens of a reply
+_BAR = 0.5  # tokens; usual bets are worth less, and a text that repeats itself more
+_TELLING = 16  # tokens of a reply, in which what was spent could come back
 _REPLY = 200  # tokens that a reply is expected to have before any was seen
 
 
@@ -137,11 +137,12 @@ class Knowledge:
         """
         self.close_accounts()
         together = self.priors.strategy((*models, *lookups))
-        is_shut = not together.begin_reply()
-        self._reply, self.bar = (together, ledger), _BAR if is_shut else 0.0
+        sits_out = not together.begin_reply()
+        self._reply, self.bar = (together, ledger), _BAR if sits_out else 0.0
         for name in models:
             self.model(name).begin_reply()
-            if not self.priors.drafter(name).admission.begin_reply() or is_shut:
+            # In this order: else a model's own turn could fall on replies that all sit out.
+            if sits_out or not self.priors.drafter(name).admission.begin_reply():
                 self.model(name).gate.sit_out()
         if self.n_tokens:
             self.n_reply += 0.25 * (self.n_tokens - self.n_reply)
@@ -151,13 +152,17 @@ class Knowledge:
         if slope is not None:
             self.learn_context(slope)
 
+    def change_strategy(self) -> None:
+        """Another strategy goes on with the reply, which is nobody's account then."""
+        self._reply, self.bar = None, 0.0
+
     def close_accounts(self) -> None:
-        """Count what the last reply gained, if it was long enough to tell."""
-        if self._reply is not None and self.n_tokens >= _TELLING:
+        """Count what the last reply gained, if it was long enough to tell and not sat out."""
+        if self._reply is not None and not self.bar:
             together, ledger = self._reply
             together.add(ledger.saved_steps)
-        self._reply = None
-        self.priors.close_accounts()
+        self._reply, self.bar = None, 0.0
+        self.priors.close_accounts(counts=self.n_tokens >= _TELLING)
 
     def learn_context(self, slope: float, share: float | None = None) -> None:
         """Say what the context costs; what was seen of it in replies stays as it was there."""
@@ -171,9 +176,10 @@ class Knowledge:
         Args:
             keeps_rates: Acceptance in the long run stays, too.
         """
+        self.close_accounts()
+        self.n_tokens = 0
         if not keeps_rates:
             self.priors = Priors()
-            self._reply = None
         self.acceptance.clear()
         self.models.clear()
         self.gains.clear()

@@ -54,11 +54,18 @@ class Learner:
         self.n_committed = knowledge.n_tokens
         self._n_plain = self._n_alone = 0
 
-    def rested(self, n: int, seconds: float) -> None:
-        """Count plain steps that nobody decided on: they are what plain decoding is."""
+    def rested(self, n: int, seconds: float, own_s: float) -> None:
+        """Count plain steps that nobody decided on: they are what plain decoding is.
+
+        Args:
+            n: How many.
+            seconds: What they took.
+            own_s: Of it, what an earlier step's learning took.
+        """
         knowledge = self._knowledge
         knowledge.n_tokens = self.n_committed = self.n_committed + n
-        self._ledger.book_plain(n, seconds, seconds)
+        self._count_plain(n)
+        self._ledger.book_rest(n, seconds, seconds - own_s)
         for name in self._models:
             gate = knowledge.model(name).gate
             for _ in range(n):
@@ -93,10 +100,7 @@ class Learner:
         booked = seconds - hiccup
         plain *= scale
         if width == 1:  # what it took is what plain decoding would have taken
-            self._n_plain += 1
-            if self._n_plain == _LONG_PLAIN:
-                self._n_plain = 0
-                costs.age()
+            self._count_plain(1)
             # Behind a wide step it takes longer, since that has emptied caches and graph.
             needed = raw if is_warm or raw < plain else max(plain, 0.5 * raw)
             self._ledger.book_plain(n_committed, seconds, needed)
@@ -112,6 +116,12 @@ class Learner:
         self._count_gain(state, n_committed, took)
         if state.n_asked:
             self._asking.took(state.n_asked, lookup_s)
+
+    def _count_plain(self, n: int) -> None:
+        self._n_plain += n
+        if self._n_plain >= _LONG_PLAIN:
+            self._n_plain = 0
+            self._knowledge.costs.age()
 
     # ------------------------------------------------------------------------------- its time
 

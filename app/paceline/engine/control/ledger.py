@@ -84,6 +84,12 @@ class Ledger:
         self._spent += seconds
         self._booked.append((0, 0.0, 0.0, 0.0))
 
+    def book_rest(self, n: int, seconds: float, plain: float) -> None:
+        """Book plain steps that nobody decided on, and that `rebook` does not count."""
+        self._n += n
+        self._plain += plain
+        self._spent += seconds
+
     def rebook(self, n_steps: int, plain: float) -> None:
         """Book the last steps again: a plain step took so long then."""
         booked = self._booked
@@ -106,5 +112,5 @@ class Ledger:
 
     @property
     def saved_steps(self) -> float:
-        """The same in plain steps, of as many as there are tokens; 0 before the first one."""
+        """The same in plain steps of this reply; 0 before the first one."""
         return self.saved * self._n / self._plain if self._plain else 0.0

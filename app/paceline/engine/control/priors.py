@@ -1,6 +1,7 @@
 """What is known of a drafter's acceptance in the long run; it outlives turns, and programs.
 
-Counts by class of confidence only: nothing of any text can be told from them.
+Counts by class of confidence, and what whole replies gained: nothing of any text can be told from
+them.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from paceline.engine.control.admission import OF_ALL, OF_ONE, Admission
+from paceline.engine.control.admission import MOST_REPLIES, OF_ALL, OF_ONE, Admission
 from paceline.engine.control.classes import DEFAULT, N_CLASSES
 
 _WEIGHT = 4.0  # judged tokens that the built-in belief counts for
@@ -68,12 +69,12 @@ class Priors:
         """Return the account of these drafters together, made at its first use."""
         return self.together.setdefault("+".join(drafters), Admission(OF_ALL))
 
-    def close_accounts(self) -> None:
-        """Close those of the last reply."""
+    def close_accounts(self, *, counts: bool) -> None:
+        """Close those of the last reply; see `Admission.close`."""
         for admission in self.together.values():
-            admission.close()
+            admission.close(counts=counts)
         for run in self.of.values():
-            run.admission.close()
+            run.admission.close(counts=counts)
 
     def to_json(self) -> str:
         """Return everything as a text."""
@@ -132,7 +133,8 @@ class Priors:
 def _admission(doubt: float, held: Iterable[object]) -> Admission:
     gained, n_replies = held
     found = Admission(doubt)
-    found.gained, found.n_replies = _number(gained, -_LARGEST), _number(n_replies, 0.0)
+    found.gained = _number(gained, -_LARGEST)
+    found.n_replies = min(_number(n_replies, 0.0), MOST_REPLIES)
     return found
 
 
