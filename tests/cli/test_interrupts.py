@@ -96,6 +96,22 @@ def test_a_second_ctrl_c_ends_the_program_at_once() -> None:
     assert process.returncode == 130
 
 
+def test_one_that_comes_while_python_takes_itself_down_changes_nothing() -> None:
+    code = (
+        "import os, signal, sys, time\n"
+        "from paceline.cli.interrupts import Interrupts\n"
+        "def press():\n    os.kill(os.getpid(), signal.SIGINT)\n"
+        "class Late:\n    press = staticmethod(press)\n"
+        "    def __del__(self):\n        self.press()\n        print('late', flush=True)\n"
+        "with Interrupts() as interrupts:\n    press()\n"
+        "    while not interrupts.hit:\n        time.sleep(0.01)\n"
+        "late = Late()\nsys.exit(130)"
+    )
+    with running(command=(sys.executable, "-c", code)) as process:
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, out, err) == (130, "late\n", "")
+
+
 @pytest.mark.parametrize("mode", [[], ["--json"]])
 def test_a_reader_that_has_seen_enough(mode: list[str]) -> None:
     with running(*ENDLESS, *mode) as process:

@@ -7,6 +7,7 @@ waits for it and acts: the first Ctrl+C cancels, the second one ends the program
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import socket
@@ -51,6 +52,9 @@ class Interrupts:
         trace: TracebackType | None,
     ) -> None:
         signal.signal(signal.SIGINT, self._old_handler)
+        if self.hit:
+            # Python takes its handlers down before itself: another Ctrl+C would kill it then.
+            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         signal.set_wakeup_fd(self._old_fd)
         self._writer.send(_STOP)
         self._thread.join()
