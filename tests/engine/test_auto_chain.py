@@ -192,14 +192,14 @@ def test_a_drafter_that_cannot_be_made_is_told_as_such() -> None:
 
 def test_where_drafts_pay_again_every_step_is_decided_on() -> None:
     chain = auto_chain(Script(), a=Lookup(copy(REPLY, 4)))
-    chain._rest, chain._is_doubtful = Rest(is_doubtful=True), True
+    chain._rest = Rest(is_doubtful=True)
     chain._knowledge.bar = 0.5
     text = Text(chain)
     text.commit(text.propose(), "abc", 2)
-    assert chain._is_doubtful
+    assert chain._rest.is_doubtful
     chain._knowledge.bar = 0.0
     text.commit(text.propose(), "abc", 2)
-    assert not chain._is_doubtful
+    assert not chain._rest.is_doubtful
     for _ in range(15):
         chain._rest.came_to_nothing(1e-3, 1e-3)
     assert not chain._rest.takes_step()
@@ -211,7 +211,8 @@ def test_a_reply_that_is_sat_out_is_decided_on_seldom() -> None:
     chain = AutoChain(strategy(a=Lookup(copy(REPLY, 4))), bench(), TurnMeter(), knowledge)
     assert chain._control is not None
     assert knowledge.bar > 0
-    assert chain._is_doubtful
+    assert chain._rest is not None
+    assert chain._rest.is_doubtful
 
 
 @pytest.mark.parametrize("reason", ["plain", "ledger", "shut"])

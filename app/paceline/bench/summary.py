@@ -144,6 +144,20 @@ def _bound(pairs: Sequence[tuple[_Plain, Run]]) -> Bound | None:
     return Bound(sum(part <= 1 for part in parts), len(parts), max(parts))
 
 
+def bound_of(report: Report, strategies: Iterable[str]) -> Bound | None:
+    """Return how these strategies kept to the bound over all workloads; None: nothing tells."""
+    bounds = [
+        result.bound
+        for workload in report.workloads
+        for strategy in strategies
+        if (result := workload.result_of(strategy)) and result.bound
+    ]
+    if not bounds:
+        return None
+    n_within, n_replies = sum(b.n_within for b in bounds), sum(b.n_replies for b in bounds)
+    return Bound(n_within, n_replies, max(b.worst for b in bounds))
+
+
 def common(strategies: Sequence[str], workloads: Sequence[WorkloadResult]) -> list[WorkloadResult]:
     """Return the workloads that all strategies have run which have run at all."""
     ran = [s for s in strategies if any(w.result_of(s) for w in workloads)]

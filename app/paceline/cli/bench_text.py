@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from paceline.bench.plan import PLAIN
-from paceline.bench.summary import acceptance, common, geomean_per_repeat
+from paceline.bench.summary import acceptance, bound_of, common, geomean_per_repeat
 from paceline.catalog.words import duration, weights
 from paceline.cli.table import in_columns
 
@@ -186,36 +186,29 @@ def _why(report: Report) -> str:
 
 def _auto(report: Report) -> list[str]:
     lines = [
-        f"{strategy}: {_bound(bounds)}"
+        f"{strategy}: {_bound(bound)}"
         for strategy in report.strategies
-        if strategy != PLAIN and (bounds := _bounds(report, strategy))
+        if strategy != PLAIN and (bound := bound_of(report, [strategy]))
     ]
-    noise = _bounds(report, PLAIN)
+    noise = bound_of(report, [PLAIN])
     return [*lines, _noise(noise)] if lines and noise else lines
 
 
-def _bounds(report: Report, strategy: str) -> list[Bound]:
-    results = [workload.result_of(strategy) for workload in report.workloads]
-    return [result.bound for result in results if result and result.bound]
-
-
-def _noise(bounds: Sequence[Bound]) -> str:
-    n_within, n = sum(b.n_within for b in bounds), sum(b.n_replies for b in bounds)
+def _noise(bound: Bound) -> str:
     return (
-        f"Plain decoding itself, by its repeat before, kept to that in {n_within} of {n} replies: "
-        "the rest is the machine's noise."
+        f"Plain decoding itself, by its repeat before, kept to that in {bound.n_within} of "
+        f"{bound.n_replies} replies: the rest is the machine's noise."
     )
 
 
-def _bound(bounds: Sequence[Bound]) -> str:
-    n_within, n = sum(b.n_within for b in bounds), sum(b.n_replies for b in bounds)
-    worst = max(b.worst for b in bounds)
-    kept = f"{n_within} of {n} replies"
-    if n_within == n:
+def _bound(bound: Bound) -> str:
+    n = bound.n_replies
+    kept = f"{bound.n_within} of {n} replies"
+    if bound.n_within == n:
         kept = f"all {n} replies" if n > 1 else "the reply"
     return (
         f"{kept} took at most 1.02 times plain decoding and 4 tokens; the slowest took "
-        f"{worst:.0%} of that."
+        f"{bound.worst:.0%} of that."
     )
 
 

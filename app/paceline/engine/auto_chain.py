@@ -87,7 +87,6 @@ class AutoChain(Chain):
         self._rest = None if FORCED in self._lookups else Rest()
         self._resting = _Step(decision=_RESTS)
         self._own_s = self._told_s = self._rested_s = self._rested_own_s = 0.0
-        self._is_doubtful = False
         self._all = frozenset(member.info.id for member in self._members)
 
     def tune(self, strategy: Strategy) -> bool:
@@ -177,9 +176,9 @@ class AutoChain(Chain):
                 while n_agreed < n_compared and tokens[n_agreed] == committed[n_agreed]:
                     n_agreed += 1
                 self._control.shadow(drafter, proposal.confidences, n_agreed, n_compared)
-        if self._is_doubtful and not self._knowledge.bar:  # drafts pay in this text
-            self._rest, self._is_doubtful = Rest(), False
         if self._rest is not None:
+            if self._rest.is_doubtful and not self._knowledge.bar:  # drafts pay in this text
+                self._rest = Rest()
             if width > 1 or step.model is not None:
                 self._rest.ends()
             elif step.decision is not None and step.decision.reason == "ledger":
@@ -220,7 +219,7 @@ class AutoChain(Chain):
             )
             self._meter.ledger = control.ledger
             if self._rest is not None and self._knowledge.bar:
-                self._rest, self._is_doubtful = Rest(is_doubtful=True), True
+                self._rest = Rest(is_doubtful=True)
         return control
 
     def _tell_of_rest(self) -> None:

@@ -20,13 +20,14 @@ _SHARE_DOUBTFUL, _BEFORE_DOUBTFUL, _MOST_DOUBTFUL = 0.003, 1, 48  # where little
 class Rest:
     """Says which plain steps are made without a decision; one per reply.
 
-    Args:
+    Attributes:
         is_doubtful: Whether little is expected of the whole reply.
     """
 
-    __slots__ = ("_before", "_most", "_n_left", "_n_plain", "_own_s", "_share")
+    __slots__ = ("_before", "_most", "_n_left", "_n_plain", "_own_s", "_share", "is_doubtful")
 
     def __init__(self, *, is_doubtful: bool = False) -> None:
+        self.is_doubtful = is_doubtful
         self._share, self._before, self._most = SHARE, _BEFORE, _MOST
         if is_doubtful:
             self._share, self._before = _SHARE_DOUBTFUL, _BEFORE_DOUBTFUL

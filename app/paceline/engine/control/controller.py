@@ -72,7 +72,8 @@ class Controller:
         self._lookups = tuple(lookups)
         self.limit(n_most)
         self.ledger = Ledger(SHARE * prefill_s) if ledger is None else ledger
-        self._asking = Asking([name for name in lookups if name != FORCED])
+        choosable = [name for name in lookups if name != FORCED]
+        self._asking = Asking(choosable)
         self._forced = (FORCED,) if FORCED in self._lookups else ()
         self._state = StepState()
         self._n_drafts = self._n_shadows = self.n_uncovered = 0
@@ -80,11 +81,9 @@ class Controller:
         self._plain: dict[Reason, Settled] = {}
         self._gates = [knowledge.model(name).gate for name in self._models]
         if ledger is None:
-            own = [name for name in self._lookups if name != FORCED]
-            knowledge.begin_reply(self._models, own, self.ledger)
+            knowledge.begin_reply(self._models, choosable, self.ledger)
         else:
             knowledge.change_strategy()
-        self._bar = knowledge.bar
         self._learner = Learner(knowledge, self.ledger, self._asking, self._models)
 
     def limit(self, n_most: int) -> None:
@@ -161,7 +160,7 @@ class Controller:
         )
         if not is_forced:
             self._asking.worth(drafter, value)
-            n = n if value > self._bar else 0
+            n = n if value > self._knowledge.bar else 0
         if confidences:
             state.has_offer = True
         if n and (not state.best or value > state.value):
@@ -300,15 +299,17 @@ class Controller:
             if n > 0:
                 reason: Reason = "forced" if is_forced else "pays"
                 return self._draft(state.best, n, reason, state.expected)
-        is_dear = (model or state.has_offer) and not self._bar
-        why: Reason = "dear" if is_dear else "shut" if state.is_shut or self._bar else "nothing"
+        bar = self._knowledge.bar
+        is_dear = (model or state.has_offer) and not bar
+        why: Reason = "dear" if is_dear else "shut" if state.is_shut or bar else "nothing"
         return self._settle_plain(why)
 
     def observe(self, step: StepTimes) -> None:
         """Learn from what the step was and took."""
         self._learner.observe(self._state, step)
-        if self._bar and step.n_accepted >= _TURNS and self._state.settled.drafter != FORCED:
-            self._bar = self._knowledge.bar = 0.0
+        knowledge = self._knowledge
+        if knowledge.bar and step.n_accepted >= _TURNS and self._state.settled.drafter != FORCED:
+            knowledge.bar = 0.0
 
     def rested(self, n: int, seconds: float, own_s: float) -> None:
         """Count plain steps that were made without asking for a plan; see `Learner.rested`."""

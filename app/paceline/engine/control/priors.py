@@ -89,10 +89,7 @@ class Priors:
                         "n_judged": run.n_judged,
                         "n_accepted": run.n_accepted,
                         "saved": round(run.saved, 3),
-                        "replies": [
-                            round(run.admission.gained, 3),
-                            round(run.admission.n_replies, 3),
-                        ],
+                        "replies": run.admission.to_json(),
                     }
                     for name, run in sorted(self.of.items())
                 },
@@ -122,7 +119,8 @@ class Priors:
                 if run.n_accepted > run.n_judged:
                     raise ValueError("more tokens were accepted than judged")
                 run.saved = _number(held["saved"], -_LARGEST)
-                run.admission = _admission(OF_ONE, held.get("replies", (0.0, 0.0)))  # new in 0.1.0
+                # Texts from before there were accounts have none.
+                run.admission = _admission(OF_ONE, held.get("replies", (0.0, 0.0)))
             for name, held in data.get("together", {}).items():
                 priors.together[str(name)] = _admission(OF_ALL, held)
         except (KeyError, TypeError, AttributeError) as error:

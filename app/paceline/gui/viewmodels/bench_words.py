@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from paceline.bench.plan import PLAIN
+from paceline.bench.summary import bound_of
 from paceline.gui.viewmodels.bench_titles import prompt_title, title_of
 
 if TYPE_CHECKING:
@@ -80,24 +81,18 @@ def left_text(progress: Progress) -> str:
 
 def bound_text(report: Report) -> str:
     """Whether Auto kept to the time that it promises; empty where it did not take part."""
-    n_within, n_replies = _kept(report, is_plain=False)
-    if not n_replies:
+    bound = bound_of(report, [each for each in report.strategies if each != PLAIN])
+    if bound is None:
         return ""
     text = _tr(
         "Auto's promise is that no reply takes longer than 1.02 times plain decoding and 4 steps: "
         "{:,} of {:,} kept to it."
-    ).format(n_within, n_replies)
-    n_within, n_replies = _kept(report, is_plain=True)
-    if not n_replies:
+    ).format(bound.n_within, bound.n_replies)
+    noise = bound_of(report, [PLAIN])
+    if noise is None:
         return text
-    noise = _tr("Plain decoding itself, by its repeat before: {:,} of {:,}.")
-    return f"{text} {noise.format(n_within, n_replies)}"
-
-
-def _kept(report: Report, *, is_plain: bool) -> tuple[int, int]:
-    results = [r for w in report.workloads for r in w.results if (r.strategy == PLAIN) == is_plain]
-    bounds = [result.bound for result in results if result.bound]
-    return sum(bound.n_within for bound in bounds), sum(bound.n_replies for bound in bounds)
+    words = _tr("Plain decoding itself, by its repeat before: {:,} of {:,}.")
+    return f"{text} {words.format(noise.n_within, noise.n_replies)}"
 
 
 def ending_text(ending: Ending, reason: str, report: Report) -> str:
