@@ -53,14 +53,20 @@ TWIN_LAYERS = {"twin-70m": 30, "twin-350m": 188}
 # --------------------------------------------------------------------------------- the models
 
 
-def llama_layer(rng: np.random.Generator, d: int, ff: int, *, mute: bool) -> dict[str, Tensor]:
-    """The tensors of one layer; a mute one computes everything and adds nothing."""
+def llama_layer(
+    rng: np.random.Generator, d: int, ff: int, *, mute: bool, kv: int | None = None
+) -> dict[str, Tensor]:
+    """The tensors of one layer; a mute one computes everything and adds nothing.
+
+    Keys and values have `kv` columns: fewer than `d` where several heads share one of them.
+    """
+    kv = d if kv is None else kv
     return {
         "attn_norm": norm(rng, d),
         "ffn_norm": norm(rng, d),
         "attn_q": q8(rng, d, d),
-        "attn_k": q8(rng, d, d),
-        "attn_v": q8(rng, d, d),
+        "attn_k": q8(rng, d, kv),
+        "attn_v": q8(rng, d, kv),
         "attn_output": zeros(d, d) if mute else q8(rng, d, d),
         "ffn_gate": q8(rng, d, ff),
         "ffn_up": q8(rng, d, ff),
@@ -74,9 +80,10 @@ def twin(name: str) -> Gguf:
     rng = np.random.default_rng(70)
     first = 1 + max(int(key.split(".")[1]) for key in model.tensors if key.startswith("blk."))
     d, ff = model.tensors["blk.0.ffn_up.weight"].shape
+    _, kv = model.tensors["blk.0.attn_k.weight"].shape
     last = first + TWIN_LAYERS[name]
     for layer in range(first, last):
-        for part, tensor in llama_layer(rng, d, ff, mute=True).items():
+        for part, tensor in llama_layer(rng, d, ff, mute=True, kv=kv).items():
             model.tensors[f"blk.{layer}.{part}.weight"] = tensor
     model.set(general__name=f"Paceline heavy {name}", llama__block_count=last)
     return model

@@ -138,6 +138,19 @@ def test_a_tiny_model_loads_and_decodes(load: Any, name: str) -> None:
         assert len(set(model.greedy([400], 20))) > 5
 
 
+def test_heads_may_share_keys(load: Any, tmp_path: Path) -> None:
+    model = make_pairs.tiny("shared-keys")
+    model.set(llama__attention__head_count_kv=1)
+    for layer in range(2):
+        parts = make_pairs.llama_layer(np.random.default_rng(layer), 64, 128, mute=False, kv=32)
+        for part, tensor in parts.items():
+            model.tensors[f"blk.{layer}.{part}.weight"] = tensor
+    with (tmp_path / "shared.gguf").open("wb") as out:
+        model.write(out)
+    shared = load(tmp_path / "shared.gguf")
+    assert np.isfinite(shared.decode(shared.tokenize(PROMPT))).all()
+
+
 def test_tiny_vocabularies(load: Any) -> None:
     plain, other, big = (
         load("tiny-target"),
