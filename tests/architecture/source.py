@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -19,14 +20,15 @@ class Module:
     place: str
     text: str
 
-    @property
+    @cached_property
     def tree(self) -> ast.Module:
         return ast.parse(self.text)
 
 
-def modules() -> list[Module]:
+@cache
+def modules() -> tuple[Module, ...]:
     """Every module of the program."""
-    return [_read(path) for path in sorted(PACKAGE.rglob("*.py"))]
+    return tuple(_read(path) for path in sorted(PACKAGE.rglob("*.py")))
 
 
 def _read(path: Path) -> Module:

@@ -15,10 +15,13 @@ from architecture.source import APP, modules
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Imports every module afresh and reports, by module, what the interpreter's audit hooks saw.
+# Imports every module twice and reports, by module, what the interpreter's audit hooks saw. The
+# second time each one comes behind those that it needs, so it is run by itself; of two that need
+# each other, the one that came second comes first.
 WATCH = """
 import importlib, json, os, sys, threading
-current, seen, has_qt = None, {}, False
+from importlib.machinery import SourceFileLoader
+current, seen, has_qt, finished = None, {}, False, []
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND
 
 def note(what):
@@ -39,17 +42,27 @@ def start(self, _start=threading.Thread.start):  # no audit event tells of threa
     note("starts a thread")
     _start(self)
 
-sys.addaudithook(hook)
-threading.Thread.start = start
-for name in sys.argv[1:]:
+def run(self, module, _run=SourceFileLoader.exec_module):
+    _run(self, module)
+    finished.append(module.__name__)
+
+def import_all(names):
+    global current, has_qt
     for loaded in [m for m in sys.modules if m.split(".")[0] == "paceline"]:
         del sys.modules[loaded]
-    current = name
-    importlib.import_module(name)
-    if "PySide6" in sys.modules and not has_qt:
-        has_qt = True  # it cannot be loaded twice, so only the first one is told
-        note("loads PySide6")
+    for current in names:
+        importlib.import_module(current)
+        if "PySide6" in sys.modules and not has_qt:
+            has_qt = True  # it cannot be loaded twice, so only the first one is told
+            note("loads PySide6")
     current = None
+
+sys.addaudithook(hook)
+threading.Thread.start = start
+SourceFileLoader.exec_module = run
+wanted = set(sys.argv[1:])
+import_all(sys.argv[1:])
+import_all([name for name in finished if name in wanted])
 print(json.dumps(seen))
 """
 
@@ -95,7 +108,7 @@ def test_importing_the_window_does_nothing_either(tmp_path: Path) -> None:
     [
         ("import PySide6.QtCore", "PySide6"),
         ("open('notes.txt', 'w').close()", "notes.txt"),
-        ("import pathlib; pathlib.Path('folder').mkdir()", "os.mkdir"),
+        ("import pathlib; pathlib.Path('folder').mkdir(exist_ok=True)", "os.mkdir"),
         ("import socket; socket.socket().close()", "socket"),
         ("import threading; threading.Thread(target=print, daemon=True).start()", "thread"),
         ("import subprocess, sys; subprocess.run([sys.executable, '-c', ''])", "subprocess"),
