@@ -77,7 +77,8 @@ CAUSES = {
     "folders with --venv DIR and the variable PACELINE_WHEEL_CACHE",
 }
 PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile"  # a file's tests share loaded models
-CHECKS = ("ruff check .", "ruff format --check .", "mypy", "lint-imports", PYTEST)
+COMPILE = "python -m compileall -q app"  # hundreds of tests start the program anew
+CHECKS = ("ruff check .", "ruff format --check .", "mypy", "lint-imports", COMPILE, PYTEST)
 
 
 class BootstrapError(Exception):
