@@ -9,7 +9,15 @@ from PySide6.QtWidgets import QApplication
 
 from paceline.gui import motion
 from paceline.gui.scale import BASE_PX
-from paceline.gui.theme import Theme, ThemeController, ThemeMode, apply_theme, install_fonts
+from paceline.gui.theme import (
+    Theme,
+    ThemeController,
+    ThemeMode,
+    apply_basics,
+    apply_sheet,
+    apply_theme,
+    install_fonts,
+)
 from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX
 
 if TYPE_CHECKING:
@@ -44,11 +52,14 @@ class Appearance(QObject):
         install_fonts(resources / "fonts")
         motion.choose(settings.motion)
         self.themes = ThemeController(settings.theme, self)
-        self._dress(self.themes.current)
+        if isinstance(app := QApplication.instance(), QApplication):
+            apply_basics(app, self.themes.current, self._font_px)
         self.themes.changed.connect(self._on_theme_changed)
 
     def connect_to(self, window: MainWindow) -> None:
-        """Dress this window, too, and do what its menu asks for."""
+        """Dress this window, which is built, and do what its menu asks for."""
+        if isinstance(app := QApplication.instance(), QApplication):
+            apply_sheet(app, self.themes.current)
         window.chat_pane.chat.set_motion(motion.reduces())
         self.motion_changed.connect(window.chat_pane.chat.set_motion)
         self._window = window
