@@ -15,6 +15,7 @@ import pytest
 from catalog.download.conftest import MB, REPO, SIZE, Watch, settled
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download.downloads import Downloads
+from paceline.catalog.download.journal import Journal
 from paceline.catalog.download.values import DownloadRequest, DownloadState
 from paceline.errors import UserError
 
@@ -35,6 +36,27 @@ def test_a_file_arrives_whole(
     assert watch.statuses(download) == ["waiting", "running", "done"]
     assert [path.name for path in folder.iterdir()] == ["model-Q4_K_M.gguf"]
     assert not list(state_dir.iterdir())
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_it_is_over_when_its_journal_is_gone(
+    watch: Watch, request_for: Requests, monkeypatch: pytest.MonkeyPatch, is_cancelled: bool
+) -> None:
+    told: list[str] = []
+    remove = Journal.remove
+
+    def removed(journal: Journal, download: str) -> None:
+        told.extend(state.status for state in watch.downloads.states())
+        remove(journal, download)
+
+    monkeypatch.setattr(Journal, "remove", removed)
+    download = watch.downloads.add(request_for())
+    if is_cancelled:
+        watch.downloads.cancel(download)
+    end = watch.ended(download).status
+    assert end == ("cancelled" if is_cancelled else "done")
+    assert len(told) == 1
+    assert end not in told
 
 
 def test_all_parts_of_a_split_model_come_into_one_folder(

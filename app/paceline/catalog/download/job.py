@@ -259,12 +259,12 @@ class Job:
         self._on_change(self)
 
     def _finish(self, status: Status) -> None:
-        """End for good, without a journal from now on."""
-        with self._lock:
-            self._speed.clear()
-            self._status, self._problem, self._hint = status, "", ""
+        """End for good: nothing of it is written any more when that can be seen."""
         with self._writing:
             self._journal.remove(self.id)
+            with self._lock:
+                self._speed.clear()
+                self._status, self._problem, self._hint = status, "", ""
         self._on_change(self)
 
     def _set(self, status: Status, problem: str = "", hint: str = "") -> None:
