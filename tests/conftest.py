@@ -45,8 +45,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="inject every fault as often as promised")
 
 
-def pytest_collection_finish() -> None:
-    """Keep what stays for the whole run, a million objects, out of every later collection."""
+@pytest.fixture(autouse=True, scope="module")
+def _old_objects_rest() -> None:
+    """Keep what is there already, a million objects in the end, out of every later collection.
+
+    Each test of the window collects garbage and looks through all objects for timers and threads.
+    """
     gc.collect()
     gc.freeze()
 
