@@ -1,0 +1,41 @@
+// Matrix products for a few rows of activations; see README.md.
+#pragma once
+#include "ggml-cpu-impl.h"
+
+namespace paceline {
+
+constexpr int MAX_ROWS = 63;   // tokens in one decode; wider ones are prompts, where ggml is fast
+
+// Limits of a mixture of experts; others are left to ggml.
+constexpr int MAX_SLOTS = 1024, MAX_EXPERTS = 1024;
+
+enum Layout { BLOCKS_32, BLOCKS_256, FLOATS, INTERLEAVED_32, INTERLEAVED_256 };
+
+// A kind of weights that there is a kernel for.
+struct WeightKind {
+    const char * name;
+    ggml_type    type;
+    bool         repacked;   // eight rows interleaved, as ggml's repack.cpp leaves them
+    Layout       layout;
+    ggml_type    activations;
+    int          from_rows;  // rows of activations from which on the kernel is faster than ggml's
+};
+
+// Faults that the self-test has to find; see paceline_kernels.h.
+enum Fault { NONE, OTHER_ORDER, LOST_BLOCK, WRONG_SCALE, OVERRUN };
+extern Fault planted;
+
+#define PACELINE_FOR_ISA(ISA)                                                                      \
+    namespace ISA {                                                                                \
+    /* Bytes of params->wdata that a product needs. */                                             \
+    size_t matmul_work_size(const WeightKind & kind, int n_threads, const ggml_tensor * op);       \
+    /* Compute a MUL_MAT or MUL_MAT_ID of this kind; called by every thread of the pool. False,    \
+       for all of them: it names an expert that does not exist, nothing was done. */               \
+    bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_tensor * op);    \
+    }
+PACELINE_FOR_ISA(avx512)
+PACELINE_FOR_ISA(avxvnni)
+PACELINE_FOR_ISA(avx2)
+#undef PACELINE_FOR_ISA
+
+}  // namespace paceline

@@ -1,0 +1,57 @@
+// What the rest of Paceline sees of the kernels: a few C functions, called by ctypes.
+//
+// Everything is switched off until `enable` is called, and is process-wide. Call `install` and
+// `enable` while no decode runs on any thread; they take effect with the next decode.
+#pragma once
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#define PACELINE_API __attribute__((visibility("default")))
+
+// Number of this interface; a library with another number is not used.
+PACELINE_API int paceline_kernels_interface(void);
+
+// The instructions the kernels would use here: "avx512-vnni", "avx-vnni", "avx2", or "" where the
+// processor or the build of ggml lacks what they need.
+PACELINE_API const char * paceline_kernels_isa(void);
+
+// How many kernels there are, at most 64, and the name of each: "q8_0", "q4_0-repacked",
+// "attention-f16", ... A kernel's number is its bit in the masks below.
+PACELINE_API int          paceline_kernels_count(void);
+PACELINE_API const char * paceline_kernels_name(int kernel);
+
+// The ggml_type whose weights (or cache) a kernel reads, whether it reads them in ggml's repacked
+// layout, and which operation it computes: 0 MUL_MAT and MUL_MAT_ID, 1 FLASH_ATTN_EXT.
+PACELINE_API int paceline_kernels_type(int kernel);
+PACELINE_API int paceline_kernels_is_repacked(int kernel);
+PACELINE_API int paceline_kernels_operation(int kernel);
+
+// Put the kernels into the list that ggml-cpu asks before it computes a node. 0: done, now or
+// earlier; 1: this processor or build cannot use them.
+PACELINE_API int paceline_kernels_install(void);
+
+// Switch on the kernels whose bits are set, all others off.
+PACELINE_API void paceline_kernels_enable(uint64_t kernels);
+
+// How many nodes a kernel has computed since the last call of this function.
+PACELINE_API long paceline_kernels_calls(int kernel);
+
+// Compare a kernel with ggml's own, bit by bit: odd shapes, widths 1 to 63, one and three threads,
+// against ggml with one row and one thread. 1: equal; 0: different; -1: could not be run.
+// Leaves all kernels switched off. `fault` other than 0 plants a fault in the kernel's result
+// (1 another order of adding, 2 a block left out, 3 a wrong scale, 4 a write beyond the end), which
+// the comparison has to find; for tests.
+PACELINE_API int paceline_kernels_self_test(int kernel, int fault);
+
+// From now on a crash (SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT) of a thread inside a kernel first
+// creates this file, which holds the kernel's name, and then goes on as it would have. NULL: no longer.
+PACELINE_API void paceline_kernels_mark_crashes(const char * path);
+
+// For tests: raise this signal in the next call of any kernel. 0: do not.
+PACELINE_API void paceline_kernels_raise(int signal);
+
+#ifdef __cplusplus
+}
+#endif
