@@ -5,8 +5,9 @@
     python3 packaging/bootstrap.py test [ARGS...]    run every check, the last is `pytest ARGS...`
 
 The first start makes a virtual environment, compiles llama-cpp-python for this machine, keeps the
-wheel for later, and installs the rest. A stamp in the environment says what is installed; while
-it fits, a start needs neither pip nor the network. An interrupted installation is made again.
+wheel for later, installs the rest, and compiles Paceline's own kernels. A stamp in the environment
+says what is installed; while it fits, a start needs neither pip nor the network. An interrupted
+installation is made again; after a change of the kernels' sources only they are compiled again.
 
 Long: what runs before anything is installed is one file and uses the standard library only. Every
 line must parse on Python 3.6, whose users get a sentence and not a SyntaxError.
@@ -76,6 +77,7 @@ CAUSES = {
     r"Permission denied|Errno 13": "it may not be written: change its rights, or choose other "
     "folders with --venv DIR and the variable PACELINE_WHEEL_CACHE",
 }
+SDIST = "llama_cpp_python-*.tar.gz"
 PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile"  # a file's tests share loaded models
 COMPILE = "python -m compileall -q app"  # hundreds of tests start the program anew
 CHECKS = ("ruff check .", "ruff format --check .", "mypy", "lint-imports", COMPILE, PYTEST)
@@ -134,6 +136,12 @@ class Project(NamedTuple):
             raise BootstrapError(f"pyproject.toml is damaged ({error!r}): restore it.") from error
 
 
+def kernels_digest(root: Path) -> str:
+    """Return a digest of the kernels' sources and of what compiles them."""
+    files = [*root.glob("app/kernels/*.[ch]*"), *root.glob("app/paceline/kernel_*.py")]
+    return fingerprint({p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files})
+
+
 def capture(command: Sequence[str]) -> str | None:
     """Return the command's stdout, or None when it does not run or fails."""
     try:
@@ -148,6 +156,14 @@ def cause_of(output: str) -> str | None:
     return next((cause for known, cause in CAUSES.items() if re.search(known, output)), None)
 
 
+def in_words(error: Exception) -> str:
+    """Return the sentence that tells of an error and says what to do about it."""
+    if not isinstance(error, OSError):
+        return str(error)
+    cause = cause_of(str(error)) or "try --rebuild, or other folders (--venv DIR)"
+    return f"{error.filename or 'A file'}: {error.strerror or error}: {cause}."
+
+
 class Runner:
     """Runs commands into a log file and turns one that fails into a BootstrapError."""
 
@@ -158,6 +174,16 @@ class Runner:
 
     def run(self, task: str, command: Sequence[str], **variables: str) -> None:
         """Run the command with these variables added to the environment."""
+        code, lines = self.follow(command, **variables)
+        if code:
+            errors = [line for line in lines[:-15] if re.search(r"\berror\b:", line)]
+            for line in [*errors[:5], *lines[-15:]]:
+                say("  | " + line[:200])
+            cause = cause_of("\n".join(lines)) or "the lines above say why"
+            raise BootstrapError(f"{task} failed: {cause}. The whole log is {self.log}.")
+
+    def follow(self, command: Sequence[str], **variables: str) -> tuple[int, list[str]]:
+        """Run the command, say how far it is, and return its exit code and its output."""
         started = shown = time.monotonic()
         lines: list[str] = []
         env = {**os.environ, **variables}
@@ -180,12 +206,7 @@ class Runner:
             except BaseException:
                 process.terminate()
                 raise
-        if process.returncode:
-            errors = [line for line in lines[:-15] if re.search(r"\berror\b:", line)]
-            for line in [*errors[:5], *lines[-15:]]:
-                say("  | " + line[:200])
-            cause = cause_of("\n".join(lines)) or "the lines above say why"
-            raise BootstrapError(f"{task} failed: {cause}. The whole log is {self.log}.")
+        return process.returncode, lines
 
 
 @contextmanager
@@ -391,7 +412,11 @@ def obtain_wheel(llama: str, environment: Environment, runner: Runner, anew: boo
                 variables["TMPDIR"] = scratch
             # pip's own cache would hand out a wheel that was built with other CMAKE_ARGS.
             options = ["--no-cache-dir", "--no-binary=llama-cpp-python", "--no-deps", "--verbose"]
-            command = ["wheel", *options, f"--wheel-dir={scratch}/shelf", llama]
+            # The sources go to the shelf too: the kernels are compiled with their headers.
+            fetch = [*environment.pip, "download", *options, f"--dest={scratch}/shelf", llama]
+            runner.run("Fetching llama-cpp-python", fetch, **variables)
+            sdist = str(next(Path(scratch, "shelf").glob(SDIST)))
+            command = ["wheel", *options, f"--wheel-dir={scratch}/shelf", sdist]
             runner.run("Compiling llama-cpp-python", [*environment.pip, *command], **variables)
             shutil.rmtree(shelf, ignore_errors=True)
             Path(scratch, "shelf").replace(shelf)
@@ -400,8 +425,7 @@ def obtain_wheel(llama: str, environment: Environment, runner: Runner, anew: boo
 
 
 def install(options: argparse.Namespace, project: Project, environment: Environment) -> None:
-    """Bring the environment to the state that the stamp then tells."""
-    started = time.monotonic()
+    """Bring the environment to the state that the stamp then tells; the kernels come next."""
     name = f"install-{fingerprint(str(environment.folder))}.log"
     runner = Runner(wheel_cache() / name)
     if options.anew or not environment.is_sound():
@@ -431,7 +455,30 @@ def install(options: argparse.Namespace, project: Project, environment: Environm
     if capture([environment.python, "-I", "-c", "import PySide6.QtWidgets"]) is None:
         say("Qt does not load here: the command line will work, the window will not.")
     environment.write_stamp(key=environment.key(project), extras=extras, wheel=str(wheel))
-    say(f"Ready after {duration(time.monotonic() - started)}")
+
+
+def bring_kernels(environment: Environment, digest: str) -> None:
+    """Compile Paceline's own kernels, or say why llama.cpp's have to do."""
+    cache, stamp = wheel_cache(), environment.read_stamp()
+    shelf = Path(stamp["wheel"]).parent
+    words = ["--into", str(environment.folder / "share" / "paceline" / "kernels")]
+    words += ["--shelf", str(shelf)]
+    try:
+        with locked(environment.lock), locked(cache / "lock"):
+            sdists = list(shelf.glob(SDIST))
+            words += ["--sdist", str(sdists[0])] if sdists else []
+            runner = Runner(cache / f"kernels-{fingerprint(str(environment.folder))}.log")
+            say(f"Preparing Paceline's kernels for this processor (log: {runner.log})")
+            command = [environment.python, "-I", "-m", "paceline.kernel_build", *words]
+            with tempfile.TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as scratch:
+                code, lines = runner.follow(command, TMPDIR=scratch)
+            if code:
+                say(f"Going on with llama.cpp's kernels: {lines[-1] if lines else runner.log}")
+            for sdist in sdists:  # the headers are kept
+                sdist.unlink()
+            environment.write_stamp(**{**stamp, "kernels": digest})
+    except (BootstrapError, OSError) as error:  # the next start tries again
+        say(f"Going on with llama.cpp's kernels: {in_words(error)}")
 
 
 def wheel_cache() -> Path:
@@ -471,6 +518,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.extras = {"dev"} if options.verb == "test" else set()
     environment = Environment(options.venv.absolute())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    started = time.monotonic()
     try:
         project = Project.read(ROOT)
         stamp = environment.read_stamp()
@@ -480,17 +528,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.anew or not whole or not options.extras <= set(stamp.get("extras", ())):
             with locked(environment.lock):
                 install(options, project, environment)
+        kernels = kernels_digest(ROOT)
+        if environment.read_stamp().get("kernels") != kernels:
+            bring_kernels(environment, kernels)
+            say(f"Ready after {duration(time.monotonic() - started)}")
         if options.verb == "test":
             return run_checks(environment, options.arguments)
         command = [str(environment.program), *options.arguments]
         if not WINDOWS:
             os.execv(command[0], command)
         return subprocess.run(command, check=False).returncode
-    except BootstrapError as error:
-        say(str(error))
-    except OSError as error:
-        cause = cause_of(str(error)) or "try --rebuild, or other folders (--venv DIR)"
-        say(f"{error.filename or 'A file'}: {error.strerror or error}: {cause}.")
+    except (BootstrapError, OSError) as error:
+        say(in_words(error))
     except KeyboardInterrupt:
         say("Interrupted; the next start goes on from here.")
         return 130

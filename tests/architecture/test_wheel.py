@@ -55,11 +55,20 @@ def test_every_resource_is_in_it(wheel: zipfile.ZipFile) -> None:
     assert expected <= set(wheel.namelist())
 
 
+def test_the_kernels_sources_are_in_it(wheel: zipfile.ZipFile) -> None:
+    kernels = REPOSITORY / "app" / "kernels"
+    expected = {f"paceline/_kernels/{path.name}" for path in kernels.glob("*.[ch]*")}
+    assert "paceline/_kernels/paceline_kernels.h" in expected
+    assert expected <= set(wheel.namelist())
+
+
 def test_nothing_else_is_in_it(wheel: zipfile.ZipFile) -> None:
     info = f"paceline-{__version__}.dist-info/"
     strange = [name for name in wheel.namelist() if not name.startswith(("paceline/", info))]
     assert not strange
-    assert not [name for name in wheel.namelist() if name.endswith((".pyc", ".orig", "~"))]
+    assert not [
+        name for name in wheel.namelist() if name.endswith((".pyc", ".orig", "~", ".o", ".so"))
+    ]
 
 
 def test_the_command_is_declared(wheel: zipfile.ZipFile) -> None:

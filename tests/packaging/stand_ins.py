@@ -37,6 +37,14 @@ case "$*" in
   *version_info*) echo 3.12.4 ;;
   *"-m venv "*)
     mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; echo "version = 3.12.4" > "$3/pyvenv.cfg" ;;
+  *" download "*)
+    for word; do case $word in --dest=*) mkdir -p "${word#*=}"
+      echo sources > "${word#*=}/llama_cpp_python-9.9.tar.gz" ;; esac; done ;;
+  *kernel_build*)
+    while [ $# -gt 1 ]; do case $1 in
+      --into) mkdir -p "$2"; touch "$2/libpaceline_kernels-1.so" ;;
+      --sdist) cat "$2" > "$shelf/headers" ;;
+      --shelf) shelf=$2 ;; esac; shift; done ;;
   *" wheel "*)
     echo "CMAKE_ARGS=$CMAKE_ARGS jobs=$CMAKE_BUILD_PARALLEL_LEVEL" >> "$FAKE_CALLS"
     for word; do case $word in --wheel-dir=*) mkdir -p "${word#*=}"
@@ -115,6 +123,10 @@ class Checkout:
 
     def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         return self.start("--python", str(self.python), "run", *words, **variables)
+
+    def kernel_calls(self) -> list[str]:
+        lines = self.calls.read_text().splitlines()
+        return [line for line in lines if "kernel_build" in line]
 
     def pip_calls(self) -> list[str]:
         lines = self.calls.read_text().splitlines()

@@ -24,9 +24,11 @@ def test_the_first_run_installs_and_the_second_only_starts(checkout: Checkout) -
     first = checkout.run("chat", "--prompt", "two words", CMAKE_ARGS="-DGGML_VULKAN=on")
     assert first.returncode == 7  # the program's own
     assert first.stdout == "paceline chat --prompt two words\n"
-    wheel, *installs = checkout.pip_calls()
+    fetch, wheel, *installs = checkout.pip_calls()
+    assert fetch.startswith("download ")
+    assert fetch.endswith("llama-cpp-python==9.9")
     assert wheel.startswith("wheel ")
-    assert wheel.endswith("llama-cpp-python==9.9")
+    assert wheel.endswith("/llama_cpp_python-9.9.tar.gz")
     assert "--no-cache-dir" in wheel
     assert re.search(r"install --no-deps --force-reinstall .*/cache/.*\.whl$", installs[0])
     assert installs[1].endswith("llama-cpp-python==9.9 numpy")
@@ -116,6 +118,7 @@ def test_a_failed_installation_is_made_up_for(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("fail", "words", "expected"),
     [
+        (" download ", "NewConnectionError: [Errno 101]", "Fetching llama-cpp-python failed"),
         (" wheel ", "x.cpp:1:1: error: expected ';'", "the lines above say why"),
         (" wheel ", "c++: fatal error: Killed signal terminated program", "memory"),
         (" wheel ", "[Errno 28] No space left on device", "disk is full"),
