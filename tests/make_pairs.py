@@ -1,12 +1,13 @@
 """Makes the heavy twins and the tiny odd models that the tests use, once, into a cache.
 
-``python tests/make_pairs.py [NAME…] [--list] [--cache DIR]``, and ``make_pairs.path(NAME)`` from a
-test.
+``make_pairs.path(NAME)`` from a test, and ``python tests/make_pairs.py [NAME…] [--list] [--cache
+DIR]``, where a name may be a pattern: ``'random-q4*'``.
 
 A *heavy twin* has the demo target's function at a realistic price: layers are appended whose
 `attn_output` and `ffn_down` are zero, so that each adds exactly nothing to the residual stream
 while all of its arithmetic is done. The logits are those of the demo target, bit for bit. The
-other weights of those layers are random and of ordinary size: nothing becomes denormal.
+other weights of those layers are random and of ordinary size: nothing becomes denormal. Models
+with rows of real length, `wide-twin` and `random-*`, come from `wide_models`.
 
 The cache is the folder in PACELINE_TEST_MODELS, else `paceline/test-models` in the user's cache
 folder; within it, a folder per version of these sources and of the demo pair.
@@ -15,6 +16,7 @@ folder; within it, a folder per version of these sources and of the demo pair.
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import functools
 import hashlib
 import os
@@ -28,7 +30,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import platformdirs
 
+import wide_models
 from gguf_file import GGML_Q8_0, Q8_BLOCK, Gguf, Tensor, f32, norm, q8, read, strings, zeros
+from requantised import Requantised, requantise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -239,7 +243,12 @@ def draft_corrupt(name: str) -> Gguf:
     return model
 
 
-MAKERS: dict[str, Callable[[str], Gguf | bytes]] = {
+def random_model(name: str) -> Gguf:
+    """Random layers of real width, with the demo pair's tokenizer."""
+    return wide_models.random_llama(read(DEMO_DRAFT), **wide_models.originals()[name])
+
+
+MAKERS: dict[str, Callable[[str], Gguf | bytes | Requantised]] = {
     "twin-70m": twin,
     "twin-350m": twin,
     "tiny-target": tiny_llama,
@@ -255,8 +264,13 @@ MAKERS: dict[str, Callable[[str], Gguf | bytes]] = {
     "draft-corrupt": draft_corrupt,
     "truncated": lambda _: DEMO_TARGET.read_bytes()[: DEMO_TARGET.stat().st_size // 2],
     "not-a-model": lambda _: b"This file says gguf in its name and holds a sentence.\n",
+    "wide-twin": lambda _: wide_models.wide_twin(read(DEMO_TARGET)),
+    **dict.fromkeys(wide_models.originals(), random_model),
+    **dict.fromkeys(wide_models.others(), wide_models.others().__getitem__),
 }
 NAMES = tuple(MAKERS)
+USUAL = tuple(name for name in NAMES if not name.startswith("random-"))
+"""What the script makes unless it is told: the random models take up seven gigabytes."""
 
 
 # ---------------------------------------------------------------------------------- the cache
@@ -267,16 +281,22 @@ def version() -> str:
     """A key that changes with the sources of this module and with the demo pair."""
     digest = hashlib.sha256()
     here = Path(__file__)
-    for source in (here, here.with_name("gguf_file.py"), DEMO_TARGET, DEMO_DRAFT):
+    modules = [here.with_name(f"{n}.py") for n in ("gguf_file", "requantised", "wide_models")]
+    for source in (here, *modules, DEMO_TARGET, DEMO_DRAFT):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def cache_folder() -> Path:
+    """Where all models are kept, unless a caller says so."""
+    default = Path(platformdirs.user_cache_dir("paceline", appauthor=False)) / "test-models"
+    return Path(os.environ.get(CACHE_VARIABLE) or default)
 
 
 def path(name: str, cache: Path | None = None) -> Path:
     """The file of this model; made now if it is not there yet."""
     make = MAKERS[name]
-    default = Path(platformdirs.user_cache_dir("paceline", appauthor=False)) / "test-models"
-    folder = (cache or Path(os.environ.get(CACHE_VARIABLE) or default)) / version()
+    folder = (cache or cache_folder()) / version()
     file = folder / f"{name}.gguf"
     if file.exists():
         return file
@@ -285,10 +305,12 @@ def path(name: str, cache: Path | None = None) -> Path:
     model = make(name)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as scratch:
         written = Path(scratch) / file.name
-        with written.open("wb") as out:
-            if isinstance(model, bytes):
-                out.write(model)
-            else:
+        if isinstance(model, Requantised):
+            requantise(path(model.source, cache), model.kind, written)
+        elif isinstance(model, bytes):
+            written.write_bytes(model)
+        else:
+            with written.open("wb") as out:
                 model.write(out)
         written.replace(file)
     return file
@@ -305,17 +327,19 @@ def forget_old_versions(current: Path) -> None:
 def main(arguments: Iterable[str] | None = None) -> None:
     """Make the models that are named, or all."""
     parser = argparse.ArgumentParser(description="Make the models that the tests use.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all but random-*")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("--cache", type=Path, help=f"default: ${CACHE_VARIABLE}, else the user's")
     options = parser.parse_args(None if arguments is None else list(arguments))
     if options.list:
         print("\n".join(NAMES))
         return
-    if unknown := set(options.names) - set(NAMES):
+    chosen = {pattern: fnmatch.filter(NAMES, pattern) for pattern in options.names or USUAL}
+    if unknown := [pattern for pattern, names in chosen.items() if not names]:
         parser.error(f"no such model: {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
-    for name in options.names or NAMES:
-        print(path(name, options.cache))
+    for names in chosen.values():
+        for name in names:
+            print(path(name, options.cache), flush=True)
 
 
 if __name__ == "__main__":

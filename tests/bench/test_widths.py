@@ -1,0 +1,297 @@
+"""Decodes of many widths: what is measured and in which order, the bits, the limits, the tables."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from paceline.bench import wide_decodes, widths
+from paceline.bench.intervals import Interval
+from paceline.bench.limits import Machine, Work
+from paceline.bench.wide_decodes import OWN, STOCK, Sides, WideDecodes, own_library
+from paceline.bench.width_tables import Cell, Table, report, summary
+from paceline.engine.gguf import GgufHeader, GgufTensor
+from paceline.engine.native import llama_backend
+from paceline.engine.own_kernels import NoKernelsError
+from paceline.params import ModelParams
+from paceline.paths import Paths, demo_pair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from paceline.engine.backend import Rows
+
+Q8_0 = 8
+
+
+class StandIn:
+    """A library that computes nothing, but notes what is switched on."""
+
+    isa = "none"
+
+    def __init__(self) -> None:
+        self.kernels = tuple(SimpleNamespace(name=name) for name in ("q8_0", "q4_0", "attention"))
+        self.masks: list[int] = []
+
+    def enable(self, mask: int) -> None:
+        self.masks.append(mask)
+
+    def called(self) -> int:
+        return self.masks[-1] & 0b101  # the model has no Q4_0
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    library = StandIn()
+    monkeypatch.setattr(widths, "own_library", lambda _path, _cache: library)
+    return library
+
+
+@pytest.fixture
+def no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_path: Path | None, _cache: Path) -> None:
+        raise NoKernelsError("there is no compiler")
+
+    monkeypatch.setattr(widths, "own_library", refuse)
+
+
+@pytest.fixture
+def demo() -> Iterator[WideDecodes]:
+    params = ModelParams(str(demo_pair()[0]), n_ctx=512, n_threads=1)
+    decodes = WideDecodes(llama_backend(), params, Sides(StandIn()))  # type: ignore[arg-type]
+    decodes.set_threads(1)
+    yield decodes
+    decodes.close()
+
+
+def test_a_run_with_own_kernels(
+    library: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.json"
+    arguments = ["--widths", "2,3,70", "--repeat", "5", "--threads", "1,2", "--cells", "40"]
+    assert widths.main([*arguments, "--json", str(out)]) in {0, 1}
+    (result,) = json.loads(out.read_text("utf-8"))
+    one, two = result["tables"]
+    assert (one["n_threads"], two["n_threads"], one["n_cells"]) == (1, 2, 40)
+    assert [each["width"] for each in one["cells"]] == [1, 2, 3, 70]
+    assert [each["n_pairs"] for each in one["cells"]] == [5, 5, 5, 2]
+    assert one["kernels"] == ["attention", "q8_0"]
+    assert 0 < one["plain_s"] < 5
+    for each in one["cells"]:
+        assert 0 < each["own_by_stock"]["low"] <= each["own_by_stock"]["median"]
+        assert each["limit"] > 0
+    assert result["model"]["file"] == demo_pair()[0].name
+    text = capsys.readouterr().out
+    assert "own kernels at work: attention, q8_0" in text
+    assert "stock → own" in text
+    assert library.masks[-1] == 0
+
+
+@pytest.mark.usefixtures("no_library")
+def test_a_run_without_own_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.json"
+    assert widths.main(["--widths", "2", "--repeat", "2", "--json", str(out)]) == 0
+    (result,) = json.loads(out.read_text("utf-8"))
+    assert result["tables"][0]["cells"][1]["own"] is None
+    assert "there is no compiler" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("no_library")
+def test_kernels_that_were_asked_for_must_be_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert widths.main(["--only", "q8_0"]) == 2
+    assert "there is no compiler" in capsys.readouterr().err
+
+
+def test_a_kernel_must_have_a_name(library: StandIn, capsys: pytest.CaptureFixture[str]) -> None:
+    assert widths.main(["--only", "q8_0,q9"]) == 2
+    assert "no kernel q9" in capsys.readouterr().err
+    assert library.masks == []
+
+
+def test_some_kernels_can_be_chosen() -> None:
+    library = StandIn()
+    sides = Sides(library, ("q4_0", "attention"))  # type: ignore[arg-type]
+    sides.use(OWN)
+    assert library.masks == [0, 0b110]
+    assert sides.at_work() == ("attention",)
+    sides.use(STOCK)
+    assert library.masks[-1] == 0
+
+
+def test_the_order_alternates(demo: WideDecodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, int]] = []
+
+    def seconds(side: str, tokens: list[int]) -> float:
+        seen.append((side, len(tokens)))
+        return float(len(seen))
+
+    monkeypatch.setattr(demo, "seconds", seconds)
+    samples, _ = widths.measure(demo, (1, 2, 512), 8)
+    per_turn = [seen[:9], seen[9:15], seen[15:21], seen[21:27], seen[27:36]]
+    assert per_turn[0][:3] == [(STOCK, 1), (STOCK, 1), (OWN, 1)]
+    assert per_turn[1][:3] == [(OWN, 1), (OWN, 1), (STOCK, 1)]
+    assert [width for _, width in per_turn[2][::3]] == [2, 1]
+    # A prefill in every fourth turn, whose order alternates, too.
+    assert [each for each in seen if each[1] == 512] == [
+        (STOCK, 512), (STOCK, 512), (OWN, 512), (OWN, 512), (OWN, 512), (STOCK, 512),
+    ]  # fmt: skip
+    assert {key: len(found) for key, found in samples.items()} == Counter(
+        {(side, width): 8 if width < 64 else 2 for side in (STOCK, OWN) for width in (1, 2, 512)}
+    )
+
+
+def test_a_timed_decode_leaves_the_context_as_it_was(demo: WideDecodes) -> None:
+    demo.fill(40)
+    assert demo.model.n_past == 40
+    for width in (1, 63, 100):
+        assert demo.seconds(STOCK, demo.tokens(width, seed=1)) > 0
+        assert demo.model.n_past == 40
+
+
+def test_equal_bits_are_equal(
+    library: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.json"
+    arguments = ["--check", "--widths", "2,16,63,512", "--cells", "64,5000", "--json", str(out)]
+    assert widths.main(arguments) == 0
+    (result,) = json.loads(out.read_text("utf-8"))
+    compared = ((2, 62), (16, 48), (63, 63))
+    assert [(bits["side"], bits["width"], bits["n_rows"]) for bits in result["bits"]] == [
+        (side, *each) for side in (STOCK, OWN) for each in compared
+    ]
+    assert not any(bits["n_different"] for bits in result["bits"])
+    text = capsys.readouterr().out
+    assert "a context of 5000 is too long" in text
+    assert "own kernels at work: attention, q8_0" in text
+
+
+def test_one_bit_is_found(
+    library: StandIn, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decode = WideDecodes.decode
+
+    def changed(self: WideDecodes, side: str, tokens: list[int]) -> Rows:
+        rows = decode(self, side, tokens)
+        if side == OWN and len(tokens) == 4:
+            rows.view("uint32")[1, 700] ^= 1
+        return rows
+
+    monkeypatch.setattr(WideDecodes, "decode", changed)
+    assert widths.main(["--check", "--widths", "3,4", "--cells", "64"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    (own,) = (
+        line.split() for line in lines if line.startswith(OWN + " ") and "kernels" not in line
+    )
+    assert own[:5] == [OWN, "1", "64", "123", "15"]
+    assert own[-1] == "4"
+
+
+def test_own_kernels_change_no_bit(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        own_library(None, Paths.from_environment().cache_dir)
+    except NoKernelsError as error:
+        pytest.skip(error.message)
+    assert (
+        widths.main(["--check", "--threads", "1,2", "--cells", "700", "--widths", "1,2,5,16,63"])
+        == 0
+    )
+    assert "own kernels at work: none" not in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------------------------- the limits
+
+MACHINE = Machine(1, bandwidth=1e9, float_peak=1e9, byte_peak=4e9)
+
+
+def work(*tensors: tuple[str, tuple[int, ...], int, int], **values: int) -> Work:
+    of_llama = {f"llama.{key.replace('__', '.')}": value for key, value in values.items()}
+    header = GgufHeader(
+        3, {"general.architecture": "llama"} | of_llama, {}, {}, {}, (), data_offset=0, alignment=32
+    )
+    return Work(header, [GgufTensor(*tensor) for tensor in tensors])
+
+
+def test_few_tokens_wait_for_the_memory_and_many_for_the_arithmetic() -> None:
+    one = work(("blk.0.ffn_up.weight", (1000, 1000), Q8_0, 1_062_500))
+    assert one.least_s(MACHINE, 1, 1, 0) == pytest.approx(1.0625e-3)
+    assert one.least_s(MACHINE, 4, 4, 0) == pytest.approx(1.0625e-3)
+    assert one.least_s(MACHINE, 8, 8, 0) == pytest.approx(2e-3)
+    floats = work(("blk.0.ffn_up.weight", (1000, 1000), 1, 2_000_000))
+    assert floats.least_s(MACHINE, 8, 8, 0) == pytest.approx(8e-3)
+
+
+def test_a_prefill_needs_one_row_of_the_output() -> None:
+    output = work(("output.weight", (1000, 1000), Q8_0, 1_062_500))
+    assert output.least_s(MACHINE, 512, 1, 0) == pytest.approx(1.0625e-3)
+    assert output.least_s(MACHINE, 32, 32, 0) == pytest.approx(8e-3)
+
+
+def test_experts_are_read_as_they_are_chosen() -> None:
+    experts = work(
+        ("blk.0.ffn_up_exps.weight", (1000, 1000, 8), Q8_0, 8_500_000),
+        expert_count=8,
+        expert_used_count=2,
+    )
+    assert experts.least_s(MACHINE, 1, 1, 0) == pytest.approx(8.5e-3 / 4)
+    assert experts.least_s(MACHINE, 2, 2, 0) == pytest.approx(8.5e-3 * 7 / 16)
+    assert experts.least_s(MACHINE, 100, 100, 0) == pytest.approx(8e6 * 25 / 4e9)
+
+
+def test_attention_reads_the_cache_and_computes_for_every_head() -> None:
+    sizes = {"block_count": 2, "embedding_length": 64, "attention__head_count": 4}
+    model = work(**sizes, attention__head_count_kv=1)
+    numbers = 1000 * 2 * (16 + 16)  # of 1,000 cells in 2 layers
+    assert model.least_s(MACHINE, 0, 0, 1000) == pytest.approx(numbers * 2 / 1e9)
+    assert model.least_s(MACHINE, 10, 10, 1000) == pytest.approx(10 * numbers * 4 / 1e9)
+
+
+# ---------------------------------------------------------------------------------- the tables
+
+
+def table(own_by_stock: Interval | None) -> Table:
+    own = own_by_stock and Interval(1.1, 1.0, 1.2)
+    cells = (
+        Cell(1, Interval(1.0, 0.9, 1.1), None, None, 0.5, 3),
+        Cell(2, Interval(1.9, 1.8, 2.0), own, own_by_stock, 0.5, 3),
+    )
+    return Table("a-model.gguf", 1, 64, 0.01, (), cells)
+
+
+def test_a_cell_that_may_be_slower_is_marked() -> None:
+    slow, fast = table(Interval(1.01, 0.99, 1.03)), table(Interval(1.01, 0.99, 1.02))
+    assert (slow.too_slow, fast.too_slow, table(None).too_slow) == ([2], [], [])
+    assert "1.100 [1.000, 1.200]" in report(slow, MACHINE)
+    assert "may be above 1.02" in report(slow, MACHINE)
+    assert "*" not in report(fast, MACHINE)
+
+
+def test_all_tables_in_one() -> None:
+    lines = summary([table(None), table(Interval(0.6, 0.5, 0.7))]).splitlines()
+    assert lines[0].split()[-2:] == ["1", "2"]
+    assert lines[1].split() == ["a-model.gguf", "1", "64", "1.00", "1.90"]
+    assert lines[2].endswith("1.90 → 1.10")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"), [("4", (4,)), ("1,2,5-8", (1, 2, 5, 6, 7, 8)), ("63", (63,))]
+)
+def test_lists_of_numbers(text: str, wanted: tuple[int, ...]) -> None:
+    args: Any = widths._parser().parse_args(["--widths", text])
+    assert args.widths == wanted
+
+
+@pytest.mark.parametrize("text", ["", "0", "x", "3-1"])
+def test_what_is_no_list_of_numbers(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        widths._parser().parse_args(["--widths", text])
+    assert "--widths" in capsys.readouterr().err
+
+
+def test_a_verify_is_at_most_63_wide() -> None:
+    assert wide_decodes.MAX_ROWS == 63
+    assert {1, 2, 63} < {width for width in widths.WIDTHS if width <= wide_decodes.MAX_ROWS}
