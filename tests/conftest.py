@@ -66,6 +66,8 @@ def paceline_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every file of the program lands here; subprocesses inherit it."""
     home = tmp_path / "paceline-home"
     monkeypatch.setenv("PACELINE_HOME", str(home))
+    # Own kernels would be tested anew for every home; tests of theirs say what they want.
+    monkeypatch.setenv("PACELINE_KERNELS", "stock")
     return home
 
 

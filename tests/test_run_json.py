@@ -15,7 +15,7 @@ from hypothesis import given
 
 from message_samples import _dataclass
 from paceline.codec import CodecError
-from paceline.figures import Decision, DraftCount, TokenTrace
+from paceline.figures import Decision, DraftCount, KernelUse, TokenTrace
 from paceline.messages import StepCommitted
 from paceline.run_json import record_from_json, record_to_json, steps_from_json, steps_to_json
 from paceline.run_record import RunRecord
@@ -51,6 +51,20 @@ def test_a_record_with_every_field_comes_back() -> None:
         f.name for f in fields(before) if getattr(before, f.name) == getattr(empty, f.name)
     ] == ["error"]
     assert record_from_json(through_json(record_to_json(before))) == before
+
+
+def test_whose_kernels_computed_comes_back_and_old_records_do_not_say() -> None:
+    before = record("m", "Hello")
+    assert before.stats is not None
+    uses = KernelUse("q4_K", "own"), KernelUse("attention", "stock")
+    told = replace(before, stats=replace(before.stats, kernels=uses))
+    data = through_json(record_to_json(told))
+    assert record_from_json(data) == told
+    del data["stats"]["kernels"]
+    assert record_from_json(data) == replace(told, stats=replace(before.stats, kernels=()))
+    data["stats"]["kernels"] = [{"kind": "q4_K", "by": "others"}]
+    with pytest.raises(CodecError):
+        record_from_json(data)
 
 
 def test_steps_are_left_out_if_wanted() -> None:

@@ -30,6 +30,7 @@ CHANGED = Settings(
     strategies=("prompt-lookup:n_pred=4", "draft:n_max=4", "prompt-lookup+draft"),
     remember_drafts=True,
     engine_host="thread",
+    kernels="stock",
     window=WindowSettings("QUJD", False, True, 200, 400, ("sampling",)),
     pairs=(
         SavedPair(
@@ -88,6 +89,7 @@ GOOD = {"version": SCHEMA_VERSION}
         {**GOOD, "theme": "pink"},
         {**GOOD, "engine_host": "cloud"},
         {**GOOD, "engine_host": None},
+        {**GOOD, "kernels": "fast"},
         {**GOOD, "token_colours": 1},
         {**GOOD, "max_tokens": True},
         {**GOOD, "max_tokens": 0},

@@ -31,6 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["--prove-kernels"]:  # a child of the engine: see `engine/llama/kernel_proof`
+        from paceline.engine.native import prove_kernels
+
+        return prove_kernels(given[1:])
     try:
         from paceline.cli.main import run
 

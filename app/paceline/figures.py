@@ -67,6 +67,19 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelUse:
+    """Whose kernels compute with one kind of numbers on the CPU.
+
+    Attributes:
+        kind: ggml's name of a type of weights, e.g. "q4_K", or "attention".
+        by: "own": Paceline's, for the widths that they take; "stock": llama.cpp's.
+    """
+
+    kind: str
+    by: Literal["own", "stock"]
+
+
+@dataclass(frozen=True, slots=True)
 class WidthCost:
     """What a step costs whose batch has `width` tokens; `n_samples` 0: not measured, derived."""
 
@@ -177,6 +190,7 @@ class TurnStats:
         mean_committed_per_step: Committed tokens per verify decode; None without a step.
         overhead_s: decode_s minus the time within native calls.
         by_drafter: One entry per drafter that was used.
+        kernels: Whose kernels the target was computed with; see `ModelInfo`.
     """
 
     batch_invariant: bool | None
@@ -196,3 +210,4 @@ class TurnStats:
     mean_committed_per_step: float | None
     overhead_s: float
     by_drafter: tuple[DrafterStats, ...] = ()
+    kernels: tuple[KernelUse, ...] = ()

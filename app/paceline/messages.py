@@ -24,10 +24,12 @@ from paceline.figures import ClassRate as ClassRate  # noqa: PLC0414  they are f
 from paceline.figures import Decision as Decision  # noqa: PLC0414
 from paceline.figures import DraftCount as DraftCount  # noqa: PLC0414
 from paceline.figures import DrafterStats as DrafterStats  # noqa: PLC0414
+from paceline.figures import KernelUse as KernelUse  # noqa: PLC0414
 from paceline.figures import Outlook as Outlook  # noqa: PLC0414
 from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
 from paceline.figures import TurnStats as TurnStats  # noqa: PLC0414
 from paceline.figures import WidthCost as WidthCost  # noqa: PLC0414
+from paceline.params import KernelWish as KernelWish  # noqa: PLC0414
 from paceline.params import LogitBias as LogitBias  # noqa: PLC0414
 from paceline.params import ModelParams as ModelParams  # noqa: PLC0414
 from paceline.params import SamplingParams as SamplingParams  # noqa: PLC0414
@@ -50,7 +52,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a loaded model is, for people and for the run record."""
+    """What a loaded model is, for people and for run records; no `kernels`: that is not known."""
 
     path: str
     name: str
@@ -67,6 +69,7 @@ class ModelInfo:
     n_gpu_layers: int
     can_rollback: bool
     has_template: bool
+    kernels: tuple[KernelUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +97,8 @@ class LoadPair:
         cache_dir: Folder for measured facts about machine and models; empty: keep none.
         memory_dir: Folder for what drafters learn from turns that allow it; empty: keep nothing.
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
-        exact: Choose batch widths at which the target's logits do not depend on the width, so
-            that a reply is the same with any strategy on this machine; `notes` say what it costs.
+        exact: Choose batch widths that make a reply the same with any strategy on this machine.
+        kernels: Whose kernels compute on the CPU; holds for the whole process from now on.
     """
 
     request_id: str
@@ -105,6 +108,7 @@ class LoadPair:
     memory_dir: str = ""
     lookup_cache: str = ""
     exact: bool = False
+    kernels: KernelWish = "stock"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+KernelWish = Literal["auto", "own", "stock"]
+"""Whose kernels compute on the CPU: "own", Paceline's, or the load fails; "stock", llama.cpp's;
+"auto", Paceline's as far as they are proved here, else llama.cpp's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,16 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from paceline.params import ModelParams, SamplingParams
+from paceline.errors import ValueOutOfRangeError
+from paceline.params import KernelWish, ModelParams, SamplingParams
 
 if typing.TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 SETTINGS_FILE = "settings.json"
 """Below `Paths.config_dir`."""
+KERNELS_VARIABLE = "PACELINE_KERNELS"
 SCHEMA_VERSION = 1
 MAX_SEED = 2**53 - 1
 """The largest seed that survives JSON readers and number fields, which count in doubles."""
@@ -122,6 +125,8 @@ class Settings:
         remember_drafts: Whether drafters may keep what they learn from one chat for the next.
         engine_host: Where the window's engine runs: in a process of its own, which can crash
             without the window, or in a thread of the window's process.
+        kernels: Whose kernels compute on the CPU; "auto" does as the variable `KERNELS_VARIABLE`
+            says, if it is set.
         window: How the window was left.
         pairs: The pairs that were used last, the newest first, at most `MAX_PAIRS`.
         model_folders: Folders of the user's that hold models, besides those found by themselves.
@@ -151,6 +156,7 @@ class Settings:
     strategies: tuple[str, ...] = ("auto",)
     remember_drafts: bool = False
     engine_host: EngineHost = "process"
+    kernels: KernelWish = "auto"
     window: WindowSettings = field(default_factory=WindowSettings)
     pairs: tuple[SavedPair, ...] = ()
     model_folders: tuple[str, ...] = ()
@@ -175,6 +181,23 @@ class LoadedSettings:
 
     settings: Settings
     put_aside: Path | None = None
+
+
+def kernels_of_environment(environ: Mapping[str, str]) -> KernelWish:
+    """Return whose kernels are wanted by the variable; "auto" where it is not set.
+
+    Raises:
+        ValueOutOfRangeError: It says something else.
+    """
+    value = environ.get(KERNELS_VARIABLE, "").strip()
+    for wish in typing.get_args(KernelWish):
+        if value in {wish, ""}:
+            return typing.cast("KernelWish", wish)
+    raise ValueOutOfRangeError(
+        "value-out-of-range",
+        f"The variable {KERNELS_VARIABLE} cannot be “{value:.60}”.",
+        "Set it to own or to stock, or take it away.",
+    )
 
 
 class _UnusableError(ValueError):

@@ -4842,8 +4842,18 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     <name>ModelsPage</name>
     <message>
         <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
         <source>Besides the folders of Paceline, Ollama, LM Studio and the Hugging Face cache, which are found by themselves.</source>
         <translation>Außer den Ordnern von Paceline, Ollama, LM Studio und dem Cache von Hugging Face, die von selbst gefunden werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <source>CPU kernels</source>
+        <translation>CPU-Kernel</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
@@ -4882,6 +4892,16 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <source>Own</source>
+        <translation>Eigene</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <source>Paceline's own compute several tokens at once faster, as far as they have passed a test on this computer. Automatic takes them unless the variable PACELINE_KERNELS says otherwise. The models are loaded again.</source>
+        <translation>Die von Paceline berechnen mehrere Token auf einmal schneller, soweit sie auf diesem Rechner einen Test bestanden haben. „Automatisch“ nimmt sie, wenn die Variable PACELINE_KERNELS nichts anderes sagt. Die Modelle werden neu geladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
         <source>The Hub is not asked for anything. Everything on this computer works.</source>
         <translation>Der Hub wird nach nichts gefragt. Alles auf diesem Rechner geht.</translation>
     </message>
@@ -4899,6 +4919,11 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
         <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
         <source>Work offline</source>
         <translation>Offline arbeiten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <source>llama.cpp's</source>
+        <translation>Die von llama.cpp</translation>
     </message>
 </context>
 <context>
@@ -6331,6 +6356,11 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <source>Kernels</source>
+        <translation>Kernel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
         <source>Logits</source>
         <translation>Logits</translation>
     </message>
@@ -6451,6 +6481,11 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <source>attention</source>
+        <translation>Attention</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
         <source>frequency penalty {:g}</source>
         <translation>Häufigkeitsstrafe {:g}</translation>
     </message>
@@ -6458,6 +6493,16 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
         <source>llama-cpp-python {}</source>
         <translation>llama-cpp-python {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <source>llama.cpp's ({})</source>
+        <translation>von llama.cpp ({})</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <source>own ({})</source>
+        <translation>eigene ({})</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>

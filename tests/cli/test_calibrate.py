@@ -31,8 +31,10 @@ def test_json_has_every_width_and_the_facts_keep_it(paceline_home: Path) -> None
     assert result.err == ""
     report = json.loads(result.out)
     assert list(report) == [
-        "target", "draft", "threads", "draft_threads", "widths", "draft_token_s", "conclusion",
+        "target", "draft", "threads", "draft_threads", "widths", "draft_token_s", "kernels",
+        "conclusion",
     ]  # fmt: skip
+    assert report["kernels"] == {"q8_0": "stock", "attention": "stock"}
     assert "demo" in report["target"]
     assert "demo" in report["draft"]
     assert report["threads"]["batch"] == default_threads()

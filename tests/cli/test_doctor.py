@@ -87,11 +87,11 @@ def test_a_library_that_does_not_load_is_told(
 
     monkeypatch.setattr("paceline.hosting.inline.InlineClient", broken)
     monkeypatch.setattr("paceline.hosting.child_process.ChildProcess", broken_too)
-    assert doctor.run(Namespace(json=True, last=False)) == 0
+    assert doctor.run(Namespace(json=True, last=False, build_kernels=False, kernels=None)) == 0
     report = json.loads(capsys.readouterr().out)
     assert "libgomp" in report["library"]["error"]
     assert "library-not-loaded" in [problem["code"] for problem in report["problems"]]
-    assert doctor.run(Namespace(json=False, last=False)) == 0
+    assert doctor.run(Namespace(json=False, last=False, build_kernels=False, kernels=None)) == 0
     text = capsys.readouterr().out
     assert "problem: The native library cannot be loaded" in text
     assert "remedy: " in text
@@ -109,7 +109,7 @@ def test_a_process_that_does_not_start_is_told(
     assert "temporarily unavailable" in report["engine_process"]["error"]
     assert report["library"]["version"], "it is asked within the program then"
     assert [p["code"] for p in report["problems"]].count("engine-process") == 1
-    assert doctor.run(Namespace(json=False, last=False)) == 0
+    assert doctor.run(Namespace(json=False, last=False, build_kernels=False, kernels=None)) == 0
     text = capsys.readouterr().out
     assert "engine process: does not answer (it cannot be started (Resource tempo" in text
     assert "remedy: Look whether a security program" in text

@@ -33,6 +33,7 @@ OTHER = Settings(
     strategies=("ngram-simple:n=3", "draft:n_max=5"),
     remember_drafts=True,
     engine_host="thread",
+    kernels="stock",
     window=WindowSettings(
         sidebar_visible=False,
         sidebar_width=260,

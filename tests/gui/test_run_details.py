@@ -10,7 +10,7 @@ from gui.fake_client import STATS, plain_step, step_of
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.viewmodels import run_details
 from paceline.gui.viewmodels.sameness_words import NEAR_TIE, progress_words, result_words
-from paceline.messages import LogitBias, SamplingParams
+from paceline.messages import KernelUse, LogitBias, SamplingParams
 from paceline.run_record import ModelRecord, RunError, RunRecord
 
 STEPS = (step_of("t", "x", 0), step_of("t", "x", 1), *(plain_step("t", n) for n in range(2, 7)))
@@ -88,6 +88,16 @@ def test_a_change_of_strategy_is_told() -> None:
     rows = dict(run_details.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
     assert rows["Stop texts"] == r"'\n\n', 'END'"
     assert rows["Context"].startswith("4 old messages")
+
+
+def test_whose_kernels_computed_is_told_where_it_is_known() -> None:
+    assert "Kernels" not in dict(run_details.settings_rows(RECORD))
+    assert "Kernels" not in dict(run_details.settings_rows(FAILED))
+    uses = [("q4_K", "own"), ("f32", "stock"), ("q6_K", "own"), ("attention", "own")]
+    stats = replace(STATS, kernels=tuple(KernelUse(kind, by) for kind, by in uses))  # type: ignore[arg-type]
+    rows = dict(run_details.settings_rows(replace(RECORD, stats=stats)))
+    assert rows["Kernels"] == "own (Q4_K, Q6_K, attention); llama.cpp's (F32)"
+    assert run_details.kernel_words((KernelUse("f16", "stock"),)) == "llama.cpp's (F16)"
 
 
 def test_only_sampling_that_is_on_is_told() -> None:

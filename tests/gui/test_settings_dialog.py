@@ -142,7 +142,7 @@ def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> No
     qtbot.keyClicks(dialog.search, "larger")
     qtbot.waitUntil(lambda: all(page.is_built for page in dialog.pages))
     dialog.search.clear()
-    assert len(dialog.findChildren(ChoiceField)) == 4
+    assert len(dialog.findChildren(ChoiceField)) == 5
 
 
 def test_the_search_shows_rows_of_all_pages(program: Program, qtbot: QtBot) -> None:
@@ -196,6 +196,34 @@ def test_the_engine_moves_and_its_models_are_loaded_again(
     assert not program.window.panel.loading.own_process.isChecked()
     assert program.settings().engine_host == "thread"
     client.finish_load()
+
+
+def test_kernels_are_chosen_with_the_next_load_which_follows_at_once(
+    program: Program, client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    field = choice(opened(program), "CPU kernels")
+    assert [field.itemText(i) for i in range(field.count())] == [
+        "Automatic",
+        "Own",
+        "llama.cpp's",
+    ]
+    assert field.currentData() == "auto"
+    # The window never insists: where own kernels cannot be used, a note of the load says so.
+    for variable, wish, sent in (
+        ("own", "stock", "stock"),
+        ("stock", "own", "auto"),
+        ("stock", "auto", "stock"),
+        ("own", "stock", "stock"),
+        ("own", "auto", "auto"),
+    ):
+        monkeypatch.setenv("PACELINE_KERNELS", variable)
+        n_loads = len(client.all(LoadPair))
+        choose(field, wish)
+        loads = client.all(LoadPair)
+        assert len(loads) == n_loads + 1
+        assert loads[-1].kernels == sent
+        assert program.settings().kernels == wish
+        client.finish_load()
 
 
 def test_what_was_learned_is_forgotten_from_here(program: Program, client: FakeClient) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
 from message_samples import sample
+from paceline.engine.kernel_marks import write_mark
 from paceline.hosting.deaths import Death, describe_death
 from paceline.hosting.load_watch import LoadWatch, without_extra_bufts
 from paceline.messages import (
@@ -107,6 +110,27 @@ def test_a_second_try_that_succeeds_says_why_it_was_needed() -> None:
     assert told.notes[1].startswith("It crashed. So the models were loaded again without")
     assert replace(told, notes=loaded.notes) == loaded
     assert watch.is_over
+
+
+def test_kernels_that_left_a_mark_are_a_reason_for_the_same_load_again(
+    tmp_path: Path, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("loaded again without")
+    load = replace(PAIR, cache_dir=str(tmp_path), kernels="auto")
+    write_mark(load.cache_dir, "fedcba9876543210")  # from another day
+    watch = LoadWatch(load)
+    assert watch.next_try(CRASH) is None
+    write_mark(load.cache_dir, "0123456789abcdef")
+    second = watch.next_try(KILLED)
+    assert second is not None
+    assert second.command == load
+    assert second.next_try(CRASH) is None
+    second.hear(progress("target", 1.0))
+    third = second.next_try(CRASH)
+    assert third is not None
+    assert third.command == without_extra_bufts(load)
+    third.hear(progress("target", 1.0))
+    assert third.next_try(CRASH) is None
 
 
 def test_other_events_are_nobodys_business() -> None:

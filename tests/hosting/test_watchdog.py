@@ -114,3 +114,20 @@ def test_a_new_command_begins_anew(watched: Watched) -> None:
     watched.watchdog.restart()
     assert not watched.watchdog.trouble()
     assert not watched.pass_time(SILENT_S - 0.5, beats=False)
+
+
+def test_own_kernels_are_to_blame_for_a_decode_that_hangs_and_for_nothing_else(
+    watched: Watched,
+) -> None:
+    key = "0123456789abcdef"
+    watched.beat = replace(IDLE, decode_s=9.0, decode_limit_s=10.0, own_kernels=key)
+    assert not watched.pass_time(1.0)
+    assert not watched.watchdog.hung_kernels
+    assert watched.pass_time(SILENT_S + 1.0, beats=False)
+    assert not watched.watchdog.hung_kernels
+    watched.beat = replace(watched.beat, decode_s=11.0)
+    assert watched.pass_time(1.0)
+    assert watched.watchdog.hung_kernels == key
+    watched.beat = replace(watched.beat, own_kernels="")
+    assert watched.pass_time(1.0)
+    assert not watched.watchdog.hung_kernels

@@ -25,6 +25,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "machine": report.machine,
         "target": report.target,
         "draft": report.draft,
+        "kernels": {use.kind: use.by for use in report.kernels},
         "repeat": report.n_repeats,
         "complete": report.is_complete,
         "wall_s": round(report.wall_s, 3),

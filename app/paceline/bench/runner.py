@@ -201,6 +201,7 @@ class BenchRun:
             draft=machine.describe_model(draft) if draft else None,
             wall_s=self._clock() - self._began,
             is_complete=len(self._runs) == self._plan.n_runs,
+            kernels=target.kernels,
         )
 
     def _notes(self) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paceline.messages import WidthCost
+    from paceline.messages import KernelUse, WidthCost
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,7 @@ class Report:
         runs: Every run that counts.
         costs: What steps of each width cost, where Auto took part; else empty.
         notes: What else a reader of the figures should know, in sentences.
+        kernels: Whose kernels computed the target on the CPU; see `ModelInfo`.
     """
 
     machine: dict[str, Any]
@@ -174,3 +175,4 @@ class Report:
     runs: tuple[Run, ...]
     costs: tuple[WidthCost, ...] = ()
     notes: tuple[str, ...] = ()
+    kernels: tuple[KernelUse, ...] = ()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from paceline.bench.plan import Plan
     from paceline.bench.runs import Failure, Run
-    from paceline.messages import WidthCost
+    from paceline.messages import KernelUse, WidthCost
 
 BOUND_FACTOR = 1.02
 BOUND_STEPS = 4
@@ -33,6 +33,7 @@ def summarise(
     draft: dict[str, Any] | None,
     wall_s: float,
     is_complete: bool,
+    kernels: tuple[KernelUse, ...] = (),
 ) -> Report:
     """Return the report of runs in any number and order."""
     workloads = tuple(
@@ -43,7 +44,7 @@ def summarise(
         geomeans(plan.strategies, workloads, lambda result: result.ratio_to_off.median),
         geomeans(plan.strategies, workloads, lambda result: result.decode_ratio_to_off.median),
         plan.n_repeats, wall_s, is_complete, tuple(failures), tuple(runs), tuple(costs),
-        tuple(notes),
+        tuple(notes), kernels,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from paceline.messages import (
     EngineDied,
+    KernelWish,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -90,7 +91,11 @@ def _new_id() -> str:
 
 
 class PairLoader:
-    """Loads pairs one at a time; a newer wish replaces an older one that is still loading."""
+    """Loads pairs one at a time; a newer wish replaces an older one that is still loading.
+
+    Attributes:
+        kernels: Whose kernels compute what is loaded from now on.
+    """
 
     def __init__(
         self,
@@ -100,6 +105,7 @@ class PairLoader:
         memory_dir: str = "",
         new_id: Callable[[], str] = _new_id,
     ) -> None:
+        self.kernels: KernelWish = "stock"
         self._client = client
         self._cache_dir = cache_dir
         self._memory_dir = memory_dir
@@ -155,6 +161,7 @@ class PairLoader:
                 memory_dir=self._memory_dir,
                 lookup_cache=pair.lookup_cache,
                 exact=pair.exact,
+                kernels=self.kernels,
             )
         )
 

@@ -123,7 +123,13 @@ def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
     for option, path in (("--json", _json_path(args)), ("--png", args.png)):
         _check_place(option, path)
     return BenchRequest(
-        LoadPair(LOAD_ID, pair.target, pair.draft, cache_dir=str(folders.cache_dir)),
+        LoadPair(
+            LOAD_ID,
+            pair.target,
+            pair.draft,
+            cache_dir=str(folders.cache_dir),
+            kernels=pair.kernels,
+        ),
         plan,
         args.recommend,
         args.json or "",

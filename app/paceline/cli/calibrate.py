@@ -2,8 +2,9 @@
 
 ``--json`` prints ``{"target", "draft", "threads": {…}, "draft_threads", "widths": [{"tokens",
 "seconds", "ratio", "seconds_per_token", "break_even", "n_samples"}], "draft_token_s",
-"conclusion"}``; ``ratio`` is to a plain step, and ``break_even`` is the share of drafted tokens,
-0..1, that must be accepted for the step to be no slower than plain decoding; null: none is enough.
+"kernels": {…}, "conclusion"}``; ``ratio`` is to a plain step, and ``break_even`` is the share of
+drafted tokens, 0..1, that must be accepted for the step to be no slower than plain decoding; null:
+none is enough. ``kernels`` is as in the figures of `paceline chat`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from paceline.cli import model_options
+from paceline.cli import kernel_options, model_options
 from paceline.cli.calibration_table import Row, conclusion, rows_of
 from paceline.cli.chat import TurnError
 from paceline.cli.interrupts import Interrupts
@@ -54,7 +55,13 @@ def run(args: argparse.Namespace) -> int:
         pair = model_options.read_pair(args)
         for note in pair.notes:
             remark(note)
-        load = LoadPair(_LOAD_ID, pair.target, pair.draft, cache_dir=str(paths.cache_dir))
+        load = LoadPair(
+            _LOAD_ID,
+            pair.target,
+            pair.draft,
+            cache_dir=str(paths.cache_dir),
+            kernels=pair.kernels,
+        )
         in_process = args.host == "process"
         with loaded_pair(load, paths, interrupts, in_process=in_process) as (client, loaded):
             answer = measure(client, interrupts)
@@ -107,6 +114,7 @@ def as_object(args: argparse.Namespace, loaded: PairLoaded, answer: Calibrated) 
         "draft_threads": _threads(loaded.draft, args.threads_draft) if loaded.draft else None,
         "widths": [dataclasses.asdict(row) for row in rows],
         "draft_token_s": draft_token_s,
+        "kernels": kernel_options.as_object(loaded.target.kernels),
         "conclusion": conclusion(rows, draft_token_s or 0.0),
     }
 

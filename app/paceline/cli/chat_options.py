@@ -172,6 +172,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             memory_dir=str(folders.data_dir / "drafts") if args.remember else "",
             lookup_cache=_lookup_cache(args),
             exact=args.exact,
+            kernels=pair.kernels,
         ),
         turn=StartTurn(
             turn_id=TURN_ID,

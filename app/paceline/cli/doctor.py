@@ -1,6 +1,7 @@
 """`paceline doctor`: what a bug report needs, and what is known to be wrong with this machine.
 
-With ``--last`` it looks at the last reply instead: see `last_report`.
+With ``--last`` it looks at the last reply instead: see `last_report`. With ``--build-kernels`` it
+compiles Paceline's own CPU kernels: see `kernel_command`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from paceline import __version__, paths
-from paceline.cli import engine_probe, known_problems, last_report
+from paceline import __version__, kernel_files, paths
+from paceline.cli import engine_probe, kernel_options, known_problems, last_report
 from paceline.cli.output import Results
+from paceline.engine import own_kernels
+from paceline.engine.facts import Facts
 from paceline.engine.threads import default_threads
 from paceline.errors import UserError
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
-    from paceline.messages import EngineDescribed
+    from paceline.messages import EngineDescribed, KernelWish
 
 _DISTRIBUTIONS = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 _GIB = 2**30
@@ -36,13 +39,21 @@ def run(args: argparse.Namespace) -> int:
     """Print the report; always 0, because a report about problems is a success.
 
     Raises:
-        UserError: It cannot be printed, or there is no last reply to report about.
+        UserError: It cannot be printed, there is no last reply to report about, or the kernels
+            cannot be compiled, or not be used where they are insisted on.
     """
+    if args.build_kernels:
+        from paceline.cli import kernel_command
+
+        return kernel_command.run(args)
     if args.last:
         report = last_report.collect(paths.Paths.from_environment().data_dir)
         in_words = last_report.as_text
     else:
-        report, in_words = collect(), as_text
+        wish = kernel_options.read_kernels(args)
+        if wish == "own":
+            _insist(paths.Paths.from_environment())
+        report, in_words = collect(wish), as_text
     text = json.dumps(report, indent=2, ensure_ascii=False) if args.json else in_words(report)
     results = Results()
     results.write(text + "\n")
@@ -50,12 +61,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def collect() -> dict[str, Any]:
+def collect(kernels: KernelWish = "auto") -> dict[str, Any]:
     """Return the report as plain data; touches no folder and loads no Qt."""
     versions = {name: _version(name) for name in _DISTRIBUTIONS}
     asked = engine_probe.ask_engine()
     engine, error = asked.answer, asked.library_error
-    folders = _folders(paths.Paths.from_environment())
+    places = paths.Paths.from_environment()
+    folders = _folders(places)
     models = _demo_pair()
     memory = psutil.virtual_memory()
     facts = known_problems.Facts(
@@ -75,6 +87,7 @@ def collect() -> dict[str, Any]:
         "versions": {"paceline": __version__, "python": platform.python_version(), **versions},
         "system": platform.platform(),
         "library": _library(engine, error),
+        "kernels": _kernels(places, kernels),
         "engine_process": {
             "starts": not asked.process_error,
             "seconds": round(asked.seconds, 3),
@@ -123,6 +136,52 @@ def _library(engine: EngineDescribed | None, error: str) -> dict[str, Any]:
     }
 
 
+def _insist(places: paths.Paths) -> None:
+    """See that own kernels can be used here, which may test them first.
+
+    Raises:
+        UserError: They cannot.
+    """
+    from paceline.engine.cancel import CancelFlag
+    from paceline.engine.native import llama_backend
+
+    cache_dir = str(places.cache_dir)
+    llama_backend().choose_kernels("own", Facts(cache_dir), cache_dir, CancelFlag())
+
+
+def _kernels(places: paths.Paths, wish: KernelWish) -> dict[str, Any]:
+    """Return whose kernels compute on the CPU, and why; what is not known yet is empty."""
+    library = kernel_files.find(places.cache_dir)
+    report = {
+        "choice": "stock",
+        "available": library is not None,
+        "library": str(library) if library else None,
+        "isa": "",
+        "proved": [],
+        "refused": {},
+        "reason": "" if library else kernel_files.why_none(),
+    }
+    if library is None:
+        return report
+    cache_dir, key = str(places.cache_dir), own_kernels.key_of(library)
+    facts = Facts(cache_dir)
+    outcomes = own_kernels.known_outcomes(facts, key)
+    report["isa"] = facts.get(own_kernels.isa_fact(key)) or ""
+    report["proved"] = [name for name, why in outcomes.items() if why == own_kernels.EQUAL]
+    report["refused"] = {name: w for name, w in outcomes.items() if w != own_kernels.EQUAL}
+    if wish == "stock":
+        return {**report, "reason": "They are chosen."}
+    try:
+        own_kernels.check_mark(cache_dir, key)
+    except UserError as error:
+        return {**report, "reason": f"{error.message} {error.hint}"}
+    if not outcomes:
+        report["reason"] = "They are tested before they are used for the first time."
+    elif not report["proved"]:
+        return {**report, "reason": "None of Paceline's has passed its test here."}
+    return {**report, "choice": "own"}
+
+
 def _folders(folders: paths.Paths) -> dict[str, dict[str, Any]]:
     return {
         field.name: {
@@ -157,7 +216,7 @@ def as_text(report: dict[str, Any]) -> str:
     lines = [f"{name:<20} {version or 'missing'}" for name, version in report["versions"].items()]
     lines += [f"{'system':<20} {report['system']}", ""]
     lines += [f"library: {key} {value}" for key, value in report["library"].items()]
-    lines += [_process_line(report["engine_process"])]
+    lines += [_process_line(report["engine_process"]), _kernels_line(report["kernels"])]
     lines += [_device_line(device) for device in report["devices"]]
     lines += [
         "",
@@ -182,6 +241,20 @@ def _process_line(process: dict[str, Any]) -> str:
     if process["starts"]:
         return f"engine process: answers after {process['seconds']:.2f} s"
     return f"engine process: does not answer ({process['error']})"
+
+
+def _kernels_line(kernels: dict[str, Any]) -> str:
+    reason = kernels["reason"]
+    if kernels["choice"] == "stock":
+        return f"CPU kernels: llama.cpp's. {reason}"
+    proved, refused = kernels["proved"], kernels["refused"]
+    tests = reason
+    if proved:
+        tests = f"{len(proved)} of {len(proved) + len(refused)} have passed their test here."
+    left_out = ", ".join(f"{name} ({why})" for name, why in refused.items())
+    return f"CPU kernels: Paceline's ({kernels['library']}). {tests}" + (
+        f" Left out: {left_out}." if left_out else ""
+    )
 
 
 def _device_line(device: dict[str, Any]) -> str:

@@ -14,7 +14,8 @@ the fields of `messages.DrafterStats`, which are llama.cpp's statistics: calls o
 accept (``n_begin``, ``n_draft``, ``n_accept``) and the seconds in them (``begin_s``, ``draft_s``,
 ``accept_s``), proposals with any token (``drafts``), those with any accepted token
 (``drafts_accepted``), ``tokens``, ``tokens_accepted``, and ``accepted_per_position``, the accepted
-tokens by their place in the whole draft, which as a rate is divided by ``drafts``.
+tokens by their place in the whole draft, which as a rate is divided by ``drafts``. ``kernels`` says
+by type of weights, and for "attention", whose kernels computed: "own", Paceline's, or "stock".
 
 ``control`` at the end is what Auto knows by then, with the fields of `messages.ControlReported`;
 null without Auto. It is no line of its own, so that every line but the last one stays a step.
@@ -26,6 +27,8 @@ import dataclasses
 import json
 import math
 from typing import TYPE_CHECKING, Any
+
+from paceline.cli.kernel_options import as_object
 
 if TYPE_CHECKING:
     from paceline.messages import ControlReported, StepCommitted, TurnFinished, TurnStats
@@ -83,6 +86,7 @@ def stats(figures: TurnStats) -> dict[str, Any]:
     """Return the object with the figures of a reply."""
     data = dataclasses.asdict(figures)
     data["by_drafter"] = {entry.pop("drafter"): entry for entry in data["by_drafter"]}
+    data["kernels"] = as_object(figures.kernels)
     return data
 
 

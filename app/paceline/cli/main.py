@@ -87,17 +87,27 @@ def _add_calibrate(commands: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _add_doctor(commands: argparse._SubParsersAction[Parser]) -> None:
+    from paceline.cli import kernel_options
+
     parser = commands.add_parser(
         "doctor",
         help="show versions, devices, folders and known problems",
         description="Show versions, devices, threads, folders and known problems with remedies.",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.add_argument(
+    kernel_options.add_kernels(parser)
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--last",
         action="store_true",
         help="show what became of the drafts in the last reply that may be remembered, and what to "
         "try next",
+    )
+    instead.add_argument(
+        "--build-kernels",
+        action="store_true",
+        help="compile Paceline's own CPU kernels for this llama.cpp, which takes a C++ compiler, "
+        "the network and about a minute",
     )
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from paceline import paths
 from paceline.catalog.hub.references import is_reference, parse_reference
+from paceline.cli.kernel_options import add_kernels, read_kernels
 from paceline.cli.placement_options import ALL_LAYERS, add_placement, read_placement
 from paceline.cli.usage import Parser, UsageError, layers, whole_number
 from paceline.errors import UserError
-from paceline.messages import ModelParams
+from paceline.messages import KernelWish, ModelParams
 
 if TYPE_CHECKING:
     import argparse
@@ -38,6 +39,7 @@ class Pair:
 
     target: ModelParams
     draft: ModelParams | None
+    kernels: KernelWish = "auto"
     notes: tuple[str, ...] = ()
 
 
@@ -58,6 +60,7 @@ def add_options(parser: Parser) -> None:
     )
     hardware = parser.add_argument_group("hardware")
     add_hardware(hardware)
+    add_kernels(hardware)
 
 
 def add_hardware(group: argparse._ArgumentGroup) -> None:
@@ -127,8 +130,10 @@ def read_pair(args: argparse.Namespace) -> Pair:
 
     Raises:
         UsageError: A name that cannot be a file.
+        ValueOutOfRangeError: A variable with a value that it cannot have.
         UserError: The demo pair is not there.
     """
+    kernels = read_kernels(args)
     for option, name in (("--target", args.target), ("--draft", args.draft)):
         check_name(option, name)
     target, draft = args.target, args.draft
@@ -140,6 +145,7 @@ def read_pair(args: argparse.Namespace) -> Pair:
     return Pair(
         target=read_params(target, args, ""),
         draft=None if draft is None else read_params(draft, args, "_draft"),
+        kernels=kernels,
         notes=notes,
     )
 

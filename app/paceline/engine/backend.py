@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paceline.engine.cancel import CancelFlag
-from paceline.messages import EngineDescribed, ModelInfo, ModelParams
+from paceline.engine.facts import Facts
+from paceline.messages import EngineDescribed, KernelUse, KernelWish, ModelInfo, ModelParams
 
 Row = NDArray[np.float32]
 """Logits of one position, float32 [n_vocab]; a view into native memory."""
@@ -166,6 +167,13 @@ class LanguageModel(Protocol):
         Only before a model's first reply: the numbers may depend on it.
         """
 
+    def kernel_uses(self) -> tuple[KernelUse, ...]:
+        """Return whose kernels have computed since they were chosen, by type of weights.
+
+        For the model that was loaded first behind `Backend.choose_kernels`, which must have decoded
+        batches of several widths. Empty where it is not known, or nothing for the CPU to compute.
+        """
+
     def close(self) -> None:
         """Free model and context; the object is dead afterwards. A second call does nothing."""
 
@@ -174,7 +182,32 @@ Progress = Callable[[float], None]
 
 
 class Backend(Protocol):
-    """Loads models."""
+    """Loads models.
+
+    Attributes:
+        own_kernels: The build of Paceline's own kernels that is switched on in this process; empty:
+            none is. Any thread may read it.
+    """
+
+    @property
+    def own_kernels(self) -> str:
+        """See above."""
+
+    def choose_kernels(
+        self, wish: KernelWish, facts: Facts, cache_dir: str, cancel: CancelFlag
+    ) -> tuple[str, ...]:
+        """Choose whose kernels compute what is loaded from now on, in the whole process.
+
+        Called while nothing is loaded. The first time may take up to 20 s, until what was found is
+        kept in `facts`. A crash of own kernels leaves a mark in `cache_dir`, unless that is empty.
+
+        Returns:
+            Sentences for the user, as a rule none.
+
+        Raises:
+            ModelError: Own kernels are insisted on, and cannot be used.
+            CancelledError: The flag was set.
+        """
 
     def describe(self) -> EngineDescribed:
         """Return versions and devices."""

@@ -34,6 +34,10 @@ class Facts:
         """Return a fact; None when it was never measured."""
         return self._facts.get(key)
 
+    def below(self, prefix: str) -> dict[str, Fact]:
+        """Return the facts whose keys begin so."""
+        return {key: fact for key, fact in self._facts.items() if key.startswith(prefix)}
+
     def put(self, key: str, fact: Fact) -> None:
         """Keep a fact."""
         self._facts[key] = fact

@@ -22,8 +22,16 @@ from paceline.engine.backend import (
     VocabularyFile,
 )
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.facts import Facts
 from paceline.errors import CancelledError, ContextFullError, ModelError, ValueOutOfRangeError
-from paceline.messages import DeviceInfo, EngineDescribed, ModelInfo, ModelParams
+from paceline.messages import (
+    DeviceInfo,
+    EngineDescribed,
+    KernelUse,
+    KernelWish,
+    ModelInfo,
+    ModelParams,
+)
 
 EOG = 256
 N_VOCAB = 257
@@ -167,6 +175,10 @@ class FakeModel:
         self.info = replace(self.info, n_threads=n_threads, n_threads_batch=n_threads_batch)
         self.facts_key = f"fake|t{n_threads}-{n_threads_batch}"
 
+    def kernel_uses(self) -> tuple[KernelUse, ...]:
+        """Return none: nothing is computed."""
+        return ()
+
     def close(self) -> None:
         """Forget everything, and note that it was closed."""
         self.clear()
@@ -178,6 +190,14 @@ class FakeBackend:
 
     def __init__(self, models: dict[str, FakeModel]) -> None:
         self._models = models
+        self.own_kernels = ""
+
+    def choose_kernels(
+        self, wish: KernelWish, facts: Facts, cache_dir: str, cancel: CancelFlag
+    ) -> tuple[str, ...]:
+        """Choose nothing: there are no kernels."""
+        del wish, facts, cache_dir, cancel
+        return ()
 
     def describe(self) -> EngineDescribed:
         """Return a description without devices."""

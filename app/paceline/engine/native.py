@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paceline.engine.threads import calm_waiting_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from paceline.engine.backend import Backend
 
@@ -30,3 +30,11 @@ def report_aborts(tell: Callable[[str], None]) -> None:
     from paceline.engine.llama import on_abort  # noqa: PLC0415
 
     on_abort(tell)
+
+
+def prove_kernels(arguments: Sequence[str]) -> int:
+    """Be the process that tests own kernels; returns its exit code. See `kernel_proof`."""
+    calm_waiting_threads()
+    from paceline.engine.llama.kernel_proof import run  # noqa: PLC0415
+
+    return run(arguments)

@@ -25,6 +25,7 @@ from paceline.errors import UserError
 from paceline.messages import (
     ChatMessage,
     Event,
+    KernelWish,
     LoadPair,
     ModelInfo,
     ModelParams,
@@ -224,6 +225,7 @@ def load_pair(
     draft: str | Path | ModelParams | None = None,
     *,
     exact: bool = False,
+    kernels: KernelWish = "auto",
     cache_dir: str | Path = "",
     memory_dir: str | Path = "",
     lookup_cache: str | Path = "",
@@ -235,6 +237,9 @@ def load_pair(
         target: A GGUF file; as `ModelParams` with context, threads, devices and so on.
         draft: The same for the draft model.
         exact: Choose batch widths at which the text cannot depend on the strategy.
+        kernels: Whose kernels compute on the CPU: "own", Paceline's, or the load fails; "stock",
+            llama.cpp's; "auto", Paceline's as far as they are proved on this machine, which takes
+            some seconds the first time.
         cache_dir: Folder for measured facts; empty: none are kept.
         memory_dir: Folder for what drafters learn from replies with `remember`; empty: nothing.
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
@@ -259,6 +264,7 @@ def load_pair(
         memory_dir=str(memory_dir),
         lookup_cache=str(lookup_cache),
         exact=exact,
+        kernels=kernels,
     )
     return Pair(service.open_pair(command), cancel)
 

@@ -179,6 +179,10 @@ class EngineService:
             UserError: A model cannot be used, or the two do not fit together.
             CancelledError: The flag was set.
         """
+        facts = Facts(command.cache_dir)
+        told = self._get_backend().choose_kernels(
+            command.kernels, facts, command.cache_dir, self._cancel
+        )
         target = self._load_model(command, command.target, "target")
         draft: LanguageModel | None = None
         try:
@@ -193,8 +197,7 @@ class EngineService:
                         "Take a smaller model of the target's own family, or prompt-lookup, which "
                         "needs none.",
                     )
-            facts = Facts(command.cache_dir)
-            notes = _choose_threads(command, target, draft, facts)
+            notes = (*told, *_choose_threads(command, target, draft, facts))
             pair = LoadedPair(
                 target,
                 draft,
@@ -234,7 +237,8 @@ class EngineService:
             if last < 1:
                 progress(1.0)
             model.can_rollback = self_test(model)
-            model.info = replace(model.info, can_rollback=model.can_rollback)
+            uses = model.kernel_uses() if stage == "target" else ()
+            model.info = replace(model.info, can_rollback=model.can_rollback, kernels=uses)
         except BaseException:
             model.close()
             raise
@@ -299,6 +303,12 @@ class EngineService:
         self._emit(answer)
 
     # ------------------------------------------------------------------------------ watching
+
+    @property
+    def own_kernels(self) -> str:
+        """The build of own kernels that is switched on; empty: none is. Any thread may ask."""
+        backend = self._backend
+        return backend.own_kernels if backend is not None else ""
 
     def activity(self) -> Activity | None:
         """Return the native decode that is running; None: there is none, or Python is at work.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from paceline.engine.backend import LanguageModel
 from paceline.engine.control.ledger import Ledger
-from paceline.messages import DrafterStats, TurnStats
+from paceline.messages import DrafterStats, KernelUse, TurnStats
 
 MIN_PLAIN_STEPS = 4
 """Fewer plain steps than this give no estimate."""
@@ -135,7 +135,9 @@ class TurnMeter:
             meter = self.drafters[name] = DrafterMeter()
         return meter
 
-    def freeze(self, *, batch_invariant: bool | None) -> TurnStats:
+    def freeze(
+        self, *, batch_invariant: bool | None, kernels: tuple[KernelUse, ...] = ()
+    ) -> TurnStats:
         """Return the figures as a message."""
         meters: Sequence[DrafterMeter] = tuple(self.drafters.values())
         n_drafted = sum(m.tokens for m in meters)
@@ -161,4 +163,5 @@ class TurnMeter:
             ),
             overhead_s=max(self.decode_s - self.native_s, 0.0),
             by_drafter=tuple(m.freeze(name) for name, m in self.drafters.items()),
+            kernels=kernels,
         )

@@ -234,7 +234,9 @@ class Turn:
     @property
     def stats(self) -> TurnStats:
         """The figures of the reply so far."""
-        return self._decoder.meter.freeze(batch_invariant=self._batch_invariant)
+        return self._decoder.meter.freeze(
+            batch_invariant=self._batch_invariant, kernels=self._pair.target.model.info.kernels
+        )
 
     def close(self) -> None:
         """Let go of a turn that was never run; its steps do it else."""

@@ -25,7 +25,7 @@ from paceline.gui.program import Program
 from paceline.gui.storage_controller import CHATS_FILE
 from paceline.gui.translation import install_language
 from paceline.paths import Paths, resources
-from paceline.settings import SETTINGS_FILE, load_settings
+from paceline.settings import SETTINGS_FILE, kernels_of_environment, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +104,7 @@ def _collect_less() -> None:
 
 def make_program(paths: Paths) -> Program:
     """Make the window around a real engine; `QApplication` must exist."""
+    kernels_of_environment(os.environ)  # what is wrong there is told before there is a window
     infos, problem = _drafters()
     settings_file = paths.config_dir / SETTINGS_FILE
     loaded = load_settings(settings_file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
@@ -17,6 +18,7 @@ from paceline.gui.import_controller import ImportController
 from paceline.gui.preferences import Preferences
 from paceline.gui.settings_controller import SettingsController
 from paceline.gui.welcome_controller import WelcomeController
+from paceline.settings import kernels_of_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,10 +127,14 @@ class Extras(QObject):
         )
         self._session = program.session
         self._panel = program.panel
+        self._loader = program.loader
+        self._loading = window.panel.loading
         window.actions_.copy_reply.triggered.connect(self._on_copy_reply)
         window.actions_.new_private.triggered.connect(program.chats.conversations.new_private_chat)
         self.preferences.cuts_long_chats.changed.connect(self._on_cuts)
         self._on_cuts()
+        self.preferences.kernels.changed.connect(self._on_kernels)
+        self._choose_kernels()
 
     @Slot()
     def _on_copy_reply(self) -> None:
@@ -141,6 +147,21 @@ class Extras(QObject):
     @Slot()
     def _on_cuts(self) -> None:
         self._panel.set_cuts(cuts=self.preferences.cuts_long_chats.value)
+
+    @Slot()
+    def _on_kernels(self) -> None:
+        """Load the models again, which is when kernels are chosen."""
+        self._choose_kernels()
+        pair = self._loader.state.pair
+        if pair is not None:
+            self._loading.reload_requested.emit(pair)
+
+    def _choose_kernels(self) -> None:
+        """Tell the loader; it does not insist, since a note is better than no model."""
+        wish = self.preferences.kernels.value
+        if wish == "auto":
+            wish = kernels_of_environment(os.environ)
+        self._loader.kernels = "stock" if wish == "stock" else "auto"
 
     def close(self) -> None:
         """Close every dialog with the window."""

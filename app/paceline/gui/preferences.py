@@ -130,6 +130,7 @@ class Preferences(QObject):
             self.folders = Linked(
                 library.current_folders, library.set_folders, library.folders_changed, (), self
             )
+        self.kernels = self._kept(settings.kernels, usual.kernels)
         self.language = self._kept(settings.language, usual.language)
         self.send_key = self._kept(settings.send_key, usual.send_key)
         cuts = window.panel.sampling.cuts
@@ -143,6 +144,7 @@ class Preferences(QObject):
             settings,
             font_px=self._appearance.font_px,
             motion=self._appearance.motion,
+            kernels=self.kernels.value,
             language=self.language.value,
             send_key=self.send_key.value,
             cuts_long_chats=self.cuts_long_chats.value,

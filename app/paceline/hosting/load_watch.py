@@ -2,14 +2,17 @@
 
 Builds of llama.cpp exist whose code for special instructions (AMX) crashes as soon as two tokens
 are decoded. The self-test behind every load shows that before a reply is lost to it, and the models
-are then loaded a second time without the buffers that lead to this code.
+are then loaded a second time without the buffers that lead to this code. Where Paceline's own
+kernels have left a mark, the same load is tried once more: the engine does not use them again.
 """
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 
+from paceline.engine.kernel_marks import marks
 from paceline.hosting.deaths import NOT_STARTED, OUT_OF_MEMORY, Death
 from paceline.messages import (
     Event,
@@ -19,6 +22,8 @@ from paceline.messages import (
     ModelParams,
     PairLoaded,
 )
+
+_logger = logging.getLogger(__name__)
 
 
 def without_extra_bufts(command: LoadPair) -> LoadPair | None:
@@ -37,6 +42,7 @@ class LoadWatch:
     """Follows one load by its events.
 
     Attributes:
+        command: The load.
         is_over: Whether the engine has answered.
 
     Args:
@@ -45,20 +51,21 @@ class LoadWatch:
     """
 
     def __init__(self, command: LoadPair, note: str = "") -> None:
-        self._command = command
+        self.command = command
         self._note = note
+        self._marks = marks(command.cache_dir)
         self._params: ModelParams = command.target
         self.is_over = False
         self._has_weights = False
 
     def hear(self, event: Event) -> Event:
         """Note an event of the load; returns it, with the note where it tells of success."""
-        if getattr(event, "request_id", "") != self._command.request_id:
+        if getattr(event, "request_id", "") != self.command.request_id:
             return event
         match event:
             case LoadProgressed():
-                draft = self._command.draft
-                self._params = draft if draft and event.stage == "draft" else self._command.target
+                draft = self.command.draft
+                self._params = draft if draft and event.stage == "draft" else self.command.target
                 self._has_weights = event.fraction >= 1
             case PairLoaded():
                 self.is_over = True
@@ -69,6 +76,17 @@ class LoadWatch:
             case _:
                 pass
         return event
+
+    def next_try(self, death: Death) -> LoadWatch | None:
+        """Return what to try behind a death; None: there is nothing else."""
+        if marks(self.command.cache_dir) - self._marks:
+            _logger.warning("the models are loaded again without own kernels")
+            return LoadWatch(self.command, self._note)
+        again = without_extra_bufts(self.command)
+        if again is None or not self.died_in_self_test(death):
+            return None
+        _logger.warning("the models are loaded again without extra buffers")
+        return LoadWatch(again, death.reason)
 
     def died_in_self_test(self, death: Death) -> bool:
         """Whether native code crashed when a model's weights were all there."""

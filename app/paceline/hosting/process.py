@@ -12,20 +12,20 @@ an engine in this process; meanwhile it passes events up, and cancels and `Tune`
 from __future__ import annotations
 
 import contextlib
-import logging
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import assert_never
 
 from paceline.engine.answers import no_model, not_calibrated, not_counted, not_running
+from paceline.engine.kernel_marks import write_mark
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain
 from paceline.hosting.deaths import Death, RestartPolicy
 from paceline.hosting.frames import FrameError
 from paceline.hosting.inbox import Inbox, request_id_of
 from paceline.hosting.keeper import POLL_S, EngineProcess, Keeper, nonsense, take_report
-from paceline.hosting.load_watch import LoadWatch, without_extra_bufts
+from paceline.hosting.load_watch import LoadWatch
 from paceline.hosting.watchdog import Watchdog
 from paceline.hosting.wire import Beat, Done, Upward, WireError
 from paceline.messages import (
@@ -58,8 +58,6 @@ KEEP_S = 60.0
 UNSOUND = "compute-failed"
 """The code of a turn behind which no process can be trusted: its device is in no known state."""
 
-_logger = logging.getLogger(__name__)
-
 
 class ProcessService:
     """Carries out commands in a child process; belongs to one thread, like the child.
@@ -85,6 +83,7 @@ class ProcessService:
         self._inbox = inbox
         self._keeper = Keeper(main, restarts or RestartPolicy(), sleep)
         self._watchdog = Watchdog()
+        self._cache_dir = ""
         self._n_open = 0  # commands that the child has and is not done with
         self._is_over = False  # the turn's last event has been told
         self._over_since = 0.0
@@ -141,7 +140,7 @@ class ProcessService:
             return
         trouble = self._watchdog.decode_trouble()  # of what it uses the time for
         if trouble:
-            self._pass_on(self._keeper.give_up(trouble))
+            self._pass_on(self._give_up(trouble))
 
     # ----------------------------------------------------------------------------- commands
 
@@ -149,13 +148,12 @@ class ProcessService:
         if self._inbox.flag.is_set():  # stopped while it was waiting: what is loaded stays
             self._emit(_load_failed(command, "cancelled", "Stopped."))
             return
+        self._cache_dir = command.cache_dir
         watch = LoadWatch(command)
         death = self._carry_out(command, watch.hear)
-        again = without_extra_bufts(command)
-        if death and again and watch.died_in_self_test(death) and not self._inbox.flag.is_set():
-            _logger.warning("the models are loaded again without extra buffers")
-            watch = LoadWatch(again, note=death.reason)
-            death = self._carry_out(again, watch.hear)
+        while death and not self._inbox.flag.is_set() and (again := watch.next_try(death)):
+            watch = again
+            death = self._carry_out(watch.command, watch.hear)
         if death is None and not watch.is_over:
             death = self._keeper.give_up("The engine left a load without an answer")
         if death is None or watch.is_over:
@@ -288,8 +286,14 @@ class ProcessService:
                 return self._keeper.give_up("The engine did not come to an end behind a reply")
             trouble = self._watchdog.trouble()
             if trouble:
-                return self._keeper.give_up(trouble)
+                return self._give_up(trouble)
         return None
+
+    def _give_up(self, trouble: str) -> Death:
+        """End a child that hangs; own kernels that did it are not used again."""
+        if self._watchdog.hung_kernels:
+            write_mark(self._cache_dir, self._watchdog.hung_kernels)
+        return self._keeper.give_up(trouble)
 
     def _take(self, message: Upward) -> Event | None:
         """Take a message of the child; returns it when it is one of the engine's events."""

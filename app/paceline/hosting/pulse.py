@@ -57,15 +57,17 @@ class Pulse:
             time.sleep(BEAT_EVERY_S)
 
     def _beat(self) -> Beat:
-        read_bytes, decode_s, limit_s = 0, 0.0, 0.0
+        read_bytes, decode_s, limit_s, kernels = 0, 0.0, 0.0, ""
         try:
+            kernels = self._service.own_kernels
             read_bytes = _read_bytes()
             decode_s, limit_s = self._decode(read_bytes)
         except Exception:  # what lives must not be taken for dead for want of a figure
             if not self._has_failed:
                 self._has_failed = True
                 logging.getLogger(__name__).exception("a decode's time cannot be measured")
-        return Beat(self._uplink.n_events, time.process_time(), read_bytes, decode_s, limit_s)
+        cpu_s = time.process_time()
+        return Beat(self._uplink.n_events, cpu_s, read_bytes, decode_s, limit_s, kernels)
 
     def _decode(self, read_bytes: int) -> tuple[float, float]:
         """Return the running decode's seconds and its limit, both 0 when there is none."""

@@ -83,3 +83,8 @@ class Watchdog:
         if beat is not None and beat.decode_s > beat.decode_limit_s > 0:
             return f"A computation of the engine hangs: it has taken {beat.decode_s:.0f} seconds"
         return ""
+
+    @property
+    def hung_kernels(self) -> str:
+        """The build of own kernels with which a decode hangs; empty: none does, or without them."""
+        return self._beat.own_kernels if self._beat is not None and self.decode_trouble() else ""

@@ -50,6 +50,7 @@ class Beat:
         read_bytes: Bytes that it has read from files and disks.
         decode_s: Seconds that the running native decode has taken so far; 0 when there is none.
         decode_limit_s: Seconds after which that decode counts as hanging.
+        own_kernels: The build of Paceline's own kernels that computes; empty: llama.cpp's do.
     """
 
     n_events: int
@@ -57,6 +58,7 @@ class Beat:
     read_bytes: int
     decode_s: float
     decode_limit_s: float
+    own_kernels: str = ""
 
 
 @dataclass(frozen=True, slots=True)

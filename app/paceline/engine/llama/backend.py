@@ -11,6 +11,8 @@ import llama_cpp
 
 from paceline.engine.backend import LanguageModel, Progress
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.facts import Facts
+from paceline.engine.llama.kernels import OwnKernels
 from paceline.engine.llama.library import devices, start
 from paceline.engine.llama.model import LlamaModel
 from paceline.engine.llama.native_params import native_model_params
@@ -24,11 +26,25 @@ from paceline.engine.proposals import (
     with_readable_sizes,
 )
 from paceline.errors import CancelledError, ModelError
-from paceline.messages import EngineDescribed, ModelParams
+from paceline.messages import EngineDescribed, KernelWish, ModelParams
 
 
 class LlamaBackend:
     """Implements `backend.Backend`."""
+
+    def __init__(self) -> None:
+        self._kernels = OwnKernels()
+
+    @property
+    def own_kernels(self) -> str:
+        """The build of own kernels that is switched on; see `backend.Backend`."""
+        return self._kernels.key
+
+    def choose_kernels(
+        self, wish: KernelWish, facts: Facts, cache_dir: str, cancel: CancelFlag
+    ) -> tuple[str, ...]:
+        """Switch own kernels on or off; see `backend.Backend`."""
+        return self._kernels.choose(wish, facts, cache_dir, cancel)
 
     def describe(self) -> EngineDescribed:
         """Return versions and devices."""
@@ -57,7 +73,7 @@ class LlamaBackend:
         callback = llama_cpp.llama_progress_callback(on_progress)
         native.value.progress_callback = callback
         pointer = open_model(path, native.value, params, cancel)
-        return LlamaModel(pointer, params, path, n_rows, cancel)
+        return LlamaModel(pointer, params, path, n_rows, cancel, kernels=self._kernels)
 
     def load_vocabulary(self, path: str) -> LlamaVocabularyFile:
         """Load a file's tokenizer alone; see `backend.Backend.load_vocabulary`."""

@@ -21,9 +21,8 @@ from typing import Any
 import llama_cpp
 
 from paceline.engine.dry_run import DryRun
-from paceline.engine.gguf import GgufTensor
 from paceline.engine.llama.backend import open_model
-from paceline.engine.llama.gguf import read_header
+from paceline.engine.llama.gguf import all_tensors
 from paceline.engine.llama.library import devices, start
 from paceline.engine.llama.model import N_BATCH
 from paceline.engine.llama.native_params import native_context_params, native_model_params
@@ -39,7 +38,6 @@ _LAYER = re.compile(r"\blayer +(\d+): dev = (.+?)\s*$")
 _CACHE = re.compile(r"^llama_(?:kv_cache|memory).*(?<!buffer )size = +([\d.]+) MiB")
 _COMPUTE = re.compile(r"^\w+: +(.+?) +compute buffer size = +([\d.]+) MiB")
 _ROW_BYTES = 4  # logits are f32
-_FIRST_PART = re.compile(r"-00001-of-(\d{5})\.gguf$", re.IGNORECASE)
 
 
 class DryRuns:
@@ -97,7 +95,7 @@ class _Model:
         self._pointer: Any = open_model(path, native.value, params)
         self._names = {info.name for _, info in known}
         is_plain = not params.extra_bufts or _uses_gpu(params, (info for _, info in known))
-        self._repacked = 0 if is_plain else repacked_bytes(_tensors(path))
+        self._repacked = 0 if is_plain else repacked_bytes(all_tensors(path))
 
     def measure(self, params: ModelParams, n_rows: int) -> DryRun:
         n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(self._pointer))
@@ -164,14 +162,3 @@ def _uses_gpu(params: ModelParams, known: Iterable[DeviceInfo]) -> bool:
         info.kind in {"gpu", "igpu"} and params.device.lower() in {"", info.name.lower()}
         for info in known
     )
-
-
-def _tensors(path: Path) -> Iterable[GgufTensor]:
-    """Yield the tensors of all parts."""
-    first = _FIRST_PART.search(path.name)
-    count = int(first[1]) if first else 1
-    for i in range(count):
-        part = (
-            path.name[: first.start()] + f"-{i + 1:05}-of-{count:05}.gguf" if first else path.name
-        )
-        yield from read_header(path.with_name(part)).tensors

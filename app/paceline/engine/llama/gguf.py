@@ -13,7 +13,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterator
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ _SCALARS: dict[int, tuple[str, Any]] = {
     10: ("u64", ctypes.c_uint64), 11: ("i64", ctypes.c_int64), 12: ("f64", ctypes.c_double),
 }  # fmt: skip
 _MAX_DIMS = 4
+_FIRST_PART = re.compile(r"-00001-of-(\d{5})\.gguf$", re.IGNORECASE)
 _MOST_NUMBERS = 1024
 """llama.cpp takes at most 512 blocks (LLAMA_MAX_LAYERS)."""
 
@@ -61,6 +63,21 @@ def read_header(path: Path, *, texts: Collection[str] = ()) -> GgufHeader:
             "Download it again, or choose another one.",
         )
     return _taken(context, texts)
+
+
+def all_tensors(path: Path) -> Iterator[GgufTensor]:
+    """Yield the tensors of a model; of a split one, whose first part is given, those of all parts.
+
+    Raises:
+        ModelError: As for `read_header`.
+    """
+    first = _FIRST_PART.search(path.name)
+    count = int(first[1]) if first else 1
+    for i in range(count):
+        part = (
+            path.name[: first.start()] + f"-{i + 1:05}-of-{count:05}.gguf" if first else path.name
+        )
+        yield from read_header(path.with_name(part)).tensors
 
 
 def parse_header(beginning: bytes, *, texts: Collection[str] = ()) -> GgufHeader | None:

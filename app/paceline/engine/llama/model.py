@@ -21,6 +21,7 @@ import numpy as np
 
 from paceline.engine.backend import Rows, Vocabulary
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.llama.kernels import OwnKernels, uses_of
 from paceline.engine.llama.library import meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
@@ -41,8 +42,9 @@ from paceline.errors import (
     ContextFullError,
     DecodeMemoryError,
     EngineError,
+    ModelError,
 )
-from paceline.messages import ModelInfo, ModelParams
+from paceline.messages import KernelUse, ModelInfo, ModelParams
 
 N_BATCH = 512
 
@@ -54,8 +56,16 @@ class LlamaModel:
     """Implements `backend.LanguageModel`: a native model and its one context."""
 
     def __init__(
-        self, model: Any, params: ModelParams, path: Path, n_rows: int, cancel: CancelFlag
+        self,
+        model: Any,
+        params: ModelParams,
+        path: Path,
+        n_rows: int,
+        cancel: CancelFlag,
+        *,
+        kernels: OwnKernels | None = None,
     ) -> None:
+        self._kernels = kernels or OwnKernels()
         self._model: Any = model
         self._cancel = cancel
         self._context: Any = None
@@ -118,6 +128,7 @@ class LlamaModel:
                 f"gpu{self.info.n_gpu_layers}", params.device, f"moe{params.n_cpu_moe}",
                 f"split-{params.split_mode}-{params.tensor_split}-{params.main_gpu}",
                 *(() if params.extra_bufts else ("plain-weights",)),
+                *((self._kernels.fact,) if self._kernels.fact else ()),
             )
         )  # fmt: skip
 
@@ -287,6 +298,15 @@ class LlamaModel:
         self._wanted_context = self._wanted_context[0], n_threads, n_threads_batch
         self.info = replace(self.info, n_threads=n_threads, n_threads_batch=n_threads_batch)
         self.facts_key = self._make_facts_key()
+
+    def kernel_uses(self) -> tuple[KernelUse, ...]:
+        """Return whose kernels have computed since kernels were chosen; see `backend`."""
+        if self.info.n_gpu_layers >= self.info.n_layers:
+            return ()  # the CPU has hardly anything to do
+        try:
+            return uses_of(Path(self.info.path), self._kernels.called())
+        except ModelError:  # the file was changed meanwhile; a load is not lost for that
+            return ()
 
     def _free_context(self) -> None:
         if self._context:

@@ -47,18 +47,27 @@ def repacked_bytes(tensors: Iterable[GgufTensor]) -> int:
     kinds = _extra_buffer_types()
     if not kinds:
         return 0
-    by_name = {tensor.name: tensor for tensor in tensors}
-    multiplied = [t for name, t in by_name.items() if not _LOOKED_UP.match(name)]
-    if _OUTPUT not in by_name and _EMBEDDING in by_name:  # it serves as the output, too
-        multiplied.append(by_name[_EMBEDDING])
     answers: dict[tuple[int, tuple[int, ...]], bool] = {}
     total = 0
-    for tensor in multiplied:
+    for tensor in multiplied(tensors):
         key = tensor.kind, tensor.shape
         if key not in answers:
             answers[key] = len(tensor.shape) in {2, 3} and _is_repacked(*key, kinds)
         total += tensor.n_bytes if answers[key] else 0
     return total
+
+
+def multiplied(tensors: Iterable[GgufTensor]) -> list[GgufTensor]:
+    """Return the tensors that are not only looked up.
+
+    Args:
+        tensors: All of the model.
+    """
+    by_name = {tensor.name: tensor for tensor in tensors}
+    found = [t for name, t in by_name.items() if not _LOOKED_UP.match(name)]
+    if _OUTPUT not in by_name and _EMBEDDING in by_name:  # it serves as the output, too
+        found.append(by_name[_EMBEDDING])
+    return found
 
 
 def _is_repacked(kind: int, shape: tuple[int, ...], buffer_types: list[int]) -> bool:

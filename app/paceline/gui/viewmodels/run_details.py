@@ -24,6 +24,9 @@ from paceline.gui.viewmodels.figures import (
 from paceline.gui.viewmodels.metrics import MIN_PLAIN_STEPS, TimeShares
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.messages import KernelUse
     from paceline.params import SamplingParams
     from paceline.run_record import ModelRecord, RunRecord
 
@@ -192,6 +195,8 @@ def _prompt_rows(record: RunRecord) -> list[Row]:
             ),
         )
     ]
+    if stats.kernels:
+        rows.append((_tr("Kernels"), kernel_words(stats.kernels)))
     known = {
         True: _tr("the same at every batch width, so the text does not depend on drafts"),
         False: _tr("they depend on the batch width, so near-ties may fall either way"),
@@ -199,6 +204,17 @@ def _prompt_rows(record: RunRecord) -> list[Row]:
     if stats.batch_invariant is not None:
         rows.append((_tr("Logits"), known[stats.batch_invariant]))
     return rows
+
+
+def kernel_words(uses: Sequence[KernelUse]) -> str:
+    """Whose kernels computed with which types of weights."""
+    parts = []
+    for by, words in (("own", _tr("own ({})")), ("stock", _tr("llama.cpp's ({})"))):
+        kinds = [use.kind for use in uses if use.by == by]
+        names = [_tr("attention") if kind == "attention" else kind.upper() for kind in kinds]
+        if names:
+            parts.append(words.format(", ".join(names)))
+    return "; ".join(parts)
 
 
 def sampling_words(sampling: SamplingParams) -> str:

@@ -65,6 +65,23 @@ class ModelsPage(SettingsPage):
             ),
         )
         self.add(engine, host, (host.label.text(), "llama.cpp thread"), preferences.engine_host)
+        kernels = SettingRow(
+            self.tr("CPU kernels"),
+            self.tr(
+                "Paceline's own compute several tokens at once faster, as far as they have "
+                "passed a test on this computer. Automatic takes them unless the variable "
+                "PACELINE_KERNELS says otherwise. The models are loaded again."
+            ),
+            ChoiceField(
+                (
+                    ("auto", self.tr("Automatic")),
+                    ("own", self.tr("Own")),
+                    ("stock", self.tr("llama.cpp's")),
+                ),
+                preferences.kernels,
+            ),
+        )
+        self.add(engine, kernels, (kernels.label.text(), "cpu processor"), preferences.kernels)
 
     def set_icon(self, icon: QIcon) -> None:
         """Use another theme's icon for what takes a folder away."""

@@ -1,0 +1,214 @@
+"""Paceline's own kernels for the CPU: found, proved, and switched on for what is loaded next.
+
+`app/kernels` holds their source and says what they compute. They are a shared library that puts
+itself in front of ggml's kernels, within the whole process, and is compiled for one build of ggml
+(`kernel_files`). So none is used before it has given ggml's own numbers on this processor
+(`kernel_proof`), and one that ends the engine leaves a mark and is not used again
+(`kernel_marks`). Called on the engine's thread, while no model decodes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.facts import Facts
+from paceline.engine.kernel_marks import mark_path
+from paceline.engine.llama.gguf import all_tensors
+from paceline.engine.llama.kernel_library import KernelLibrary, type_name
+from paceline.engine.llama.kernel_proof import CannotProveError, prove
+from paceline.engine.llama.repacking import multiplied
+from paceline.engine.own_kernels import (
+    BUILD,
+    EQUAL,
+    NoKernelsError,
+    check_mark,
+    fact_name,
+    find_library,
+    isa_fact,
+    key_of,
+    known_outcomes,
+)
+from paceline.figures import KernelUse
+from paceline.files import private_folder
+from paceline.params import KernelWish
+
+
+class OwnKernels:
+    """What one backend has of them.
+
+    Attributes:
+        key: The build that is switched on; empty: none is. Any thread may read it.
+        fact: What measured facts depend on; empty where llama.cpp's kernels compute.
+    """
+
+    def __init__(self) -> None:
+        self.key = ""
+        self.fact = ""
+        self._library: KernelLibrary | None = None
+        self._mask = 0
+
+    def choose(
+        self, wish: KernelWish, facts: Facts, cache_dir: str, cancel: CancelFlag
+    ) -> tuple[str, ...]:
+        """Switch kernels on or off for the models that are loaded next.
+
+        Args:
+            wish: Whose kernels are wanted.
+            facts: Keep what was proved.
+            cache_dir: Keeps the mark of a crash; empty: none is left.
+            cancel: Ends a proof that takes its time.
+
+        Returns:
+            Sentences for the user.
+
+        Raises:
+            NoKernelsError: Own kernels are insisted on, and cannot be used.
+            CancelledError: The flag was set.
+        """
+        self._switch_off()
+        if wish == "stock":
+            return ()
+        try:
+            return self._switch_on(facts, cache_dir, cancel)
+        except NoKernelsError as error:
+            if wish == "own":
+                raise
+            note = f"Paceline's own CPU kernels cannot be used: {error.why}; llama.cpp's compute."
+            return (f"{note} {error.hint}".rstrip(),)
+
+    def _switch_off(self) -> None:
+        for library in _libraries().values():  # of other backends in this process, too
+            library.enable(0)
+            library.mark_crashes(None)
+        self.key = self.fact = ""
+        self._mask = 0
+
+    def _switch_on(self, facts: Facts, cache_dir: str, cancel: CancelFlag) -> tuple[str, ...]:
+        path = find_library(cache_dir)
+        key = key_of(path)
+        check_mark(cache_dir, key)
+        library = self._library = _libraries().get(path) or KernelLibrary(path)
+        _libraries()[path] = library
+        outcomes = proved(library, path, key, facts, cancel)
+        mask = mask_of(library, outcomes)
+        if not library.install():
+            raise NoKernelsError("this build of llama.cpp does not take them", BUILD)
+        library.enable(mask)
+        mark = mark_path(cache_dir, key)
+        if mark is not None:
+            try:
+                private_folder(mark.parent)
+            except OSError:
+                mark = None  # then a crash is not remembered
+        library.mark_crashes(mark)
+        self._mask, self.key = mask, key
+        self.fact = f"kernels-{key}-{mask:x}"
+        return proof_notes(library, outcomes)
+
+    def called(self) -> frozenset[tuple[str, bool]]:
+        """Return what own kernels have computed since this was asked: types, and whether attention.
+
+        So it is known, and not inferred, which of a model's nodes they took.
+        """
+        if self._library is None or not self.key:
+            return frozenset()
+        bits = self._library.called() & self._mask
+        found = (k for i, k in enumerate(self._library.kernels) if bits >> i & 1)
+        return frozenset((kernel.kind, kernel.is_attention) for kernel in found)
+
+
+def uses_of(path: Path, called: frozenset[tuple[str, bool]]) -> tuple[KernelUse, ...]:
+    """Return whose kernels compute with a model's weights, the type with the most bytes first.
+
+    Args:
+        path: The model, of a split one the first part.
+        called: From `OwnKernels.called`, when it has decoded batches of several widths.
+    """
+    n_bytes: dict[str, int] = {}
+    for tensor in multiplied(all_tensors(path)):
+        if len(tensor.shape) > 1:
+            name = type_name(tensor.kind)
+            n_bytes[name] = n_bytes.get(name, 0) + tensor.n_bytes
+    kinds = sorted(n_bytes, key=lambda kind: -n_bytes[kind])
+    weights = {kind for kind, is_attention in called if not is_attention}
+    attention = any(is_attention for _, is_attention in called)
+    return (
+        *(KernelUse(kind, "own" if kind in weights else "stock") for kind in kinds),
+        KernelUse("attention", "own" if attention else "stock"),
+    )
+
+
+def proved(
+    library: KernelLibrary, path: Path, key: str, facts: Facts, cancel: CancelFlag
+) -> dict[str, str]:
+    """Return what every kernel's test has come to; tests those that never were.
+
+    What is proved is kept in the facts, and for this process, too: where there is no folder for
+    facts, one process should not test the same twice.
+
+    Returns:
+        Outcomes by name: "equal" is as it must be. Kernels that were not reached in time have none;
+        their turn comes next time.
+
+    Raises:
+        NoKernelsError: The processor lacks instructions, or no process can be started.
+        CancelledError: The flag was set.
+    """
+    if not library.isa:
+        raise NoKernelsError(
+            "this processor, or this build of llama.cpp, lacks instructions that they need"
+        )
+    here = _facts_of_process()
+    outcomes = {**known_outcomes(here, key), **known_outcomes(facts, key)}
+    missing = [kernel.name for kernel in library.kernels if kernel.name not in outcomes]
+    if missing:
+        facts.put(isa_fact(key), library.isa)
+    try:
+        for name, outcome in prove(path, missing, cancel):
+            outcomes[name] = outcome
+            for keeper in (facts, here):
+                keeper.put(fact_name(key, name), outcome)
+    except CannotProveError as error:
+        raise NoKernelsError(f"their test cannot be run ({error})") from None
+    return outcomes
+
+
+def mask_of(library: KernelLibrary, outcomes: Mapping[str, str]) -> int:
+    """Return the bits of the kernels that may be used.
+
+    Raises:
+        NoKernelsError: There is none.
+    """
+    mask = sum(1 << i for i, k in enumerate(library.kernels) if outcomes.get(k.name) == EQUAL)
+    if not mask:
+        raise NoKernelsError("none of them has passed its test on this processor", BUILD)
+    return mask
+
+
+def proof_notes(library: KernelLibrary, outcomes: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what a user should know about kernels that are left out; as a rule nothing."""
+    refused = [f"{name} ({why})" for name, why in outcomes.items() if why != EQUAL]
+    n_open = sum(kernel.name not in outcomes for kernel in library.kernels)
+    notes = []
+    if refused:
+        notes.append(
+            "Paceline's own CPU kernels that failed their test here are left out: "
+            f"{', '.join(refused)}."
+        )
+    if n_open:
+        notes.append(f"{n_open} of Paceline's own CPU kernels are tested with the next load.")
+    return tuple(notes)
+
+
+@functools.cache
+def _facts_of_process() -> Facts:
+    return Facts("")
+
+
+@functools.cache
+def _libraries() -> dict[Path, KernelLibrary]:
+    """Return those that this process has loaded."""
+    return {}

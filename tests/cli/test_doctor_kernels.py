@@ -1,0 +1,170 @@
+"""`paceline doctor --build-kernels`, and what `doctor` says about kernels."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.program import Result, assert_one_clear_line, paceline
+from kernel_stand_ins import Kit
+from paceline import kernel_files
+from paceline.cli import doctor, main
+from paceline.engine.kernel_marks import mark_path, write_mark
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernels are made for Linux")
+
+
+@pytest.fixture
+def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
+    return Kit(tmp_path / "kit", monkeypatch)
+
+
+def build(capsys: pytest.CaptureFixture[str], *options: str) -> Result:
+    code = main.run(["doctor", "--build-kernels", *options], lambda: 9, lambda _out: 9)
+    printed = capsys.readouterr()
+    return Result(code, printed.out, printed.err)
+
+
+@linux
+def test_they_are_built_into_the_cache(
+    kit: Kit, paceline_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cache = paceline_home / "cache"
+    write_mark(str(cache), kernel_files.key())
+    kit.use_pip(f'cp {kit.sdist} "$2"')
+    mark = mark_path(str(cache), kernel_files.key())
+    other = mark_path(str(cache), "0123456789abcdef")
+    assert mark is not None
+    assert other is not None
+    other.touch()
+
+    result = build(capsys)
+    assert result.code == 0
+    library = kernel_files.find(cache)
+    assert library is not None
+    assert library.parent == cache / "kernels"
+    assert result.out == f"The kernels are built: {library}\n"
+    lines = result.err.splitlines()
+    assert lines[0].startswith("paceline: Fetching ")
+    assert "[4/4]" in lines[-1]
+    assert not mark.exists(), "the user wants another try"
+    assert other.exists()
+
+    again = build(capsys, "--json")
+    assert json.loads(again.out) == {"library": str(library), "built": True}
+    assert len(kit.called("-shared")) == 2
+
+
+@linux
+def test_those_of_the_installation_are_not_built_again(
+    kit: Kit, paceline_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shared = kernel_files.places()[1]
+    shared.mkdir(parents=True)
+    library = shared / kernel_files.library_name(kernel_files.key())
+    library.touch()
+    write_mark(str(paceline_home / "cache"), kernel_files.key())
+    result = build(capsys, "--json")
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out) == {"library": str(library), "built": False}
+    assert not list((paceline_home / "cache" / "kernels").iterdir())
+    assert build(capsys).out == f"The installation has the kernels already: {library}\n"
+
+
+@linux
+def test_no_network(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
+    kit.use_pip("echo 'NewConnectionError: unreachable' && exit 1")
+    result = build(capsys)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.splitlines()[-1] == (
+        "paceline: The headers of llama.cpp cannot be fetched: the network cannot be reached. "
+        "Check it. Then call `paceline doctor --build-kernels`."
+    )
+
+
+@linux
+def test_a_failed_build_keeps_the_mark(
+    kit: Kit, paceline_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_mark(str(paceline_home / "cache"), kernel_files.key())
+    kit.use_pip(f'cp {kit.sdist} "$2"')
+    kit.use_compiler("matmul.cpp", "error: nonsense")
+    assert build(capsys).code == 1
+    mark = mark_path(str(paceline_home / "cache"), kernel_files.key())
+    assert mark is not None
+    assert mark.exists()
+
+
+def test_another_processor(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
+    kit.monkeypatch.setattr(kernel_files, "is_possible", lambda: False)
+    result = build(capsys)
+    assert (result.code, result.out) == (1, "")
+    assert kernel_files.NOT_HERE in result.err
+    assert_one_clear_line(result)
+
+
+def test_a_cache_that_cannot_be_written(
+    kit: Kit, paceline_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paceline_home.mkdir()
+    (paceline_home / "cache").touch()
+    result = build(capsys)
+    assert (result.code, result.out) == (1, "")
+    assert "Set PACELINE_HOME to a folder that you can write to." in result.err
+    assert_one_clear_line(result)
+
+
+def test_a_mark_that_cannot_be_removed(
+    kit: Kit, paceline_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mark = mark_path(str(paceline_home / "cache"), kernel_files.key())
+    assert mark is not None
+    kit.use_pip(f'cp {kit.sdist} "$2"')
+    mark.mkdir(parents=True)
+    result = build(capsys)
+    assert result.code == 1
+    assert "cannot be removed" in result.err.splitlines()[-1]
+
+
+@pytest.mark.skipif(
+    not kernel_files.is_possible(), reason="there are no kernels for this processor"
+)
+def test_no_compiler_in_the_real_program(tmp_path: Path) -> None:
+    (tmp_path / "libggml-cpu.so.0").write_bytes(b"a build that no kernels fit")
+    environ = {"LLAMA_CPP_LIB_PATH": str(tmp_path), "PATH": str(tmp_path), "CXX": ""}
+    result = paceline("doctor", "--build-kernels", environ=environ)
+    assert (result.code, result.out) == (1, "")
+    assert "No C++ compiler was found" in result.err
+    assert_one_clear_line(result)
+
+
+def test_the_two_ways_of_leaving_the_report_exclude_each_other() -> None:
+    assert paceline("doctor", "--last", "--build-kernels").code == 2
+
+
+def test_the_report_says_whether_there_are_kernels(kit: Kit, paceline_home: Path) -> None:
+    kernels = doctor.collect()["kernels"]
+    assert set(kernels) == {
+        "choice", "available", "library", "isa", "proved", "refused", "reason",
+    }  # fmt: skip
+    assert kernels["available"] is False
+    assert kernels["library"] is None
+    assert "paceline doctor --build-kernels" in kernels["reason"]
+
+    folder = paceline_home / "cache" / "kernels"
+    folder.mkdir(parents=True)
+    library = folder / kernel_files.library_name(kernel_files.key())
+    library.write_bytes(b"")
+    assert doctor.collect()["kernels"]["library"] == str(library)
+
+
+def test_the_report_as_text_has_a_line_about_them(
+    kit: Kit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["doctor"], lambda: 9, lambda _out: 9) == 0
+    (line,) = [x for x in capsys.readouterr().out.splitlines() if x.startswith("CPU kernels: ")]
+    assert "`paceline doctor --build-kernels`" in line

@@ -1,0 +1,471 @@
+"""Own kernels are found, proved and switched on, or the load says why not; with a stand-in."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import kernel_puppet
+from hosting import hanging
+from kernel_puppet import KEY, LIBRARY, NAMES
+from paceline import __main__, kernel_files
+from paceline.engine import own_kernels
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.facts import Facts
+from paceline.engine.kernel_marks import HANG, mark_path, read_mark, write_mark
+from paceline.engine.llama import kernel_proof, kernels
+from paceline.engine.llama.kernel_library import KernelLibrary
+from paceline.engine.llama.kernel_proof import CannotProveError, prove
+from paceline.engine.llama.kernels import OwnKernels
+from paceline.engine.own_kernels import NoKernelsError
+from paceline.errors import CancelledError
+from paceline.hosting.child import run_child
+from paceline.hosting.child_process import ChildMain
+from paceline.hosting.inline import InlineClient
+from paceline.hosting.process import ProcessService
+from paceline.messages import (
+    EngineDied,
+    Event,
+    KernelUse,
+    KernelWish,
+    LoadFailed,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    StartTurn,
+    TurnFinished,
+)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="own kernels are for Linux")
+AllowWarnings = Callable[[str], None]
+ALL = dict.fromkeys(NAMES, "equal")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kernel_puppet.compiled(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.fixture
+def own(library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Let the stand-in be found, here and in children; gives what says how it behaves."""
+    monkeypatch.setenv(LIBRARY, str(library))
+    monkeypatch.setattr(kernel_files, "find", kernel_files.find)  # so that it is put back
+    kernel_puppet.take_it()
+    yield monkeypatch
+    kernels._facts_of_process.cache_clear()
+
+
+def outcomes(library: Path, *names: str, **options: float) -> dict[str, str]:
+    return dict(prove(library, names or NAMES, CancelFlag(), **options))
+
+
+def begun(log: Path) -> list[str]:
+    return log.read_text("utf-8").split() if log.exists() else []
+
+
+# -------------------------------------------------------------------------------------- the proof
+
+
+def test_every_kernel_is_tested_in_another_process(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAND_IN_LOG", str(tmp_path / "log"))
+    assert outcomes(library) == ALL
+    assert begun(tmp_path / "log") == list(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "outcome"),
+    [
+        ("q8_0", "different", "different"),
+        ("q4_K-repacked", "unable", "not run"),
+        ("q8_0", "crash", "crashed, SIGSEGV"),
+        ("q4_K-repacked", "crash", "crashed, SIGSEGV"),
+        ("attention-f16", "abort", "crashed, SIGABRT"),
+        ("q4_K-repacked", "hang", "hung"),
+        ("attention-f16", "hang", "hung"),
+    ],
+)
+def test_a_kernel_that_fails_costs_itself_alone(
+    name: str, what: str, outcome: str, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"STAND_IN_{name.replace('-', '_').upper()}", what)
+    assert outcomes(library, kernel_s=1.0) == {**ALL, name: outcome}
+
+
+def test_time_that_is_up_is_no_kernels_fault(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAND_IN_Q4_K_REPACKED", "hang")
+    found = outcomes(library, limit_s=3.0, kernel_s=30.0)
+    assert found == {"q8_0": "equal"}
+
+
+def test_a_test_can_be_cancelled(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STAND_IN_Q8_0", "hang")
+    flag = CancelFlag()
+    timer = threading.Timer(0.5, flag.set)
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(CancelledError):
+        dict(prove(library, NAMES, flag))
+    assert time.monotonic() - began < kernel_proof.KERNEL_S
+    timer.join()
+
+
+def test_what_comes_in_the_way_of_every_test(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(CannotProveError, match="exit code 1"):
+        outcomes(tmp_path / "none.so")
+    monkeypatch.setenv("STAND_IN_INSTALL", "1")
+    with pytest.raises(CannotProveError, match="does not take them"):
+        outcomes(library)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
+    with pytest.raises(CannotProveError, match="no process can be started"):
+        outcomes(library)
+
+
+def test_nothing_to_test_starts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
+    assert not dict(prove(tmp_path, (), CancelFlag()))
+
+
+def test_the_child_is_reached_through_the_program(
+    own: pytest.MonkeyPatch, library: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    own.setattr(kernel_proof, "_guard", lambda: None)  # this process is to live on
+    assert __main__.main([kernel_proof.PROVE, str(library), "attention-f16"]) == 0
+    assert capfd.readouterr().out == "ready\nattention-f16 1\n"
+
+
+def test_a_frozen_program_is_its_own_child(
+    tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "paceline"
+    program.write_text('#!/bin/sh\necho ready\nfor name in $3 $4; do echo "$name $1"; done\n')
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert outcomes(library, "a", "b") == {"a": "not run", "b": "not run"}
+
+
+# ------------------------------------------------------------------------------------- the choice
+
+
+class Chosen:
+    """One choice, and what it left."""
+
+    def __init__(
+        self, wish: KernelWish = "auto", cache_dir: str = "", facts: Facts | None = None
+    ) -> None:
+        self.own = OwnKernels()
+        self.notes = self.own.choose(wish, facts or Facts(cache_dir), cache_dir, CancelFlag())
+
+
+def refusal(cache_dir: str = "") -> str:
+    """Why own kernels cannot be used, which with "auto" is a note and with "own" an error."""
+    (note,) = Chosen("auto", cache_dir).notes
+    with pytest.raises(NoKernelsError) as error:
+        Chosen("own", cache_dir)
+    assert error.value.code == "no-own-kernels"
+    assert error.value.why in note
+    assert error.value.message.endswith(".")
+    return note
+
+
+def test_proved_kernels_are_switched_on_in_silence(own: pytest.MonkeyPatch) -> None:
+    for wish in ("auto", "own"):
+        chosen = Chosen(wish)  # type: ignore[arg-type]
+        assert not chosen.notes
+        assert chosen.own.key == KEY
+        assert chosen.own.fact == f"kernels-{KEY}-7"
+        assert chosen.own.called() == {("q8_0", False), ("q4_K", False), ("f16", True)}
+
+
+def test_stock_kernels_are_not_even_looked_for(own: pytest.MonkeyPatch) -> None:
+    own.setattr(kernel_files, "find", None)
+    chosen = Chosen("stock")
+    assert not chosen.notes
+    assert not chosen.own.key
+    assert not chosen.own.fact
+    assert not chosen.own.called()
+
+
+def test_the_next_load_may_choose_otherwise(own: pytest.MonkeyPatch) -> None:
+    chosen = Chosen("auto").own
+    chosen.choose("stock", Facts(""), "", CancelFlag())
+    assert not chosen.key
+    assert not chosen.called()
+    in_process = KernelLibrary(Path(os.environ[LIBRARY]))
+    assert in_process.called() == 0
+    chosen.choose("own", Facts(""), "", CancelFlag())
+    assert chosen.key == KEY
+    assert in_process.called() == 7
+    Chosen("stock")  # another backend: what it chooses holds for the process
+    assert in_process.called() == 0
+
+
+def test_a_proof_is_made_once(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    log, cache = tmp_path / "log", str(tmp_path / "cache")
+    own.setenv("STAND_IN_LOG", str(log))
+    Chosen("auto", cache)
+    assert begun(log) == list(NAMES)
+    kernels._facts_of_process.cache_clear()  # as in another process
+    Chosen("auto", cache)
+    Chosen("own", cache)
+    assert len(begun(log)) == 3
+    assert own_kernels.known_outcomes(Facts(cache), KEY) == ALL
+    assert Facts(cache).get(own_kernels.isa_fact(KEY)) == "stand-in"
+
+
+def test_without_a_folder_a_proof_holds_for_the_process(
+    own: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own.setenv("STAND_IN_LOG", str(tmp_path / "log"))
+    Chosen()
+    Chosen()
+    assert len(begun(tmp_path / "log")) == 3
+
+
+def test_another_processor_needs_another_proof(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    log, cache = tmp_path / "log", str(tmp_path / "cache")
+    own.setenv("STAND_IN_LOG", str(log))
+    Chosen("auto", cache)
+    own.setattr(own_kernels, "processor", lambda: "another one")
+    Chosen("auto", cache)
+    assert len(begun(log)) == 6
+
+
+def test_what_failed_is_left_out_and_told(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own.setenv("STAND_IN_LOG", str(tmp_path / "log"))
+    own.setenv("STAND_IN_Q8_0", "different")
+    own.setenv("STAND_IN_ATTENTION_F16", "crash")
+    for _ in range(2):
+        chosen = Chosen("own", str(tmp_path / "cache"))
+        (note,) = chosen.notes
+        assert "q8_0 (different), attention-f16 (crashed, SIGSEGV)" in note
+        assert chosen.own.fact.endswith("-2")
+        assert chosen.own.called() == {("q4_K", False)}
+    assert len(begun(tmp_path / "log")) == 3
+
+
+def test_a_proof_goes_on_where_it_was_stopped(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    log, cache = tmp_path / "log", str(tmp_path / "cache")
+    own.setenv("STAND_IN_LOG", str(log))
+    own.setenv("STAND_IN_Q4_K_REPACKED", "hang")
+    own.setattr(kernels, "prove", functools.partial(prove, limit_s=3.0, kernel_s=30.0))
+    (note,) = Chosen("auto", cache).notes
+    assert note == "2 of Paceline's own CPU kernels are tested with the next load."
+    own.delenv("STAND_IN_Q4_K_REPACKED")
+    assert not Chosen("auto", cache).notes
+    assert begun(log) == ["q8_0", "q4_K-repacked", "q4_K-repacked", "attention-f16"]
+
+
+def test_no_library(own: pytest.MonkeyPatch) -> None:
+    own.delenv(LIBRARY)
+    kernel_puppet.take_it()
+    own.setattr(kernel_files, "is_possible", lambda: True)
+    assert "not built for this llama.cpp; llama.cpp's compute. `paceline doctor" in refusal()
+    own.setattr(kernel_files, "is_possible", lambda: False)
+    assert "need Linux and an x86-64 processor" in refusal()
+
+
+def test_a_library_of_another_interface(own: pytest.MonkeyPatch) -> None:
+    own.setenv("STAND_IN_INTERFACE", "2")
+    assert "interface 2 instead of 1" in refusal()
+
+
+def test_a_library_that_is_none(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = tmp_path / kernel_files.library_name(KEY)
+    broken.write_bytes(b"no library")
+    own.setenv(LIBRARY, str(broken))
+    kernel_puppet.take_it()
+    assert "cannot be loaded" in refusal()
+
+
+def test_a_library_without_the_functions(own: pytest.MonkeyPatch) -> None:
+    own.setattr(
+        kernel_files, "find", lambda _cache: next(Path("/lib").glob("*/libm.so.6"), Path("none"))
+    )
+    assert "cannot be loaded" in refusal()
+
+
+def test_kernels_of_which_none_passes(own: pytest.MonkeyPatch) -> None:
+    for name in ("Q8_0", "Q4_K_REPACKED", "ATTENTION_F16"):
+        own.setenv(f"STAND_IN_{name}", "different")
+    assert "none of them has passed" in refusal()
+
+
+def test_a_test_that_cannot_be_run(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own.setattr(sys, "executable", str(tmp_path / "no-python"))
+    assert "their test cannot be run" in refusal()
+
+
+def test_a_build_that_does_not_take_them(own: pytest.MonkeyPatch) -> None:
+    own.setenv("STAND_IN_INSTALL", "1")
+    assert "does not take them" in refusal()
+
+
+def test_a_marked_build_is_not_used(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cache = str(tmp_path)
+    write_mark(cache, KEY, "q4_K-repacked")
+    note = refusal(cache)
+    assert "ended the engine once (q4_K-repacked)" in note
+    assert "--build-kernels" in note
+    mark = mark_path(cache, KEY)
+    assert mark is not None
+    mark.unlink()
+    assert not Chosen("auto", cache).notes
+
+
+# ---------------------------------------------------------------------------------------- the load
+
+
+class Loaded:
+    """A load of the demo pair, inline or in a process, and what it told."""
+
+    def __init__(
+        self, pair: tuple[Path, Path], main: ChildMain | None = None, **options: object
+    ) -> None:
+        self.client = (
+            InlineClient(lambda emit, inbox: ProcessService(emit, inbox, main=main))
+            if main is not None
+            else InlineClient()
+        )
+        self.events: list[Event] = []
+        self.client.set_listener(self.events.append)
+        target, draft = (ModelParams(str(path), n_threads=1) for path in pair)
+        self.load = LoadPair("load", target, draft, **options)  # type: ignore[arg-type]
+        self.client.submit(self.load)
+        self.answer = self.events[-1]
+
+    def __enter__(self) -> PairLoaded:
+        assert isinstance(self.answer, PairLoaded), self.answer
+        return self.answer
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+
+
+IN_PROCESS = partial(run_child, prepare=kernel_puppet.take_it)
+DEMO = KernelUse("q8_0", "own"), KernelUse("attention", "own")
+STOCK = KernelUse("q8_0", "stock"), KernelUse("attention", "stock")
+
+
+@pytest.mark.parametrize("main", [None, IN_PROCESS], ids=["inline", "process"])
+def test_a_load_says_whose_kernels_compute(
+    own: pytest.MonkeyPatch, demo_pair: tuple[Path, Path], tmp_path: Path, main: ChildMain | None
+) -> None:
+    for wish, uses in (("auto", DEMO), ("stock", STOCK), ("own", DEMO)):
+        run = Loaded(demo_pair, main, kernels=wish, cache_dir=str(tmp_path))
+        with run as loaded:
+            assert loaded.target.kernels == uses
+            assert loaded.draft is not None
+            assert not loaded.draft.kernels
+            run.client.submit(StartTurn("t", prompt="def f", strategy="off", max_tokens=2))
+            last = run.events[-1]
+            assert isinstance(last, TurnFinished)
+            assert last.stats.kernels == uses
+
+
+def test_measured_facts_depend_on_the_kernels(
+    own: pytest.MonkeyPatch, target_path: Path, tmp_path: Path
+) -> None:
+    from paceline.engine.script import load_pair
+
+    keys = []
+    for wish in ("stock", "auto", "own", "stock"):
+        with load_pair(target_path, kernels=wish, cache_dir=tmp_path) as pair:  # type: ignore[arg-type]
+            keys.append(pair.loaded.target.model.facts_key)
+    assert keys[0] == keys[3]
+    assert keys[1] == keys[2] == f"{keys[0]}|kernels-{KEY}-7"
+
+
+def test_a_load_that_insists_fails_before_it_reads_a_model(
+    own: pytest.MonkeyPatch, demo_pair: tuple[Path, Path]
+) -> None:
+    own.setenv("STAND_IN_INTERFACE", "2")
+    run = Loaded(demo_pair, kernels="own")
+    assert isinstance(run.answer, LoadFailed)
+    assert run.answer.code == "no-own-kernels"
+    assert len(run.events) == 1
+    run.client.close()
+
+
+def hang_in_a_decode() -> None:
+    """Let the eighth decode of a reply hang, in a process that finds the stand-in."""
+    kernel_puppet.take_it()
+    hanging.decode("sleep", 8)
+
+
+@pytest.mark.parametrize("wish", ["auto", "stock"])
+def test_kernels_with_which_a_decode_hangs_are_not_used_again(
+    wish: str,
+    own: pytest.MonkeyPatch,
+    demo_pair: tuple[Path, Path],
+    tmp_path: Path,
+    allow_warnings: AllowWarnings,
+) -> None:
+    allow_warnings("its process is ended")
+    main = hanging.hanging(hang_in_a_decode)
+    run = Loaded(demo_pair, main, kernels=wish, cache_dir=str(tmp_path))
+    with run as loaded:
+        tokens = tuple(range(100, 100 + hanging.TRIGGER))
+        run.client.submit(StartTurn("t", prompt_tokens=tokens, strategy="off", ignore_eog=True))
+        died = run.events[-1]
+        assert isinstance(died, EngineDied)
+        assert "hangs" in died.reason
+        assert read_mark(str(tmp_path), KEY) == (None if wish == "stock" else HANG)
+        run.client.submit(replace(run.load, kernels="auto"))
+        again = run.events[-1]
+        assert isinstance(again, PairLoaded)
+        assert again.target.kernels == (DEMO if wish == "stock" else STOCK)
+        assert len(again.notes) == len(loaded.notes) + (wish == "auto")
+
+
+def test_a_proof_stops_with_the_load(own: pytest.MonkeyPatch, demo_pair: tuple[Path, Path]) -> None:
+    own.setenv("STAND_IN_Q8_0", "hang")
+    client, events = InlineClient(), list[Event]()
+    client.set_listener(events.append)
+    timer = threading.Timer(1.0, client.cancel, ["load"])
+    timer.start()
+    client.submit(LoadPair("load", ModelParams(str(demo_pair[0])), kernels="auto"))
+    timer.join()
+    (failed,) = events
+    assert isinstance(failed, LoadFailed)
+    assert failed.code == "cancelled"
+    client.close()
+
+
+@pytest.mark.parametrize("wish", ["auto", "own"])
+def test_kernels_that_crash_in_a_load_are_not_used_again(
+    wish: str,
+    own: pytest.MonkeyPatch,
+    demo_pair: tuple[Path, Path],
+    tmp_path: Path,
+    allow_warnings: AllowWarnings,
+) -> None:
+    allow_warnings("crashed|without own kernels")
+    own.setenv("STAND_IN_USE", "crash")
+    run = Loaded(demo_pair, IN_PROCESS, kernels=wish, cache_dir=str(tmp_path))
+    assert read_mark(str(tmp_path), KEY) == "q8_0"
+    if wish == "auto":
+        with run as loaded:
+            assert loaded.target.kernels == STOCK
+            (note,) = loaded.notes
+            assert "ended the engine once (q8_0)" in note
+    else:
+        assert isinstance(run.answer, LoadFailed)
+        assert "ended the engine once" in run.answer.message
+        run.client.close()
