@@ -23,7 +23,7 @@ namespace {
 
 constexpr int GROUP = 2 * ROWS;   // rows of plain weights that are computed together
 constexpr int UNIT  = 16;         // rows that a thread takes at least; a multiple of every group
-constexpr int TILE  = 16;         // columns that are computed together
+constexpr int TILE  = 64;         // columns that are computed together
 
 // ---------------------------------------------------------------------------------- activations
 
@@ -44,8 +44,7 @@ struct Tile {
     const float *      d;
     const float *      s;
     const Superblock * super;
-    const char *       plain;   // FLOATS: whole columns, `stride` bytes apart
-    size_t             stride;
+    const char *       plain;   // FLOATS: a register's worth of each column, then the next
     float **           out;     // where each column's results go
 };
 
@@ -57,14 +56,16 @@ bool bf16_pairs() {
     return false;
 #endif
 }
-size_t activation_bytes(const WeightKind & kind) { return kind.activations == GGML_TYPE_BF16 && bf16_pairs() ? 2 : 4; }
+// FLOATS: values that are multiplied by one instruction, and their bytes.
+constexpr int LANES = sizeof(Floats) / 4;
+int chunk_values(const WeightKind & kind) { return kind.activations == GGML_TYPE_BF16 && bf16_pairs() ? 2 * LANES : LANES; }
 
 size_t column_bytes(const WeightKind & kind, int64_t k) {
     size_t size = 0;
     switch (kind.layout) {
         case BLOCKS_32: case INTERLEAVED_32: size = k + (k / 32 + 3) / 4 * 16 * (kind.activations == GGML_TYPE_Q8_1 ? 2 : 1); break;
         case BLOCKS_256: case INTERLEAVED_256: size = k / 256 * sizeof(Superblock); break;
-        case FLOATS: size = k * activation_bytes(kind); break;
+        case FLOATS: size = k * ggml_type_size(kind.activations); break;
     }
     return (size + 63) & ~(size_t) 63;
 }
@@ -77,7 +78,7 @@ Tile tile_at(const WeightKind & kind, char * base, int64_t k, int n, float ** ou
     t.d = (const float *) (base + (size_t) n * k);
     t.s = t.d + (size_t) n * ((k / 32 + 3) / 4 * 4);
     t.super = (const Superblock *) base;
-    t.plain = base; t.stride = column_bytes(kind, k);
+    t.plain = base;
     return t;
 }
 
@@ -87,14 +88,14 @@ void put_column(const WeightKind & kind, const Tile & t, int c, const float * x,
     const size_t block = kind.layout == BLOCKS_256 || kind.layout == INTERLEAVED_256 ? 256 : 32;
     if (kind.layout == FLOATS) {
         const int64_t n = (b1 - b0) * block;
-        char * to = (char *) t.plain + c * t.stride + b0 * block * activation_bytes(kind);
-        if (kind.activations == GGML_TYPE_F32) memcpy(to, x + b0 * block, n * sizeof(float));
-        else if (activation_bytes(kind) == 2) from_float(x + b0 * block, to, n);
-        else {   // rounded as ggml does, and widened again
-            from_float(x + b0 * block, scratch, n);
-            ggml_get_type_traits(kind.activations)->to_float(scratch, (float *) to, n);
+        const size_t bytes = ggml_type_size(kind.activations), chunk = chunk_values(kind);
+        if (kind.activations != GGML_TYPE_F32) from_float(x + b0 * block, scratch, n);
+        const char * from = kind.activations == GGML_TYPE_F32 ? (const char *) (x + b0 * block) : scratch;
+        for (int64_t i = 0; i < n; i += chunk) {
+            char * to = (char *) t.plain + ((b0 * block + i) / chunk * t.n + c) * chunk * bytes;
+            memcpy(to, from + i * bytes, chunk * bytes);
+            if (planted == WRONG_SCALE && b0 + i == 0) to[1] ^= 1;
         }
-        if (planted == WRONG_SCALE && b0 == 0) to[1] ^= 1;
         return;
     }
     from_float(x + b0 * block, scratch, (b1 - b0) * block);
@@ -262,8 +263,17 @@ template <class W> void rows_256(const Group & g, const Tile & t) {
             if constexpr (W::BIAS != 0) bias[p] = W::bias(g.row + p * ROWS, at);
         }
         Ints start[2] = {zero(), zero()};   // takes out the 128 that flipped activations carry
-        if (FLIP) for (int p = 0; p < 2; p++) {
-            for (int i = 0; i < 4; i++) start[p] = W::mac(start[p], q[p][2 * i], q[p][2 * i + 1], flip, flip, scale[p][i]);
+        [[maybe_unused]] Ints low[2][8];    // SCALED: q holds the high parts
+        if constexpr (FLIP) for (int p = 0; p < 2; p++) {
+            for (int i = 0; i < 4; i++) {
+                if constexpr (W::SCALED) {
+                    for (int t = 2 * i; t < 2 * i + 2; t++) {
+                        Ints highs, lows; scaled_tables(W::TABLE, t & 1 ? scale[p][i].second : scale[p][i].first, highs, lows);
+                        low[p][t] = lookup(lows, q[p][t]); q[p][t] = lookup(highs, q[p][t]);
+                    }
+                    start[p] = dot8(dot8(start[p], flip, q[p][2 * i]), flip, q[p][2 * i + 1]);
+                } else start[p] = W::mac(start[p], q[p][2 * i], q[p][2 * i + 1], flip, flip, scale[p][i]);
+            }
             start[p] = sub32(zero(), start[p]);
         }
         if (g.ahead) P.ahead<GROUP * W::BYTES>(g.ahead + GROUP * at);
@@ -282,7 +292,15 @@ template <class W> void rows_256(const Group & g, const Tile & t) {
                 const Ints v = same32(y[c].sums);
                 a = madd(v, bias[0]); z = madd(v, bias[1]);
             }
-            for (int i = 0; i < 4; i++) {
+            if constexpr (W::SCALED) {
+                Ints rest[2] = {zero(), zero()};
+                for (int i = 0; i < 8; i++) {
+                    const Ints v = same32(y[c].q + 32 * i), flipped = xor_(v, flip);
+                    a = dot8(a, flipped, q[0][i]); rest[0] = dot8(rest[0], low[0][i], v);
+                    z = dot8(z, flipped, q[1][i]); rest[1] = dot8(rest[1], low[1][i], v);
+                }
+                a = add32(left32<6>(a), rest[0]); z = add32(left32<6>(z), rest[1]);
+            } else for (int i = 0; i < 4; i++) {
                 Ints y0 = same32(y[c].q + 64 * i), y1 = same32(y[c].q + 64 * i + 32);
                 if (FLIP) { y0 = xor_(y0, flip); y1 = xor_(y1, flip); }
                 a = W::mac(a, q[0][2 * i], q[0][2 * i + 1], y0, y1, scale[0][i]);
@@ -568,14 +586,13 @@ INLINE float all_of(Floats x) {   // GGML_F32x8_REDUCE: halves, then neighbours
 }
 #endif
 
-// SUMS: how many sums there are. Activations are kept as floats, but for products of BF16 itself.
+// SUMS: how many sums there are; BYTES of a value of weights and of activations; VALUES of a register.
 INLINE float total_of_4(const Floats * a) { return all_of(add(add(a[0], a[2]), add(a[1], a[3]))); }
 INLINE float total_of_2(const Floats * a) { return (float) ((double) all_of(a[0]) + (double) all_of(a[1])); }
 
 struct F32 {
-    using Values = Floats; static constexpr int BYTES = 4, Y_BYTES = 4, SUMS = 4;
+    using Values = Floats; static constexpr int BYTES = 4, VALUES = LANES, SUMS = 4;
     static inline Floats get(const char * p) { return load_f32(p); }
-    static inline Floats activations(const char * p) { return load_f32(p); }
     static inline Floats plus(Floats sum, Floats x, Floats y) { return fma(x, y, sum); }
     static inline float total(const Floats * a) { return total_of_4(a); }
 };
@@ -598,44 +615,55 @@ struct BF16 : F32 {   // two roundings, where ggml has no instruction for it
 };
 #if defined(__AVX512BF16__)
 struct BF16Pairs {
-    using Values = __m512bh; static constexpr int BYTES = 2, Y_BYTES = 2, SUMS = 2;
+    using Values = __m512bh; static constexpr int BYTES = 2, VALUES = 2 * LANES, SUMS = 2;
     static inline __m512bh get(const char * p) { return (__m512bh) _mm512_loadu_si512(p); }
-    static inline __m512bh activations(const char * p) { return get(p); }
     static inline Floats plus(Floats sum, __m512bh x, __m512bh y) { return _mm512_dpbf16_ps(sum, x, y); }
     static inline float total(const Floats * a) { return total_of_2(a); }
 };
 #endif
 
-// N columns and as many rows as there are registers for.
-template <class W, int N> void float_columns(const Group & g, const Tile & t, int first) {
-    constexpr int R = ROWS * 4 / W::SUMS, VALUES = sizeof(typename W::Values) / (sizeof(typename W::Values) == sizeof(Floats) && W::Y_BYTES == 2 ? 2 : 4);
+// R rows and N columns, J of their sums at a time: as many as there are registers for.
+template <class W, int R, int N, int J> void float_columns(const Group & g, const Tile & t, int first) {
+    constexpr int VALUES = W::VALUES, CHUNK = VALUES * W::BYTES;
     const int64_t k = (int64_t) g.n_blocks * 32;
     for (int r0 = 0; r0 < g.n_rows; r0 += R) {
-        Floats acc[R][N][W::SUMS];
-        for (int r = 0; r < R; r++) for (int c = 0; c < N; c++) for (int j = 0; j < W::SUMS; j++) acc[r][c][j] = zero_f();
-        for (int64_t i = 0; i < k; i += W::SUMS * VALUES) {
-            for (int j = 0; j < W::SUMS; j++) {
-                const size_t at = (size_t) (i + j * VALUES);
-                typename W::Values x[R];
-                for (int r = 0; r < R; r++) x[r] = W::get(g.row[r0 + r] + at * W::BYTES);
-                for (int c = 0; c < N; c++) {
-                    const typename W::Values y = W::activations(t.plain + (first + c) * t.stride + at * W::Y_BYTES);
-                    for (int r = 0; r < R; r++) acc[r][c][j] = W::plus(acc[r][c][j], x[r], y);
+        Floats sums[R][N][W::SUMS];
+        for (int j0 = 0; j0 < W::SUMS; j0 += J) {
+            Floats acc[R][N][J];
+            for (int r = 0; r < R; r++) for (int c = 0; c < N; c++) for (int j = 0; j < J; j++) acc[r][c][j] = zero_f();
+            const char * columns = t.plain + (size_t) (j0 * t.n + first) * CHUNK;
+            for (int64_t i = 0; i < k; i += W::SUMS * VALUES, columns += W::SUMS * t.n * CHUNK) {
+                for (int j = 0; j < J; j++) {
+                    const size_t at = (size_t) (i + (j0 + j) * VALUES);
+                    typename W::Values x[R];
+                    for (int r = 0; r < R; r++) x[r] = W::get(g.row[r0 + r] + at * W::BYTES);
+                    for (int c = 0; c < N; c++) {
+                        const typename W::Values y = W::get(columns + (j * t.n + c) * CHUNK);
+                        for (int r = 0; r < R; r++) acc[r][c][j] = W::plus(acc[r][c][j], x[r], y);
+                    }
+                }
+                if (g.ahead && first == 0) for (int r = j0 / J; r < R; r += W::SUMS / J) {
+                    const char * p = g.ahead + (g.row[r0 + r] - g.row[0]) + i * W::BYTES;
+                    for (int l = 0; l < W::SUMS * CHUNK; l += 64) _mm_prefetch(p + l, _MM_HINT_T1);
                 }
             }
-            if (g.ahead && first == 0) for (int r = 0; r < R; r++) {
-                const char * p = g.ahead + (g.row[r0 + r] - g.row[0]) + i * W::BYTES;
-                for (int l = 0; l < W::SUMS * VALUES * W::BYTES; l += 64) _mm_prefetch(p + l, _MM_HINT_T1);
-            }
+            for (int r = 0; r < R; r++) for (int c = 0; c < N; c++) for (int j = 0; j < J; j++) sums[r][c][j0 + j] = acc[r][c][j];
         }
-        for (int r = 0; r < R && r0 + r < g.n_rows; r++) for (int c = 0; c < N; c++) t.out[first + c][r0 + r] = W::total(acc[r][c]);
+        for (int r = 0; r < R && r0 + r < g.n_rows; r++) for (int c = 0; c < N; c++) t.out[first + c][r0 + r] = W::total(sums[r][c]);
     }
 }
+// Few columns wait for the memory, which is read once and in order; more of them for the
+// multiplications, of which there are then more for each value that is loaded and converted.
 template <class W> void rows_float(const Group & g, const Tile & t) {
-    int c = 0;
-    for (; c + 3 <= t.n; c += 3) float_columns<W, 3>(g, t, c);
-    if (t.n - c == 2) float_columns<W, 2>(g, t, c);
-    if (t.n - c == 1) float_columns<W, 1>(g, t, c);
+    constexpr int FEW = ROWS * 4 / W::SUMS, MOST = 6;
+    constexpr void (*with[])(const Group &, const Tile &, int) = { nullptr,
+        float_columns<W, FEW, 1, W::SUMS>, float_columns<W, FEW, 2, W::SUMS>, float_columns<W, FEW, 3, W::SUMS>,
+        float_columns<W, GROUP, 4, 1>, float_columns<W, GROUP, 5, 1>, float_columns<W, GROUP, 6, 1> };
+    const int n_parts = (t.n + MOST - 1) / MOST;
+    for (int i = 0; i < n_parts; i++) {
+        const int from = t.n * i / n_parts, to = t.n * (i + 1) / n_parts;
+        with[to - from](g, t, from);
+    }
 }
 
 using Kernel = void (*)(const Group &, const Tile &);
@@ -646,6 +674,7 @@ Kernel kernel_of(const WeightKind & kind) {
         case GGML_TYPE_Q4_0:   return kind.repacked ? interleaved_32<Q4_0x8> : rows_32<Q4_0>;
         case GGML_TYPE_Q4_1:   return rows_32<Q4_1>;
         case GGML_TYPE_Q5_0:   return rows_32<Q5_0>;
+        case GGML_TYPE_Q5_1:   return rows_32<Q5_1>;
         case GGML_TYPE_IQ4_NL: return kind.repacked ? interleaved_32<IQ4_NLx8> : rows_32<IQ4_NL>;
         case GGML_TYPE_MXFP4:  return interleaved_32<MXFP4x8>;
         case GGML_TYPE_Q3_K:   return rows_256<Q3_K>;
@@ -725,7 +754,7 @@ void in_two_parts(const WeightKind & kind, Kernel kernel, Group g, Tile t) {
     const size_t bytes = g.bytes / (kind.repacked ? INTERLEAVED_ROWS : GROUP) / g.n_blocks * first * (kind.repacked ? 8 : 1);
     for (const char * & row : g.row) row += bytes;
     g.n_blocks -= first; g.ahead = nullptr;
-    t.q += (size_t) first * t.n * 32; t.d += (size_t) first * t.n; t.s += (size_t) first * t.n; t.super += (size_t) first * t.n; t.plain += (size_t) first * 32 * activation_bytes(kind);
+    t.q += (size_t) first * t.n * 32; t.d += (size_t) first * t.n; t.s += (size_t) first * t.n; t.super += (size_t) first * t.n; t.plain += (size_t) first * 32 * ggml_type_size(kind.activations) * t.n;
     kernel(g, t);
     for (int c = 0; c < t.n; c++) for (int r = 0; r < g.n_rows; r++) t.out[c][r] += keep[c][r];
 }

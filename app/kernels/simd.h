@@ -7,6 +7,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 namespace paceline::PACELINE_ISA {
 
@@ -32,9 +33,12 @@ INLINE Ints sub16(Ints a, Ints b) { return _mm512_sub_epi16(a, b); }
 INLINE Ints sub8(Ints a, Ints b) { return _mm512_sub_epi8(a, b); }
 template <int N> INLINE Ints right16(Ints a) { return _mm512_srli_epi16(a, N); }
 template <int N> INLINE Ints left16(Ints a) { return _mm512_slli_epi16(a, N); }
+template <int N> INLINE Ints right16_signed(Ints a) { return _mm512_srai_epi16(a, N); }
+INLINE Ints mul16(Ints a, Ints b) { return _mm512_mullo_epi16(a, b); }
+INLINE Ints packed(Ints a, Ints b) { return _mm512_packs_epi16(a, b); }
+INLINE Ints even_quarters(Ints a) { return _mm512_permutex_epi64(a, 0x88); }   // of each row, twice
+INLINE Ints odd_quarters(Ints a) { return _mm512_permutex_epi64(a, 0xdd); }
 template <int N> INLINE Ints left32(Ints a) { return _mm512_slli_epi32(a, N); }
-template <int N> INLINE Ints right32(Ints a) { return _mm512_srai_epi32(a, N); }   // keeps the sign
-INLINE Ints mul32(Ints a, Ints b) { return _mm512_mullo_epi32(a, b); }
 INLINE Ints lookup(Ints table, Ints index) { return _mm512_shuffle_epi8(table, index); }
 INLINE Ints maddubs(Ints u, Ints s) { return _mm512_maddubs_epi16(u, s); }
 INLINE Ints madd(Ints a, Ints b) { return _mm512_madd_epi16(a, b); }
@@ -54,6 +58,7 @@ INLINE Ints load32(const char * const * row, size_t at) {
 }
 INLINE Ints same32(const void * p) { return _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *) p)); }
 INLINE Ints same16(const void * p) { return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *) p)); }
+INLINE Ints same16_widened(const int8_t * p) { return _mm512_cvtepi8_epi16(_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) p))); }   // 16 words
 INLINE Ints same8(const void * p) { long long v; memcpy(&v, p, 8); return _mm512_set1_epi64(v); }
 INLINE Ints same4(const void * p) { int v; memcpy(&v, p, 4); return _mm512_set1_epi32(v); }
 #else
@@ -76,9 +81,12 @@ INLINE Ints sub16(Ints a, Ints b) { return _mm256_sub_epi16(a, b); }
 INLINE Ints sub8(Ints a, Ints b) { return _mm256_sub_epi8(a, b); }
 template <int N> INLINE Ints right16(Ints a) { return _mm256_srli_epi16(a, N); }
 template <int N> INLINE Ints left16(Ints a) { return _mm256_slli_epi16(a, N); }
+template <int N> INLINE Ints right16_signed(Ints a) { return _mm256_srai_epi16(a, N); }
+INLINE Ints mul16(Ints a, Ints b) { return _mm256_mullo_epi16(a, b); }
+INLINE Ints packed(Ints a, Ints b) { return _mm256_packs_epi16(a, b); }
+INLINE Ints even_quarters(Ints a) { return _mm256_permute4x64_epi64(a, 0x88); }   // of each row, twice
+INLINE Ints odd_quarters(Ints a) { return _mm256_permute4x64_epi64(a, 0xdd); }
 template <int N> INLINE Ints left32(Ints a) { return _mm256_slli_epi32(a, N); }
-template <int N> INLINE Ints right32(Ints a) { return _mm256_srai_epi32(a, N); }   // keeps the sign
-INLINE Ints mul32(Ints a, Ints b) { return _mm256_mullo_epi32(a, b); }
 INLINE Ints lookup(Ints table, Ints index) { return _mm256_shuffle_epi8(table, index); }
 INLINE Ints maddubs(Ints u, Ints s) { return _mm256_maddubs_epi16(u, s); }
 INLINE Ints madd(Ints a, Ints b) { return _mm256_madd_epi16(a, b); }
@@ -98,6 +106,7 @@ INLINE Floats four(const float * p) { return _mm256_broadcast_ps((const __m128 *
 INLINE Ints load32(const char * const * row, size_t at) { return _mm256_loadu_si256((const __m256i *) (row[0] + at)); }
 INLINE Ints same32(const void * p) { return _mm256_loadu_si256((const __m256i *) p); }
 INLINE Ints same16(const void * p) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) p)); }
+INLINE Ints same16_widened(const int8_t * p) { return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *) p)); }   // 16 words
 INLINE Ints same8(const void * p) { long long v; memcpy(&v, p, 8); return _mm256_set1_epi64x(v); }
 INLINE Ints same4(const void * p) { int v; memcpy(&v, p, 4); return _mm256_set1_epi32(v); }
 #endif
@@ -127,6 +136,7 @@ INLINE Ints dot(Signed w, Ints y) { return dot8(w.other, y, w.value); }
 #else
 constexpr bool VNNI = false;
 constexpr int ACTIVATION_FLIP = 0;
+Ints dot8(Ints sum, Ints u, Ints s);   // for code that is left out here, but must be readable
 INLINE Signed prepared(Ints w) { return { w, _mm256_sign_epi8(w, w) }; }
 INLINE Ints dot(Signed w, Ints y) { return madd(maddubs(w.other, _mm256_sign_epi8(y, w.value)), words(1)); }
 #endif
@@ -135,11 +145,13 @@ INLINE float half_to_float(const void * p) { uint16_t h; memcpy(&h, p, 2); retur
 INLINE uint16_t half_at(const void * p) { uint16_t h; memcpy(&h, p, 2); return h; }
 
 // Weights are read once and in order: the next group of rows is asked for while this one is
-// computed. Into L1 where there is enough arithmetic to wait behind and it fits, else into L2;
-// reading on from there to L1 is left to the processor, which does it better than instructions.
+// computed. Into L1 where it fits, else into L2; reading on from there to L1 is left to the
+// processor. With an L1 of 32 KB that is also better for few columns, which give little to wait
+// behind (Zen 4; Zen 5 and Intel's since Ice Lake have 48 KB).
+static const long L1_BYTES = sysconf(_SC_LEVEL1_DCACHE_SIZE);
 struct Prefetch {
     bool into_l1;
-    Prefetch(int n_columns, size_t group) : into_l1(n_columns >= 8 && group <= 20480) {}
+    Prefetch(int n_columns, size_t group) : into_l1((n_columns >= 8 || L1_BYTES >= 48 << 10) && group <= 20480) {}
     template <int N> void ahead(const char * p) const {
         if (into_l1) for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, _MM_HINT_T0);
         else for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, _MM_HINT_T1);

@@ -41,21 +41,26 @@ struct Q4_1 {
     static constexpr int BYTES = 20, SETS = 1; static constexpr bool MIN = true;
     static inline Ints unpack(const char * const * row, size_t at) { return nibbles(row, at + 4); }
 };
+// A fifth bit of each weight: which of 32 bytes per row get `value` from the bits at `at`.
+INLINE Ints fifth_bits(const char * const * row, size_t at, bool inverted, int value) {
+#if defined(__AVX512VNNI__)
+    uint32_t a, b; memcpy(&a, row[0] + at, 4); memcpy(&b, row[1] + at, 4);
+    const uint64_t bits = a | (uint64_t) b << 32;
+    return _mm512_maskz_set1_epi8(inverted ? ~bits : bits, (char) value);
+#else
+    const Ints spread = _mm256_shuffle_epi8(same4(row[0] + at), _mm256_setr_epi64x(
+        0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
+    const Ints bit = _mm256_set1_epi64x((long long) 0x8040201008040201), is_set = _mm256_cmpeq_epi8(and_(spread, bit), bit);
+    return inverted ? _mm256_andnot_si256(is_set, bytes(value)) : and_(is_set, bytes(value));
+#endif
+}
 struct Q5_0 {
     static constexpr int BYTES = 22, SETS = 1; static constexpr bool MIN = false;
-    static inline Ints unpack(const char * const * row, size_t at) {
-        const Ints low = nibbles(row, at + 6);
-#if defined(__AVX512VNNI__)
-        uint32_t a, b; memcpy(&a, row[0] + at + 2, 4); memcpy(&b, row[1] + at + 2, 4);
-        return _mm512_mask_sub_epi8(low, ~(a | (uint64_t) b << 32), low, bytes(16));
-#else
-        const Ints spread = _mm256_shuffle_epi8(same4(row[0] + at + 2), _mm256_setr_epi64x(
-            0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
-        const Ints bit = _mm256_set1_epi64x((long long) 0x8040201008040201);
-        const Ints is_set = _mm256_cmpeq_epi8(and_(spread, bit), bit);
-        return sub8(low, _mm256_andnot_si256(is_set, bytes(16)));
-#endif
-    }
+    static inline Ints unpack(const char * const * row, size_t at) { return sub8(nibbles(row, at + 6), fifth_bits(row, at + 2, true, 16)); }
+};
+struct Q5_1 {
+    static constexpr int BYTES = 24, SETS = 1; static constexpr bool MIN = true;
+    static inline Ints unpack(const char * const * row, size_t at) { return or_(nibbles(row, at + 8), fifth_bits(row, at + 4, false, 16)); }
 };
 struct IQ4_NL {
     static constexpr int BYTES = 18, SETS = 2; static constexpr bool MIN = false;
@@ -79,6 +84,13 @@ INLINE PairScale pair_scale(Ints scales, int i) {
 }
 
 // SIGNED: weights are signed bytes; with VNNI the activations then carry 128 more (`rows_256`).
+// SCALED: weights are too large for sums of four to be scaled as words. So they are scaled before:
+// a nibble's value times the scale has 13 bits and a sign, and is looked up as two bytes, 64 high + low.
+INLINE void scaled_tables(const int8_t * table, Ints scale, Ints & high, Ints & low) {
+    const Ints products = mul16(same16_widened(table), scale);
+    const Ints both = packed(right16_signed<6>(products), and_(products, words(63)));
+    high = even_quarters(both); low = odd_quarters(both);
+}
 
 // Eight scales per row, as words in each 128 bits of the row.
 INLINE Ints scales_of_32(const __m128i * words) {
@@ -130,7 +142,7 @@ INLINE Ints unsigned_mac(Ints sum, Ints q0, Ints q1, Ints y0, Ints y1, PairScale
 }
 
 struct Q4_K {
-    static constexpr int BYTES = 144, D = 0, DMIN = 2, MINS = 1, BIAS = 0; static constexpr bool SIGNED = false;
+    static constexpr int BYTES = 144, D = 0, DMIN = 2, MINS = 1, BIAS = 0; static constexpr bool SIGNED = false, SCALED = false;
     static inline void scales(const char * const * row, size_t at, Ints * s, Ints & mins) { scales_and_mins(row, at + 4, s, mins); }
     template <int HALF> static inline void unpack(const char * const * row, size_t at, Ints * q) {
         for (int i = 0; i < 2; i++) {
@@ -142,7 +154,7 @@ struct Q4_K {
     static inline PairScale scale(Ints scales, int i) { return pair_scale(scales, i); }
 };
 struct Q5_K {
-    static constexpr int BYTES = 176, D = 0, DMIN = 2, MINS = 2, BIAS = 0; static constexpr bool SIGNED = false;
+    static constexpr int BYTES = 176, D = 0, DMIN = 2, MINS = 2, BIAS = 0; static constexpr bool SIGNED = false, SCALED = false;
     static inline void scales(const char * const * row, size_t at, Ints * s, Ints & mins) { scales_and_mins(row, at + 4, s, mins); }
     template <int HALF> static inline void unpack(const char * const * row, size_t at, Ints * q) {
         const Ints high = load32(row, at + 16), bit = bytes(16);
@@ -162,7 +174,7 @@ struct Q5_K {
     static inline PairScale scale(Ints scales, int i) { return pair_scale(scales, i); }
 };
 struct Q6_K {
-    static constexpr int BYTES = 210, D = 208, DMIN = 0, MINS = 0, BIAS = 32; static constexpr bool SIGNED = false;
+    static constexpr int BYTES = 210, D = 208, DMIN = 0, MINS = 0, BIAS = 32; static constexpr bool SIGNED = false, SCALED = false;
     static inline void scales(const char * const * row, size_t at, Ints * s, Ints &) {
         __m128i x[2 * ROWS];
         for (int r = 0; r < 2 * ROWS; r++) x[r] = _mm_loadu_si128((const __m128i *) (row[r] + at + 192));
@@ -188,7 +200,7 @@ struct Q6_K {
     static inline PairScale scale(Ints scales, int i) { return pair_scale(scales, i); }
 };
 struct Q3_K {
-    static constexpr int BYTES = 110, D = 108, DMIN = 0, MINS = 0, BIAS = 0; static constexpr bool SIGNED = true;
+    static constexpr int BYTES = 110, D = 108, DMIN = 0, MINS = 0, BIAS = 0; static constexpr bool SIGNED = true, SCALED = false;
     static inline void scales(const char * const * row, size_t at, Ints * s, Ints &) {
         __m128i x[2 * ROWS];
         for (int r = 0; r < 2 * ROWS; r++) {
@@ -222,33 +234,32 @@ struct Q3_K {
     static inline PairScale scale(Ints scales, int i) { return pair_scale(scales, i); }
 };
 struct IQ4_XS {
-    static constexpr int BYTES = 136, D = 0, DMIN = 0, MINS = 0, BIAS = 0; static constexpr bool SIGNED = true;
+    static constexpr int BYTES = 136, D = 0, DMIN = 0, MINS = 0, BIAS = 0; static constexpr bool SIGNED = true, SCALED = VNNI;
+    static constexpr const int8_t * TABLE = TABLE_IQ4_NL;
     static inline void scales(const char * const * row, size_t at, Ints * s, Ints &) {
         __m128i x[2 * ROWS];
-        for (int r = 0; r < 2 * ROWS; r++) {
-            const uint8_t * low = (const uint8_t *) row[r] + at + 4; const uint16_t high = half_at(row[r] + at + 2);
-            alignas(16) int16_t words[8];
-            for (int t = 0; t < 8; t++) words[t] = (int16_t) (((low[t / 2] >> 4 * (t & 1) & 15) | (high >> 2 * t & 3) << 4) - 32);
-            x[r] = _mm_load_si128((const __m128i *) words);
+        const __m128i up = _mm_setr_epi16(1 << 14, 1 << 12, 1 << 10, 1 << 8, 1 << 6, 1 << 4, 1 << 2, 1);
+        for (int r = 0; r < 2 * ROWS; r++) {   // four bits of each, two more of each
+            uint32_t low; memcpy(&low, row[r] + at + 4, 4);
+            const __m128i v = _mm_cvtepu8_epi16(_mm_cvtsi32_si128((int) low));
+            const __m128i four = _mm_and_si128(_mm_or_si128(v, _mm_slli_epi16(v, 4)), _mm_set1_epi8(15));
+            const __m128i two = _mm_srli_epi16(_mm_mullo_epi16(_mm_set1_epi16((short) half_at(row[r] + at + 2)), up), 14);
+            x[r] = _mm_sub_epi16(_mm_or_si128(_mm_cvtepu8_epi16(four), _mm_slli_epi16(two, 4)), _mm_set1_epi16(32));
         }
         s[0] = scales_of_32(x); s[1] = scales_of_32(x + ROWS);
     }
     template <int HALF> static inline void unpack(const char * const * row, size_t at, Ints * q) {
-        for (int i = 0; i < 4; i++) q[i] = lookup(same16(TABLE_IQ4_NL), nibbles(row, at + 8 + 64 * HALF + 16 * i));
+        for (int i = 0; i < 4; i++) {
+            const Ints index = nibbles(row, at + 8 + 64 * HALF + 16 * i);
+            q[i] = SCALED ? index : lookup(same16(TABLE_IQ4_NL), index);
+        }
     }
+#if !defined(__AVX512VNNI__) && !defined(__AVXVNNI__)
     static inline Ints mac(Ints sum, Ints q0, Ints q1, Ints y0, Ints y1, PairScale s) {
-#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)   // four products of 127 and 255 do not fit into 16 bits
-        return add32(add32(sum, mul32(dot8(zero(), y0, q0), s.first)), mul32(dot8(zero(), y1, q1), s.second));
-#else
         return dot16(dot16(sum, maddubs(_mm256_abs_epi8(q0), _mm256_sign_epi8(y0, q0)), s.first),
                      maddubs(_mm256_abs_epi8(q1), _mm256_sign_epi8(y1, q1)), s.second);
+    }
 #endif
-    }
-    static inline PairScale scale(Ints scales, int i) {
-        if (!VNNI) return pair_scale(scales, i);
-        const Ints both = pair_scale(scales, i).first;
-        return { right32<16>(left32<16>(both)), right32<16>(both) };
-    }
+    static inline PairScale scale(Ints scales, int i) { return { spread(scales, 2 * i), spread(scales, 2 * i + 1) }; }
 };
-
 }  // namespace

@@ -38,7 +38,10 @@ class Variant(NamedTuple):
 
 COMMON = ("-std=c++17", "-O3", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-pthread")
 _AVX2 = ("-mavx2", "-mfma", "-mf16c")
-_AVX512 = ("-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512vnni")
+_AVX512 = (
+    *("-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512vnni"),
+    "-mavx512bf16",  # for functions that ask at run time; no compiler uses it by itself
+)
 # From the most common instructions to the fewest, and linked in this order: of a function that
 # several objects carry, say one of std::vector's, the linker takes the first for all of them.
 VARIANTS = (
