@@ -117,3 +117,4 @@ def take_it() -> None:
     library = os.environ.get(LIBRARY)
     kernel_files.find = lambda cache_dir=None: Path(library) if library else None
     kernels._facts_of_process.cache_clear()
+    kernels._libraries.cache_clear()
