@@ -765,6 +765,7 @@ void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w,
     const size_t stride = w->nb[1], column = column_bytes(kind, k);
     const int step = kind.repacked ? INTERLEAVED_ROWS : GROUP;
     const bool contiguous = stride == ggml_row_size(w->type, k);
+    const int64_t groups_ahead = L1_BYTES / 4 / (step * stride) + 1;   // so far the memory is behind
     for (int64_t r = r0; r < r1; r += step) {
         Group g;
         g.n_rows = (int) (n_all - r < step ? n_all - r : step);
@@ -775,7 +776,7 @@ void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w,
             if (kind.repacked) g.row[i] = base + (i && g.n_rows > 8 ? 8 * stride : 0);
             else g.row[i] = base + (i < g.n_rows ? i : g.n_rows - 1) * stride;
         }
-        g.ahead = contiguous && r + 2 * step <= n_all ? base + step * stride : nullptr;
+        g.ahead = contiguous && r + (groups_ahead + 1) * step <= n_all ? base + groups_ahead * step * stride : nullptr;
         for (int i = 0; i < n_tiles(part.n); i++) {
             const int c = tile_start(part.n, i), n = tile_start(part.n, i + 1) - c, slot = part.first + c;
             float * out[TILE];

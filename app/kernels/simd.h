@@ -148,7 +148,7 @@ INLINE uint16_t half_at(const void * p) { uint16_t h; memcpy(&h, p, 2); return h
 // computed. Into L1 where it fits, else into L2; reading on from there to L1 is left to the
 // processor. With an L1 of 32 KB that is also better for few columns, which give little to wait
 // behind (Zen 4; Zen 5 and Intel's since Ice Lake have 48 KB).
-static const long L1_BYTES = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+static const long L1_BYTES = sysconf(_SC_LEVEL1_DCACHE_SIZE) > 32 << 10 ? sysconf(_SC_LEVEL1_DCACHE_SIZE) : 32 << 10;
 struct Prefetch {
     bool into_l1;
     Prefetch(int n_columns, size_t group) : into_l1((n_columns >= 8 || L1_BYTES >= 48 << 10) && group <= 20480) {}
