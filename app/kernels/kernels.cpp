@@ -191,7 +191,8 @@ const int SIGNALS[] = {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT};
 struct sigaction before[sizeof(SIGNALS) / sizeof(int)];
 
 void on_crash(int signal, siginfo_t * info, void *) {
-    if (running >= 0 && mark[0]) {
+    const bool from_outside = info->si_code <= 0 && info->si_pid != getpid();   // `kill` met a kernel at work
+    if (running >= 0 && mark[0] && !from_outside) {
         const char * name = paceline_kernels_name(running);
         const int file = open(mark, O_WRONLY | O_CREAT | O_TRUNC, 0600);
         if (file >= 0) {

@@ -5,6 +5,8 @@
 // unpacked once, and every column (a row of activations; a token) is multiplied by it. Each sum runs
 // in the order in which ggml-cpu adds for one row on one thread, so a result depends on its row and
 // the weights alone: not on the other rows, their number, the grouping or the threads.
+// The exception are rows that hold an infinity or no number. ggml quantises those to -128, whose
+// product with a negative weight has the wrong sign in some of its kernels, and not here.
 //
 // A product of a mixture of experts (MUL_MAT_ID) is the same with one group of columns per expert.
 #include "matmul.h"
@@ -71,7 +73,7 @@ size_t column_bytes(const WeightKind & kind, int64_t k) {
 }
 
 // Where the parts of a tile of `n` columns lie, from the address of its first column on.
-Tile tile_at(const WeightKind & kind, char * base, int64_t k, int n, float ** out) {
+Tile tile_at(char * base, int64_t k, int n, float ** out) {
     Tile t {};
     t.n = n; t.out = out;
     t.q = (const uint8_t *) base;
@@ -566,10 +568,6 @@ void interleaved_256(const Group & g, const Tile & t) {
 }
 
 // ------------------------------------------------------------------------------ unquantised rows
-// Four sums, each of every fourth register, added up as ggml does (GGML_F32_VEC_REDUCE in
-// simd-mappings.h; ggml_vec_dot_bf16 in vec.cpp has two).
-constexpr int FLOATS_STEP = 4 * sizeof(Floats) / 4;
-
 #if defined(__AVX512VNNI__)
 INLINE Floats load_f32(const char * p) { return _mm512_loadu_ps(p); }
 INLINE Floats load_f16(const char * p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *) p)); }
@@ -586,9 +584,11 @@ INLINE float all_of(Floats x) {   // GGML_F32x8_REDUCE: halves, then neighbours
 }
 #endif
 
+// Four sums, each of every fourth register, added up as ggml does (GGML_F32_VEC_REDUCE in
+// simd-mappings.h; ggml_vec_dot_bf16 in vec.cpp has two).
 // SUMS: how many sums there are; BYTES of a value of weights and of activations; VALUES of a register.
 INLINE float total_of_4(const Floats * a) { return all_of(add(add(a[0], a[2]), add(a[1], a[3]))); }
-INLINE float total_of_2(const Floats * a) { return (float) ((double) all_of(a[0]) + (double) all_of(a[1])); }
+[[maybe_unused]] INLINE float total_of_2(const Floats * a) { return (float) ((double) all_of(a[0]) + (double) all_of(a[1])); }
 
 struct F32 {
     using Values = Floats; static constexpr int BYTES = 4, VALUES = LANES, SUMS = 4;
@@ -600,10 +600,11 @@ struct F16 : F32 {
     static constexpr int BYTES = 2;
     static inline Floats get(const char * p) { return load_f16(p); }
 };
-struct BF16 : F32 {   // two roundings, where ggml has no instruction for it
+// Where ggml has no instruction for it. It multiplies, then adds, which GCC fuses; that matters only
+// for products beyond the range of floats, others are exact.
+struct BF16 : F32 {
     static constexpr int BYTES = 2, SUMS = ROWS == 2 ? 2 : 4;
     static inline Floats get(const char * p) { return load_bf16(p); }
-    static inline Floats plus(Floats sum, Floats x, Floats y) { return add(mul(x, y), sum); }
     static inline float total(const Floats * a) {
 #if defined(__AVX512VNNI__)
         return total_of_2(a);
@@ -781,7 +782,7 @@ void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w,
             const int c = tile_start(part.n, i), n = tile_start(part.n, i + 1) - c, slot = part.first + c;
             float * out[TILE];
             for (int j = 0; j < n; j++) out[j] = plan.to[slot + j] + r;
-            const Tile t = tile_at(kind, activations + slot * column, k, n, out);
+            const Tile t = tile_at(activations + slot * column, k, n, out);
             if (planted == OTHER_ORDER) in_two_parts(kind, kernel, g, t);
             else kernel(g, t);
             g.ahead = nullptr;
@@ -811,7 +812,7 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
     const int64_t b0 = blocks * ith / nth, b1 = blocks * (ith + 1) / nth;
     for (int p = 0; p < plan.n_parts && b0 < b1; p++) for (int i = 0; i < n_tiles(plan.part[p].n); i++) {
         const int c = tile_start(plan.part[p].n, i), n = tile_start(plan.part[p].n, i + 1) - c, slot = plan.part[p].first + c;
-        const Tile t = tile_at(kind, activations + slot * column, k, n, nullptr);
+        const Tile t = tile_at(activations + slot * column, k, n, nullptr);
         for (int j = 0; j < n; j++) put_column(kind, t, j, plan.from[slot + j], b0, b1, scratch);
         if (planted == LOST_BLOCK && b1 == blocks) for (int j = 0; j < n; j++) {
             static const float nothing[256] = {};
