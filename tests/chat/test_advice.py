@@ -83,7 +83,7 @@ def test_a_draft_that_the_batch_cuts_cannot_be_longer(n_max: int) -> None:
 
 def test_good_drafts_that_end_early_may_be_bolder() -> None:
     stats = figures(did("draft", 300, 270, drafts=100))
-    assert told(stats, "draft:n_max=16") == [("lower-p-min", "draft:n_max=16:p_min=0.5")]
+    assert told(stats, "draft:n_max=16") == [("lower-p-min", "draft:n_max=16:p_min=0.25")]
     assert told(stats, "draft:p_min=0") == []
 
 

@@ -87,16 +87,16 @@ def test_auto_is_no_part_of_a_chain(program: Program) -> None:
 
 def test_a_length_can_be_left_to_auto(program: Program) -> None:
     model, settings = program.speculation, program.window.panel.draft_settings
-    model.use("draft:n_max=6:p_min=0.5")
+    model.use("draft:n_max=6:p_min=0.6")
     length = settings.fields["n_max"]
     assert length.automatic is not None
     assert settings.fields["p_min"].automatic is None
     length.automatic.click()
-    assert model.strategy == "draft:n_max=auto:p_min=0.5"  # the user's own stays
+    assert model.strategy == "draft:n_max=auto:p_min=0.6"  # the user's own stays
     assert not length.isEnabled()
     assert length.automatic.isEnabled()
     length.automatic.click()
-    assert model.strategy == "draft:n_max=6:p_min=0.5"
+    assert model.strategy == "draft:n_max=6:p_min=0.6"
     model.use("draft:n_max=1")  # the least is a value like any other
     length.automatic.click()
     length.automatic.click()
@@ -113,7 +113,7 @@ def test_a_length_can_be_left_to_auto(program: Program) -> None:
     settings.fields["n_max"].automatic.click()  # type: ignore[union-attr]
     assert model.strategy == "draft"
     assert not settings.fields["p_min"].isHidden()
-    assert settings.fields["p_min"].value == 0.75
+    assert settings.fields["p_min"].value == 0.5
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ def refused(text: str) -> ValueOutOfRangeError:
     ("text", "name", "settings"),
     [
         ("off", "off", {}),
-        ("draft", "draft", {"n_max": 16, "n_min": 0, "p_min": 0.75}),
-        (" draft\n", "draft", {"n_max": 16, "n_min": 0, "p_min": 0.75}),
-        ("draft:n_max=4", "draft", {"n_max": 4, "n_min": 0, "p_min": 0.75}),
+        ("draft", "draft", {"n_max": 16, "n_min": 0, "p_min": 0.5}),
+        (" draft\n", "draft", {"n_max": 16, "n_min": 0, "p_min": 0.5}),
+        ("draft:n_max=4", "draft", {"n_max": 4, "n_min": 0, "p_min": 0.5}),
         ("draft:p_min=0:n_max=10000:n_min=3", "draft", {"n_max": 10000, "n_min": 3, "p_min": 0}),
         ("draft:n_min=5:n_max=5:p_min=1", "draft", {"n_max": 5, "n_min": 5, "p_min": 1}),
         ("draft:p_min=5e-1", "draft", {"n_max": 16, "n_min": 0, "p_min": 0.5}),

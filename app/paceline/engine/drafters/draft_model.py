@@ -183,7 +183,7 @@ INFO = DrafterInfo(
             "Drafts shorter than this are thrown away and the step is a plain one.",
         ),
         Parameter(
-            "p_min", "float", 0.75, 0, 1, "Min. confidence",
+            "p_min", "float", 0.5, 0, 1, "Min. confidence",
             "Drafting stops where the draft model's favourite token is less likely than this.",
         ),
     ),
