@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import re
 import shutil
 import subprocess
@@ -141,8 +140,9 @@ def test_the_choice_of_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         assert find_compiler() == [name]
     monkeypatch.setenv("CXX", "clang++ -pipe")
     assert find_compiler() == ["clang++", "-pipe"]
-    monkeypatch.setenv("CXX", "no-such-compiler")
-    assert find_compiler() == ["c++"]
+    for useless in ("no-such-compiler", 'g++ "', " "):
+        monkeypatch.setenv("CXX", useless)
+        assert find_compiler() == ["c++"]
 
 
 def test_tools_speak_english(tmp_path: Path) -> None:
@@ -150,6 +150,6 @@ def test_tools_speak_english(tmp_path: Path) -> None:
     program = write_script(tmp_path / "tool", '#!/bin/sh\necho "error: $LC_ALL"; exit 3\n')
     with pytest.raises(KernelBuildError, match=r"^It failed: error: C\. Do this\."):
         run_tool("It failed", [str(program)], "Do this.", said.append)
-    assert os.environ.get("LC_ALL") != "C" or said
+    assert said == ["  | error: C"]
     with pytest.raises(KernelBuildError, match="No such file"):
         run_tool("It failed", [str(tmp_path / "none")], "Do this.", said.append)

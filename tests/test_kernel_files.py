@@ -16,6 +16,7 @@ from paceline import kernel_files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+LIBRARY = kernel_files.sealed(b"a library")
 KERNELS = Path(kernel_files.__file__).parents[1] / "kernels"
 
 
@@ -128,7 +129,6 @@ def test_without_sources_or_ggml_there_is_no_key(kit: Kit, tmp_path: Path) -> No
     kit.monkeypatch.setattr(kernel_files, "ggml_folder", lambda: None)
     assert kernel_files.key() == ""
     assert kernel_files.find(tmp_path) is None
-    assert "cannot be found" in kernel_files.why_none()
 
 
 def test_the_order_of_places(kit: Kit, installed: tuple[Path, Path, Path], tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_the_order_of_places(kit: Kit, installed: tuple[Path, Path, Path], tmp_p
     cache = tmp_path / "cache"
     assert kernel_files.find(cache) is None
     for folder in reversed(installed):
-        (folder / "libpaceline_kernels-0123456789abcdef.so").touch()
-        (folder / name).touch()
+        (folder / "libpaceline_kernels-0123456789abcdef.so").write_bytes(LIBRARY)
+        (folder / name).write_bytes(LIBRARY)
         assert kernel_files.find(cache) == folder / name
     for folder in installed[:2]:
         (folder / name).unlink()
@@ -150,15 +150,28 @@ def test_a_folder_that_may_not_be_entered_is_passed_by(
     kit: Kit, installed: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     name = kernel_files.library_name(kernel_files.key())
-    (installed[2] / name).touch()
-    known = Path.is_file
+    (installed[2] / name).write_bytes(LIBRARY)
+    known = Path.read_bytes
 
-    def guarded(path: Path) -> bool:
+    def guarded(path: Path) -> bytes:
         if path.parent == installed[1]:
             raise PermissionError(13, "Permission denied")
         return known(path)
 
-    kit.monkeypatch.setattr(Path, "is_file", guarded)
+    kit.monkeypatch.setattr(Path, "read_bytes", guarded)
+    assert kernel_files.find(tmp_path / "cache") == installed[2] / name
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no library", LIBRARY[:-1], LIBRARY + b"\0", b"X" + LIBRARY[1:]]
+)
+def test_a_damaged_library_is_passed_by(
+    kit: Kit, installed: tuple[Path, Path, Path], tmp_path: Path, content: bytes
+) -> None:
+    name = kernel_files.library_name(kernel_files.key())
+    (installed[0] / name).write_bytes(content)
+    assert kernel_files.find(tmp_path / "cache") is None
+    (installed[2] / name).write_bytes(LIBRARY)
     assert kernel_files.find(tmp_path / "cache") == installed[2] / name
 
 
@@ -169,7 +182,6 @@ def test_other_systems_and_processors(
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
     assert not kernel_files.is_possible()
-    assert kernel_files.why_none() == kernel_files.NOT_HERE
 
 
 def test_a_processor_without_avx2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

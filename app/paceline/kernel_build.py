@@ -32,9 +32,7 @@ from paceline.kernel_compiler import (
     find_compiler,
     run_tool,
 )
-from paceline.kernel_files import find, is_file, key, library_name, places
-
-__all__ = ("KernelBuildError", "build", "find", "key", "places")
+from paceline.kernel_files import is_file, is_whole, key, library_name, sealed
 
 _HEADER = r"llama_cpp_python-{}/vendor/llama\.cpp/ggml/((?:include|src|src/ggml-cpu)/[\w.+-]+\.h)"
 _LARGEST_HEADER = 2**23  # bytes; the largest of today has 0.2 MB
@@ -72,7 +70,7 @@ def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -
         into.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=into):
             pass  # whether it may be written is better known before the work
-        if kept and is_file(kept):
+        if kept and is_whole(kept):
             say(f"Using the kernels that were compiled earlier: {kept}")
             content = kept.read_bytes()
         else:
@@ -81,7 +79,7 @@ def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -
                 compiler = find_compiler()  # before anything is fetched for it
                 headers = _bring_headers(scratch, sdist, shelf, say)
                 parts = Parts(sources, headers, ggml)
-                content = compile_library(compiler, parts, scratch, say).read_bytes()
+                content = sealed(compile_library(compiler, parts, scratch, say).read_bytes())
             if key() != has:
                 raise KernelBuildError(
                     "The kernels' sources changed during the build.", "Start again."
@@ -189,7 +187,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     library = options.into / library_name(key())
     try:
-        if not is_file(library):
+        if not is_whole(library):
             library = build(options.into, options.sdist, _say, options.shelf)
     except KernelBuildError as error:
         _say(str(error))

@@ -31,7 +31,11 @@ _ANOTHER = "Name another compiler in the variable CXX."
 _ERROR = re.compile(r"\berror\b|undefined (reference|symbol)", re.IGNORECASE)
 # What a failing command says, what that means, and what to do about it; the first that fits.
 _CAUSES = (
-    (r"No space left on device|Errno 28", "the disk is full", "Make room."),
+    (
+        r"No space left on device|Errno 28",
+        "the disk is full",
+        "Make room, or name another folder in the variable TMPDIR.",
+    ),
     (
         r"Killed signal|memory exhausted|[Oo]ut of memory|bad_alloc",
         "the memory did not suffice",
@@ -152,7 +156,10 @@ def find_compiler() -> list[str]:
         KernelBuildError: There is none.
     """
     for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
-        command = shlex.split(name)
+        try:
+            command = shlex.split(name)
+        except ValueError:  # a quotation mark without its counterpart
+            continue
         if command and not _run([*command, "--version"])[0]:
             return command
     raise KernelBuildError(

@@ -2,7 +2,8 @@
 
 The kernels use inner structures of ggml, so a library fits one build of ggml and no other. Its
 name holds a key made from the kernels' sources, the way they are compiled and the bytes of
-libggml-cpu: where a file of that name exists, it fits.
+libggml-cpu: where a file of that name exists, it fits. Its last bytes are a digest of all others,
+because loading a damaged library can end the process.
 
 Standard library only and light, because every start of the engine asks. Any thread. Tests give
 other folders by replacing `sources_folder` and `ggml_folder`.
@@ -49,6 +50,8 @@ VARIANTS = (
     Variant("avxvnni", (*_AVX2, "-mavxvnni"), "__m256i", "_mm256_dpbusd_avx_epi32"),
     Variant("avx512", (*_AVX512, *_AVX2), "__m512i", "_mm512_dpbusd_epi32"),
 )
+
+_DIGEST_BYTES = 32
 
 NOT_HERE = "Paceline's own kernels need Linux and an x86-64 processor with AVX2."
 
@@ -111,18 +114,23 @@ def is_possible() -> bool:
         return True  # not known
 
 
-def why_none() -> str:
-    """Return in one sentence why `find` finds nothing."""
-    if not is_possible():
-        return NOT_HERE
-    if not key():
-        return "The kernels' sources, or libggml-cpu of llama-cpp-python, cannot be found."
-    return "Paceline's are not built for this llama.cpp: `paceline doctor --build-kernels`."
-
-
 def library_name(for_key: str) -> str:
     """Return the file name of the library with this key."""
     return f"libpaceline_kernels-{for_key}.so"
+
+
+def sealed(content: bytes) -> bytes:
+    """Return a library's content with its digest behind it, which loaders pass by."""
+    return content + hashlib.sha256(content).digest()
+
+
+def is_whole(library: Path) -> bool:
+    """Whether a library is there, and every byte of it as it was sealed."""
+    try:
+        content = library.read_bytes()
+    except OSError:
+        return False
+    return sealed(content[:-_DIGEST_BYTES]) == content
 
 
 def places(cache_dir: Path | None = None) -> list[Path]:
@@ -139,8 +147,9 @@ def places(cache_dir: Path | None = None) -> list[Path]:
 def find(cache_dir: Path | None = None) -> Path | None:
     """Return the library that fits these sources and this ggml, if it was compiled.
 
-    Reads some 2 MB. `cache_dir` is the user's; without it only what is installed is looked at.
+    Damaged ones are passed by. Reads some 3 MB. `cache_dir` is the user's; without it only what is
+    installed is looked at.
     """
     has = key()
     found = (folder / library_name(has) for folder in places(cache_dir) if has)
-    return next((path for path in found if is_file(path)), None)
+    return next(filter(is_whole, found), None)

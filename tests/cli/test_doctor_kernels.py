@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from cli.program import Result, assert_one_clear_line, paceline
 from kernel_stand_ins import Kit
 from paceline import kernel_files
 from paceline.cli import doctor, main
+from paceline.engine import own_kernels
+from paceline.engine.facts import Facts
 from paceline.engine.kernel_marks import mark_path, write_mark
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernels are made for Linux")
@@ -41,6 +45,9 @@ def test_they_are_built_into_the_cache(
     assert mark is not None
     assert other is not None
     other.touch()
+    failed = own_kernels.fact_name(kernel_files.key(), "q8_0")
+    Facts(str(cache)).put(failed, "crashed, SIGKILL")
+    Facts(str(cache)).put("another fact", 1)
 
     result = build(capsys)
     assert result.code == 0
@@ -53,6 +60,7 @@ def test_they_are_built_into_the_cache(
     assert "[4/4]" in lines[-1]
     assert not mark.exists(), "the user wants another try"
     assert other.exists()
+    assert Facts(str(cache)).below("") == {"another fact": 1}
 
     again = build(capsys, "--json")
     assert json.loads(again.out) == {"library": str(library), "built": True}
@@ -66,7 +74,7 @@ def test_those_of_the_installation_are_not_built_again(
     shared = kernel_files.places()[1]
     shared.mkdir(parents=True)
     library = shared / kernel_files.library_name(kernel_files.key())
-    library.touch()
+    library.write_bytes(kernel_files.sealed(b"a library"))
     write_mark(str(paceline_home / "cache"), kernel_files.key())
     result = build(capsys, "--json")
     assert (result.code, result.err) == (0, "")
@@ -84,6 +92,24 @@ def test_no_network(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
         "paceline: The headers of llama.cpp cannot be fetched: the network cannot be reached. "
         "Check it. Then call `paceline doctor --build-kernels`."
     )
+
+
+@linux
+def test_a_build_that_is_ended_leaves_nothing(
+    kit: Kit, paceline_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    kit.monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    kit.use_pip("touch $2/half && kill -TERM $PPID && exec sleep 60")
+    handler = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with pytest.raises(SystemExit, match="143"):
+            build(capsys)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    assert not list((tmp_path / "scratch").iterdir())
+    assert not list((paceline_home / "cache" / "kernels").iterdir())
 
 
 @linux
@@ -158,7 +184,7 @@ def test_the_report_says_whether_there_are_kernels(kit: Kit, paceline_home: Path
     folder = paceline_home / "cache" / "kernels"
     folder.mkdir(parents=True)
     library = folder / kernel_files.library_name(kernel_files.key())
-    library.write_bytes(b"")
+    library.write_bytes(kernel_files.sealed(b"a library"))
     assert doctor.collect()["kernels"]["library"] == str(library)
 
 

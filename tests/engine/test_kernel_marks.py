@@ -57,6 +57,16 @@ def test_what_a_mark_says_fits_into_a_sentence(tmp_path: Path) -> None:
     assert read_mark(str(tmp_path), KEY) == "an unknown kernel"
 
 
+def test_a_folder_that_may_not_be_entered_has_no_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_path: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    assert read_mark(str(tmp_path), KEY) is None
+
+
 def test_a_folder_that_cannot_be_written_costs_the_mark(tmp_path: Path) -> None:
     (tmp_path / "kernels").touch()
     write_mark(str(tmp_path), KEY)

@@ -255,6 +255,7 @@ def test_what_failed_is_left_out_and_told(own: pytest.MonkeyPatch, tmp_path: Pat
         chosen = Chosen("own", str(tmp_path / "cache"))
         (note,) = chosen.notes
         assert "q8_0 (different), attention-f16 (crashed, SIGSEGV)" in note
+        assert "--build-kernels" in note
         assert chosen.own.fact.endswith("-2")
         assert chosen.own.called() == {("q4_K", False)}
     assert len(begun(tmp_path / "log")) == 3
@@ -277,8 +278,19 @@ def test_no_library(own: pytest.MonkeyPatch) -> None:
     kernel_puppet.take_it()
     own.setattr(kernel_files, "is_possible", lambda: True)
     assert "not built for this llama.cpp; llama.cpp's compute. `paceline doctor" in refusal()
+    own.setattr(kernel_files, "key", lambda: "")
+    assert "cannot be found" in refusal()
+
+
+def test_where_there_can_be_none_only_who_insists_hears_of_it(own: pytest.MonkeyPatch) -> None:
+    own.delenv(LIBRARY)
+    kernel_puppet.take_it()
     own.setattr(kernel_files, "is_possible", lambda: False)
-    assert "need Linux and an x86-64 processor" in refusal()
+    chosen = Chosen("auto")
+    assert not chosen.notes
+    assert not chosen.own.key
+    with pytest.raises(NoKernelsError, match="need Linux and an x86-64 processor"):
+        Chosen("own")
 
 
 def test_a_library_of_another_interface(own: pytest.MonkeyPatch) -> None:
@@ -327,6 +339,10 @@ def test_a_marked_build_is_not_used(own: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert mark is not None
     mark.unlink()
     assert not Chosen("auto", cache).notes
+
+
+def test_a_mark_can_have_any_name(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert Chosen("auto", f"{tmp_path}/\udcff").own.key == KEY
 
 
 # ---------------------------------------------------------------------------------------- the load
@@ -390,6 +406,21 @@ def test_measured_facts_depend_on_the_kernels(
             keys.append(pair.loaded.target.model.facts_key)
     assert keys[0] == keys[3]
     assert keys[1] == keys[2] == f"{keys[0]}|kernels-{KEY}-7"
+
+
+def test_a_gpu_that_has_all_layers_leaves_nothing_to_tell(
+    own: pytest.MonkeyPatch, target_path: Path
+) -> None:
+    from paceline.engine.llama.model import LlamaModel
+    from paceline.engine.script import load_pair
+
+    for wish, n_cpu_moe, uses in (("stock", 0, ()), ("stock", 1, STOCK), ("own", 0, DEMO)):
+        params = ModelParams(str(target_path), n_threads=1, n_cpu_moe=n_cpu_moe)
+        with load_pair(params, kernels=wish) as pair:  # type: ignore[arg-type]
+            model = pair.loaded.target.model
+            assert isinstance(model, LlamaModel)
+            model.info = replace(model.info, n_gpu_layers=model.info.n_layers)
+            assert model.kernel_uses() == uses
 
 
 def test_a_load_that_insists_fails_before_it_reads_a_model(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from paceline import __version__, kernel_files, paths
+from paceline import __version__, paths
 from paceline.cli import engine_probe, kernel_options, known_problems, last_report
 from paceline.cli.output import Results
 from paceline.engine import own_kernels
@@ -151,20 +151,22 @@ def _insist(places: paths.Paths) -> None:
 
 def _kernels(places: paths.Paths, wish: KernelWish) -> dict[str, Any]:
     """Return whose kernels compute on the CPU, and why; what is not known yet is empty."""
-    library = kernel_files.find(places.cache_dir)
-    report = {
+    cache_dir = str(places.cache_dir)
+    report: dict[str, Any] = {
         "choice": "stock",
-        "available": library is not None,
-        "library": str(library) if library else None,
+        "available": False,
+        "library": None,
         "isa": "",
         "proved": [],
         "refused": {},
-        "reason": "" if library else kernel_files.why_none(),
+        "reason": "",
     }
-    if library is None:
-        return report
-    cache_dir, key = str(places.cache_dir), own_kernels.key_of(library)
-    facts = Facts(cache_dir)
+    try:
+        library = own_kernels.find_library(cache_dir)
+    except UserError as error:
+        return {**report, "reason": f"{error.message} {error.hint}".rstrip()}
+    report |= {"available": True, "library": str(library)}
+    key, facts = own_kernels.key_of(library), Facts(cache_dir)
     outcomes = own_kernels.known_outcomes(facts, key)
     report["isa"] = facts.get(own_kernels.isa_fact(key)) or ""
     report["proved"] = [name for name, why in outcomes.items() if why == own_kernels.EQUAL]

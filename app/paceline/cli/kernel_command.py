@@ -6,12 +6,17 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
 from typing import TYPE_CHECKING
 
 from paceline import kernel_build, kernel_files, paths
 from paceline.cli.output import Results, remark
+from paceline.engine import own_kernels
+from paceline.engine.facts import Facts
 from paceline.engine.kernel_marks import mark_path
 from paceline.errors import UserError
+from paceline.kernel_compiler import KernelBuildError
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +28,8 @@ CODE = "kernels-not-built"
 def run(args: argparse.Namespace) -> int:
     """Compile the kernels into the user's cache, unless the installation has them already.
 
-    A mark that they ended the engine is taken away: who asks for them wants another try.
+    That they ended the engine, or failed their test, is forgotten: who asks for them wants another
+    try.
 
     Raises:
         UserError: They cannot be compiled, or the result cannot be printed.
@@ -33,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     is_built = library is None
     if library is None:
         library = _build(paths.ensure(cache_dir / "kernels"))
-    _forget_crash(cache_dir)
+    _forget_failures(cache_dir)
     words = "The kernels are built" if is_built else "The installation has the kernels already"
     found = {"library": str(library), "built": is_built}
     results = Results()
@@ -43,14 +49,20 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _build(into: Path) -> Path:
+    # A build that is ended takes its files along.
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return kernel_build.build(into, None, remark)
-    except kernel_build.KernelBuildError as error:
+    except KernelBuildError as error:
         raise UserError(CODE, error.message, error.hint) from error
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
-def _forget_crash(cache_dir: Path) -> None:
-    mark = mark_path(str(cache_dir), kernel_files.key())
+def _forget_failures(cache_dir: Path) -> None:
+    key = kernel_files.key()
+    Facts(str(cache_dir)).forget(own_kernels.fact_name(key, ""))
+    mark = mark_path(str(cache_dir), key)
     try:
         if mark is not None:
             mark.unlink(missing_ok=True)

@@ -41,6 +41,17 @@ class Facts:
     def put(self, key: str, fact: Fact) -> None:
         """Keep a fact."""
         self._facts[key] = fact
+        self._save()
+
+    def forget(self, prefix: str) -> None:
+        """Drop the facts whose keys begin so."""
+        found = self.below(prefix)
+        for key in found:
+            del self._facts[key]
+        if found:
+            self._save()
+
+    def _save(self) -> None:
         if self._path is None:
             return
         with contextlib.suppress(OSError):

@@ -31,7 +31,10 @@ def mark_path(cache_dir: str, key: str) -> Path | None:
 def read_mark(cache_dir: str, key: str) -> str | None:
     """Return what ended the engine, e.g. a kernel's name; None: there is no mark."""
     path = mark_path(cache_dir, key)
-    if path is None or not path.exists():
+    try:
+        if path is None or not path.exists():
+            return None
+    except OSError:  # a folder that may not be entered
         return None
     with contextlib.suppress(OSError):
         words = " ".join(path.read_text("utf-8", "replace").split())[:_MOST_WORDS]

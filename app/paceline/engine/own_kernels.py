@@ -17,6 +17,7 @@ from paceline.errors import ModelError
 
 NO_KERNELS = "no-own-kernels"
 """The code of a load that insists on kernels which cannot be used."""
+AGAIN = "`paceline doctor --build-kernels` has them tested again."
 BUILD = "`paceline doctor --build-kernels` builds them where there is a C++ compiler."
 EQUAL = "equal"
 """The outcome of a kernel's test that allows its use; any other says why it is not used."""
@@ -45,6 +46,9 @@ def find_library(cache_dir: str) -> Path:
         return path
     if not kernel_files.is_possible():
         raise NoKernelsError("they need Linux and an x86-64 processor with AVX2")
+    if not kernel_files.key():
+        missing = "their sources, or libggml-cpu of llama-cpp-python, cannot be found"
+        raise NoKernelsError(missing, "Install Paceline again.")
     raise NoKernelsError("they are not built for this llama.cpp", BUILD)
 
 
@@ -87,7 +91,7 @@ def isa_fact(key: str) -> str:
 @functools.cache
 def processor() -> str:
     """Return what the result of a test depends on: the processor's name and its instructions."""
-    name, flags = platform.processor() or platform.machine(), frozenset[str]()
+    name, flags = platform.machine(), frozenset[str]()
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").split("\n\n", 1)[0]
     except OSError:

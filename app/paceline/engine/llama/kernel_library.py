@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,7 +81,7 @@ class KernelLibrary:
 
         The library's handlers go on to those that were there before, such as faulthandler's.
         """
-        self._lib.paceline_kernels_mark_crashes(str(path).encode() if path else None)
+        self._lib.paceline_kernels_mark_crashes(os.fsencode(path) if path else None)
 
 
 def type_name(kind: int) -> str:

@@ -13,6 +13,7 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
+from paceline import kernel_files
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.kernel_marks import mark_path
@@ -21,6 +22,7 @@ from paceline.engine.llama.kernel_library import KernelLibrary, type_name
 from paceline.engine.llama.kernel_proof import CannotProveError, prove
 from paceline.engine.llama.repacking import multiplied
 from paceline.engine.own_kernels import (
+    AGAIN,
     BUILD,
     EQUAL,
     NoKernelsError,
@@ -76,6 +78,8 @@ class OwnKernels:
         except NoKernelsError as error:
             if wish == "own":
                 raise
+            if not kernel_files.is_possible():  # there is nothing that anybody could do
+                return ()
             note = f"Paceline's own CPU kernels cannot be used: {error.why}; llama.cpp's compute."
             return (f"{note} {error.hint}".rstrip(),)
 
@@ -184,7 +188,7 @@ def mask_of(library: KernelLibrary, outcomes: Mapping[str, str]) -> int:
     """
     mask = sum(1 << i for i, k in enumerate(library.kernels) if outcomes.get(k.name) == EQUAL)
     if not mask:
-        raise NoKernelsError("none of them has passed its test on this processor", BUILD)
+        raise NoKernelsError("none of them has passed its test on this processor", AGAIN)
     return mask
 
 
@@ -196,7 +200,7 @@ def proof_notes(library: KernelLibrary, outcomes: Mapping[str, str]) -> tuple[st
     if refused:
         notes.append(
             "Paceline's own CPU kernels that failed their test here are left out: "
-            f"{', '.join(refused)}."
+            f"{', '.join(refused)}. {AGAIN}"
         )
     if n_open:
         notes.append(f"{n_open} of Paceline's own CPU kernels are tested with the next load.")

@@ -301,10 +301,12 @@ class LlamaModel:
 
     def kernel_uses(self) -> tuple[KernelUse, ...]:
         """Return whose kernels have computed since kernels were chosen; see `backend`."""
-        if self.info.n_gpu_layers >= self.info.n_layers:
+        called = self._kernels.called()
+        has_experts = self._wanted_context[0].n_cpu_moe > 0
+        if not called and not has_experts and self.info.n_gpu_layers >= self.info.n_layers:
             return ()  # the CPU has hardly anything to do
         try:
-            return uses_of(Path(self.info.path), self._kernels.called())
+            return uses_of(Path(self.info.path), called)
         except ModelError:  # the file was changed meanwhile; a load is not lost for that
             return ()
 
