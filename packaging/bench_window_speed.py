@@ -341,7 +341,7 @@ def main() -> int:
         "window": WindowSide([*arguments, "--threads", str(options.threads)])
     }
     try:
-        sides["bare"] = BareSide(LoadPair("bench", target, draft))
+        sides["bare"] = BareSide(LoadPair("bench", target, draft, kernels="auto"))
         results = [
             compare(sides, strategy, options.pairs, options.tokens) for strategy in options.strategy
         ]

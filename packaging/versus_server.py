@@ -78,6 +78,7 @@ def compare_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             gpu_layers=options.gpu_layers,
             flash_attn=options.flash_attn,
             kv_type=options.kv_type,
+            kernels=options.kernels,
         )
         for wanted in options.strategies:
             pairs = compare(wanted, settings, options)
@@ -131,7 +132,7 @@ def read_prompts(path: Path, server: Server) -> list[Prompt]:
 
 def describe(options: argparse.Namespace) -> dict[str, Any]:
     """What was compared on what."""
-    names = ("tokens", "pairs", "threads", "ctx", "gpu_layers", "flash_attn", "kv_type")
+    names = "tokens", "pairs", "threads", "ctx", "gpu_layers", "flash_attn", "kv_type", "kernels"
     return {
         "machine": {"system": platform.platform(), "processor": platform.processor()},
         "server": version(options.server),
@@ -173,6 +174,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     add("--gpu-layers", type=int, default=0, help="-1: as many as fit")
     add("--flash-attn", choices=("auto", "on", "off"), default="auto")
     add("--kv-type", default="f16")
+    add("--kernels", choices=("auto", "own", "stock"), default="auto", help="of our side")
     add("--server-extra", nargs=argparse.REMAINDER, default=[], help="more flags for the server")
     add("--json", type=Path, metavar="OUT", help="write everything measured to this file")
     options = parser.parse_args(arguments)

@@ -56,7 +56,13 @@ class Ours:
             target, draft = self._settings.target, self._settings.draft
             draft_params = self._model(draft) if draft else None
             self._client.submit(
-                LoadPair("load", self._model(target), draft_params, memory_dir=self._memory.name)
+                LoadPair(
+                    "load",
+                    self._model(target),
+                    draft_params,
+                    memory_dir=self._memory.name,
+                    kernels=self._settings.kernels,
+                )
             )
             self._check()
         except BaseException:

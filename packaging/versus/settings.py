@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from paceline.messages import KernelWish
+
 
 @dataclass(frozen=True)
 class Settings:
-    """Models and the settings that both sides share."""
+    """Models and the settings that both sides share; `kernels` are for our side alone."""
 
     target: Path
     draft: Path | None
@@ -20,3 +22,4 @@ class Settings:
     gpu_layers: int = 0
     flash_attn: str = "auto"
     kv_type: str = "f16"
+    kernels: KernelWish = "auto"
