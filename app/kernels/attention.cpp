@@ -49,6 +49,7 @@
 #include "attention.h"
 
 #include "ggml-cpu.h"
+#include "matmul.h"
 
 #include <immintrin.h>
 #include <math.h>
@@ -61,7 +62,6 @@ constexpr int CELLS     = 16;   // cells of a block
 constexpr int ALL       = (1 << CELLS) - 1;   // a bit for each
 constexpr int MAX_PAIRS = 32;   // pairs of a piece of work
 constexpr int DIRECT    = 2;    // up to so many pairs, F16 rows are converted as they are used, not before
-constexpr int MAX_ROWS  = 63;
 constexpr int MAX_HEAD  = 256;
 constexpr int QUANT     = 32;   // elements of a block of Q8_0
 constexpr int SPLIT     = 512;  // from so many cells on, ggml adds up partial results; see `finish`
@@ -205,6 +205,7 @@ struct Node {
         memcpy(&scale, op->op_params, sizeof(scale));
         memcpy(&cap, op->op_params + 2, sizeof(cap));
         if (cap != 0.0f) scale /= cap;
+        if (planted == WRONG_SCALE) scale *= 1.0001f;
     }
     int pairs() const { return rows * group; }   // of one KV head
     int heads() const { return kv_heads * sequences; }
@@ -641,7 +642,9 @@ static void piece(const Node & n, int sequence, int kv_head, int pair_0, int n_p
     const auto add_block = !n.half ? add_all_values<false, false> : direct ? add_all_values<true, true> : add_all_values<true, false>;
     const size_t row = n.head * sizeof(float);
     for (int i = 0; i < n_pairs; i++) begin(n, sequence, kv_head, pair_0 + i, i, m);
-    for (int64_t first = 0; first < n.cells; first += CELLS) {
+    const int64_t blocks = (n.cells + CELLS - 1) / CELLS;
+    for (int64_t block = 0; block < blocks - (planted == LOST_BLOCK); block++) {
+        const int64_t first = CELLS * (planted == OTHER_ORDER ? blocks - 1 - block : block);
         const int count = (int) (n.cells - first < CELLS ? n.cells - first : CELLS);
         uint32_t any = 0;
         for (int i = 0; i < n_pairs; i++) {
@@ -735,6 +738,7 @@ void attention(const ggml_compute_params * params, ggml_tensor * op) {
         const int head = i / pieces, part = i % pieces, from = pairs * part / pieces, to = pairs * (part + 1) / pieces;
         piece(n, head / n.kv_heads, head % n.kv_heads, from, to - from, memory[params->ith], op);
     }
+    if (planted == OVERRUN && params->ith == 0) ((float *) op->data)[ggml_nelements(op)] = 1.0f;
 }
 
 }  // namespace paceline::PACELINE_ISA
