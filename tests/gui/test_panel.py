@@ -48,8 +48,8 @@ def test_the_text_names_only_what_is_not_the_default(model: SpeculationModel) ->
     model.choose("draft")
     assert model.strategy == "draft"
     model.set_value("draft", "n_max", 4.0)
-    model.set_value("draft", "p_min", 0.5)
-    assert model.strategy == "draft:n_max=4:p_min=0.5"
+    model.set_value("draft", "p_min", 0.25)
+    assert model.strategy == "draft:n_max=4:p_min=0.25"
     model.reset()
     assert model.strategy == "draft"
 

@@ -154,10 +154,10 @@ def test_one_value_is_put_back(program: Program, qtbot: QtBot) -> None:
 
 
 def test_one_draft_setting_is_put_back(program: Program) -> None:
-    program.speculation.use("draft:n_max=3:p_min=0.5")
+    program.speculation.use("draft:n_max=3:p_min=0.25")
     fields = program.window.panel.draft_settings.fields
     fields["n_max"].put_back_button.click()
-    assert program.speculation.strategy == "draft:p_min=0.5"
+    assert program.speculation.strategy == "draft:p_min=0.25"
     assert fields["n_max"].put_back_button.isHidden()
 
 

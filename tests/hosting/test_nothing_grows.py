@@ -61,7 +61,10 @@ def watch(process: psutil.Process, n: int, cycle: Callable[[], None]) -> list[Fo
 
 
 def assert_flat(title: str, prints: list[Footprint]) -> None:
-    """The last quarter is like the first one; single values may be hiccups."""
+    """The last quarter is not above the first one; single values may be hiccups.
+
+    It may be below: threads of the tests before this one, and their files, still end meanwhile.
+    """
     quarter = max(len(prints) // 4, 2)
     first, last = prints[:quarter], prints[-quarter:]
 
@@ -80,8 +83,8 @@ def assert_flat(title: str, prints: list[Footprint]) -> None:
         assert after <= before * (1 + GROWTH), what
     for what, room in (("fds", 2), ("threads", 0), ("children", 0)):
         before, after = figures[what]
-        assert abs(after - before) <= room, what
-    assert max(p.fds for p in prints) - min(p.fds for p in prints) <= 2
+        assert after <= before + room, what
+    assert max(p.fds for p in prints[1:]) <= prints[0].fds + 2
     assert len({p.children for p in prints}) == 1
 
 
