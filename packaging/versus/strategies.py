@@ -17,7 +17,7 @@ FLAGS: dict[str, dict[str, tuple[str, str]]] = {
     "draft": {
         "n_max": ("--spec-draft-n-max", "16"),
         "n_min": ("--spec-draft-n-min", "0"),
-        "p_min": ("--spec-draft-p-min", "0.75"),
+        "p_min": ("--spec-draft-p-min", "0.5"),
     },
     "ngram-simple": {
         "n": ("--spec-ngram-simple-size-n", "12"),

@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging"))
 
 import versus_server
+from paceline.engine.drafters.strategy import parse_strategy
 from versus import build, figures, server
 from versus.figures import Measurement, Pair
 from versus.server import Server
@@ -276,3 +277,11 @@ def test_sides_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measured_names[:5] == ["ours", "server", "server", "ours", "ours"]
     roused = [turns[i] for i in range(0, len(turns), 2)]
     assert roused == [(name, versus_server.ROUSE_TOKENS) for name in measured_names]
+
+
+def test_the_defaults_that_are_passed_are_ours() -> None:
+    for drafter, flags in FLAGS.items():
+        settings = parse_strategy(drafter).drafters[0][1]
+        assert {name: float(value) for name, (_, value) in flags.items()} == {
+            name: settings[name] for name in flags
+        }
