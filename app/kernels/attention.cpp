@@ -50,51 +50,22 @@
 
 #include "ggml-cpu.h"
 #include "matmul.h"
+#include "simd.h"
 
-#include <immintrin.h>
 #include <math.h>
 #include <string.h>
 
 namespace paceline::PACELINE_ISA {
-namespace {
-
-constexpr int CELLS     = 16;   // cells of a block
-constexpr int ALL       = (1 << CELLS) - 1;   // a bit for each
-constexpr int MAX_PAIRS = 32;   // pairs of a piece of work
-constexpr int DIRECT    = 2;    // up to so many pairs, F16 rows are converted as they are used, not before
-constexpr int MAX_HEAD  = 256;
-constexpr int QUANT     = 32;   // elements of a block of Q8_0
-constexpr int SPLIT     = 512;  // from so many cells on, ggml adds up partial results; see `finish`
-
-struct Quantised { uint16_t scale; int8_t value[QUANT]; };   // ggml's block_q8_0
-
-#define INLINE static inline __attribute__((always_inline))
 
 // ---- vectors of floats and doubles -------------------------------------------------------------
 
-#if defined(__AVX512F__)
-using Floats  = __m512;
+#if defined(__AVX512VNNI__)
 using Doubles = __m512d;
-constexpr int LANES = 16;
-INLINE Floats zero() { return _mm512_setzero_ps(); }
-INLINE Floats same(float x) { return _mm512_set1_ps(x); }
-INLINE Floats load(const float * p) { return _mm512_loadu_ps(p); }
-INLINE void store(float * p, Floats x) { _mm512_storeu_ps(p, x); }
-INLINE Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
-INLINE Floats sub(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
-INLINE Floats mul(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
-INLINE Floats fma(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
 template <int HOW> INLINE uint32_t compare(Floats a, Floats b) { return _mm512_cmp_ps_mask(a, b, HOW); }
-INLINE Floats from_halves(const uint16_t * p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *) p)); }
-INLINE Floats as_half(Floats x) { return _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)); }
-INLINE Floats from_ints(__m512i x) { return _mm512_cvtepi32_ps(x); }
-INLINE Floats from_bytes(const int8_t * p) { return from_ints(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *) p))); }
+INLINE Floats from_bytes(const int8_t * p) { return to_floats(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *) p))); }
 
-INLINE Doubles same(double x) { return _mm512_set1_pd(x); }
 INLINE Doubles wide(const float * p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
 INLINE void narrow(float * p, Doubles x) { _mm256_storeu_ps(p, _mm512_cvtpd_ps(x)); }
-INLINE Doubles add(Doubles a, Doubles b) { return _mm512_add_pd(a, b); }
-INLINE Doubles fma(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
 
 // x * 2^k, where k stands in the last bits of t.
 INLINE Doubles times_power(Doubles x, Doubles t) {
@@ -109,35 +80,19 @@ INLINE uint32_t last_bits_between(Doubles x, long long mask, long long low, long
 
 // The sum of the lanes of each of t[0..15], in order: lanes 8 apart are added first, then 4, 2, 1.
 INLINE Floats sum_lanes(Floats * t) {
-    for (int j = 0; j < CELLS; j += 8)
+    for (int j = 0; j < LANES; j += 8)
         for (int i = j; i < j + 4; i++) t[i] = add(_mm512_shuffle_f32x4(t[i], t[i + 4], 0x44), _mm512_shuffle_f32x4(t[i], t[i + 4], 0xEE));
     for (int i = 0; i < 4; i++) t[i] = add(_mm512_shuffle_f32x4(t[i], t[i + 8], 0x88), _mm512_shuffle_f32x4(t[i], t[i + 8], 0xDD));
     for (int i = 0; i < 4; i += 2) t[i] = add(_mm512_shuffle_ps(t[i], t[i + 1], 0x44), _mm512_shuffle_ps(t[i], t[i + 1], 0xEE));
     return add(_mm512_shuffle_ps(t[0], t[2], 0x88), _mm512_shuffle_ps(t[0], t[2], 0xDD));
 }
 #else
-using Floats  = __m256;
 using Doubles = __m256d;
-constexpr int LANES = 8;
-INLINE Floats zero() { return _mm256_setzero_ps(); }
-INLINE Floats same(float x) { return _mm256_set1_ps(x); }
-INLINE Floats load(const float * p) { return _mm256_loadu_ps(p); }
-INLINE void store(float * p, Floats x) { _mm256_storeu_ps(p, x); }
-INLINE Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
-INLINE Floats sub(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
-INLINE Floats mul(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
-INLINE Floats fma(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
 template <int HOW> INLINE uint32_t compare(Floats a, Floats b) { return (uint32_t) _mm256_movemask_ps(_mm256_cmp_ps(a, b, HOW)); }
-INLINE Floats from_halves(const uint16_t * p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) p)); }
-INLINE Floats as_half(Floats x) { return _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)); }
-INLINE Floats from_ints(__m256i x) { return _mm256_cvtepi32_ps(x); }
-INLINE Floats from_bytes(const int8_t * p) { return from_ints(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *) p))); }
+INLINE Floats from_bytes(const int8_t * p) { return to_floats(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *) p))); }
 
-INLINE Doubles same(double x) { return _mm256_set1_pd(x); }
 INLINE Doubles wide(const float * p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
 INLINE void narrow(float * p, Doubles x) { _mm_storeu_ps(p, _mm256_cvtpd_ps(x)); }
-INLINE Doubles add(Doubles a, Doubles b) { return _mm256_add_pd(a, b); }
-INLINE Doubles fma(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
 
 INLINE Doubles times_power(Doubles x, Doubles t) {
     return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(x), _mm256_slli_epi64(_mm256_castpd_si256(t), 52)));
@@ -155,10 +110,25 @@ INLINE Floats sum_lanes(Floats * t) {
     return add(_mm256_shuffle_ps(t[0], t[2], 0x88), _mm256_shuffle_ps(t[0], t[2], 0xDD));
 }
 #endif
+INLINE Floats as_half(Floats x) { return OP(cvtph_ps)(OP(cvtps_ph)(x, _MM_FROUND_TO_NEAREST_INT)); }
+INLINE Doubles doubles(double x) { return OP(set1_pd)(x); }
+INLINE Doubles add(Doubles a, Doubles b) { return OP(add_pd)(a, b); }
+INLINE Doubles fma(Doubles a, Doubles b, Doubles c) { return OP(fmadd_pd)(a, b, c); }
+
+namespace {
+
+constexpr int CELLS     = 16;   // cells of a block
+constexpr int ALL       = (1 << CELLS) - 1;   // a bit for each
+constexpr int MAX_PAIRS = 32;   // pairs of a piece of work
+constexpr int DIRECT    = 2;    // up to so many pairs, F16 rows are converted as they are used, not before
+constexpr int MAX_HEAD  = 256;
+constexpr int QUANT     = 32;   // elements of a block of Q8_0
+constexpr int SPLIT     = 512;  // from so many cells on, ggml adds up partial results; see `finish`
+
+struct Quantised { uint16_t scale; int8_t value[QUANT]; };   // ggml's block_q8_0
+
 constexpr int HALF_LANES = LANES / 2;   // doubles
 constexpr int GROUP      = 4 * LANES;   // elements that ggml's F16 product takes at a time
-
-INLINE float half_to_float(uint16_t h) { return _cvtsh_ss(h); }
 
 // ---- exp ---------------------------------------------------------------------------------------
 
@@ -175,16 +145,16 @@ constexpr float     LEAST = -87.0f;   // below, results come close to what float
 INLINE uint32_t exp_block(const float * x, float * y) {
     uint32_t unsure = 0;
     for (int i = 0; i < CELLS; i += HALF_LANES) {
-        const Doubles d = wide(x + i), t = fma(d, same(LOG2_E), same(ROUND));
-        const Doubles r = fma(add(t, same(-ROUND)), same(-LN_2), d);
-        Doubles p = same(G[6]);
-        for (int j = 5; j >= 0; j--) p = fma(p, r, same(G[j]));
-        for (int j = 0; j < 2; j++) p = fma(p, r, same(1.0));
+        const Doubles d = wide(x + i), t = fma(d, doubles(LOG2_E), doubles(ROUND));
+        const Doubles r = fma(add(t, doubles(-ROUND)), doubles(-LN_2), d);
+        Doubles p = doubles(G[6]);
+        for (int j = 5; j >= 0; j--) p = fma(p, r, doubles(G[j]));
+        for (int j = 0; j < 2; j++) p = fma(p, r, doubles(1.0));
         p = times_power(p, t);
         unsure |= last_bits_between(p, LAST - 1, MIDDLE - MARGIN, MIDDLE + MARGIN) << i;
         narrow(y + i, p);
     }
-    for (int i = 0; i < CELLS; i += LANES) unsure |= compare<_CMP_NGE_UQ>(load(x + i), same(LEAST)) << i;
+    for (int i = 0; i < CELLS; i += LANES) unsure |= compare<_CMP_NGE_UQ>(load_floats(x + i), floats(LEAST)) << i;
     return unsure;
 }
 
@@ -240,7 +210,7 @@ struct Rows {
     int          count;
     template <bool AS_HALVES> __attribute__((always_inline)) Floats at(int row, int i) const {
         const char * p = data + stride * (size_t) (AS_HALVES && row >= count ? count - 1 : row);
-        return AS_HALVES ? from_halves((const uint16_t *) p + i) : load((const float *) p + i);
+        return AS_HALVES ? load_halves((const uint16_t *) p + i) : load_floats((const float *) p + i);
     }
 };
 
@@ -254,7 +224,7 @@ static void load_keys_f16(const char * p, size_t stride, int count, int head, Me
     for (int c = 0; c < CELLS; c++) {
         const uint16_t * from = (const uint16_t *) cell(p, stride, c, count);
         float * to = m.keys + c * head;
-        for (int i = 0; i < head; i += LANES) store(to + i, from_halves(from + i));
+        for (int i = 0; i < head; i += LANES) store_floats(to + i, load_halves(from + i));
         for (int i = whole; i < head; i++) m.tail[(i - whole) * CELLS + c] = to[i];
     }
 }
@@ -266,7 +236,7 @@ static void add_tail(const float * tail, const float * query, int n, float * s) 
     float product[CELLS];
     for (int j = 0; j < PARTS; j++) sum[j] = wide(s + j * HALF_LANES);
     for (int i = 0; i < n; i++) {
-        for (int c = 0; c < CELLS; c += LANES) store(product + c, mul(load(tail + i * CELLS + c), same(query[i])));
+        for (int c = 0; c < CELLS; c += LANES) store_floats(product + c, mul(load_floats(tail + i * CELLS + c), floats(query[i])));
         for (int j = 0; j < PARTS; j++) sum[j] = add(sum[j], wide(product + j * HALF_LANES));
     }
     for (int j = 0; j < PARTS; j++) narrow(s + j * HALF_LANES, sum[j]);
@@ -278,19 +248,19 @@ template <int GROUPS, bool AS_HALVES> static void products_f16(const Memory & m,
         Floats t[LANES];
 #pragma GCC unroll 16
         for (int c = 0; c < LANES; c++) {
-            Floats a[4] = { zero(), zero(), zero(), zero() };
+            Floats a[4] = { zero_f(), zero_f(), zero_f(), zero_f() };
 #pragma GCC unroll 8
             for (int i = 0; i < GROUPS; i++) {
 #pragma GCC unroll 4
                 for (int j = 0; j < 4; j++) {
                     const int at = i * GROUP + j * LANES;
                     const Floats key = keys.at<AS_HALVES>(c0 + c, at);
-                    a[j] = i == 0 ? mul(key, load(query + at)) : fma(key, load(query + at), a[j]);
+                    a[j] = i == 0 ? mul(key, load_floats(query + at)) : fma(key, load_floats(query + at), a[j]);
                 }
             }
             t[c] = add(add(a[0], a[2]), add(a[1], a[3]));
         }
-        store(s + c0, sum_lanes(t));
+        store_floats(s + c0, sum_lanes(t));
     }
     const int whole = GROUPS * GROUP;
     if (whole < head) add_tail(m.tail, query + whole, head - whole, s);
@@ -347,14 +317,14 @@ INLINE Floats four_products(const int8_t * keys, const int8_t * query, const int
     int four;
     memcpy(&four, query, 4);
 #if defined(__AVX512VNNI__)
-    return from_ints(_mm512_dpbusd_epi32(_mm512_set1_epi32(*less), _mm512_loadu_si512(keys), _mm512_set1_epi32(four)));
+    return to_floats(_mm512_dpbusd_epi32(_mm512_set1_epi32(*less), _mm512_loadu_si512(keys), _mm512_set1_epi32(four)));
 #elif defined(__AVXVNNI__)
-    return from_ints(_mm256_dpbusd_avx_epi32(_mm256_set1_epi32(*less), _mm256_loadu_si256((const __m256i *) keys), _mm256_set1_epi32(four)));
+    return to_floats(_mm256_dpbusd_avx_epi32(_mm256_set1_epi32(*less), _mm256_loadu_si256((const __m256i *) keys), _mm256_set1_epi32(four)));
 #else
     (void) less;
     const __m256i k = _mm256_loadu_si256((const __m256i *) keys);
     const __m256i pairs = _mm256_maddubs_epi16(_mm256_sign_epi8(k, k), _mm256_sign_epi8(_mm256_set1_epi32(four), k));
-    return from_ints(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    return to_floats(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 #endif
 }
 
@@ -365,9 +335,9 @@ static void products_q8(const Memory & m, const Rows &, int head, const float * 
     const float * scale = (const float *) (query + 2 * head);
     for (int c = 0; c < CELLS; c += LANES) {
         Floats a[8];
-        for (int j = 0; j < 8; j++) a[j] = zero();
+        for (int j = 0; j < 8; j++) a[j] = zero_f();
         for (int b = 0; b < head / QUANT; b++) {
-            const Floats d = mul(load(m.key_scale + b * CELLS + c), same(scale[b]));
+            const Floats d = mul(load_floats(m.key_scale + b * CELLS + c), floats(scale[b]));
 #pragma GCC unroll 8
             for (int j = 0; j < 8; j++) {
                 const int four = b * 8 + j;
@@ -375,7 +345,7 @@ static void products_q8(const Memory & m, const Rows &, int head, const float * 
             }
         }
         for (int j = 0; j < 4; j++) a[j] = add(a[j + 4], a[j]);
-        store(s + c, add(add(a[0], a[2]), add(a[1], a[3])));
+        store_floats(s + c, add(add(a[0], a[2]), add(a[1], a[3])));
     }
 }
 
@@ -390,13 +360,13 @@ INLINE uint32_t live_cells(const uint16_t * mask, int count) {
     uint16_t copy[CELLS];
     if (count < CELLS) mask_row(mask, count, copy), mask = copy;
     uint32_t live = 0;
-    for (int c = 0; c < CELLS; c += LANES) live |= compare<_CMP_NEQ_UQ>(from_halves(mask + c), same(-INFINITY)) << c;
+    for (int c = 0; c < CELLS; c += LANES) live |= compare<_CMP_NEQ_UQ>(load_halves(mask + c), floats(-INFINITY)) << c;
     return live;
 }
 
 // Products to scores.
 INLINE void score(const Node & n, Pair & p, int64_t first, int count) {
-    for (int c = 0; c < CELLS; c += LANES) store(p.weight + c, mul(load(p.weight + c), same(n.scale)));
+    for (int c = 0; c < CELLS; c += LANES) store_floats(p.weight + c, mul(load_floats(p.weight + c), floats(n.scale)));
     if (n.cap != 0.0f) {
         for (int c = 0; c < count; c++) p.weight[c] = n.cap * tanhf(p.weight[c]);
     }
@@ -404,15 +374,15 @@ INLINE void score(const Node & n, Pair & p, int64_t first, int count) {
     const uint16_t * mask = copy;
     if (p.mask && count == CELLS) mask = p.mask + first;
     else if (p.mask) mask_row(p.mask + first, count, copy);
-    for (int c = 0; c < CELLS; c += LANES) store(p.weight + c, add(load(p.weight + c), from_halves(mask + c)));
+    for (int c = 0; c < CELLS; c += LANES) store_floats(p.weight + c, add(load_floats(p.weight + c), load_halves(mask + c)));
 }
 
 // Scores to arguments of exp: the greatest score goes from cell to cell.
 INLINE void find_arguments(Pair & p) {
     p.rises = 0;
     for (int c = 0; c < CELLS; c += LANES) {
-        p.rises |= compare<_CMP_GT_OQ>(load(p.weight + c), same(p.greatest)) << c;
-        store(p.argument + c, sub(load(p.weight + c), same(p.greatest)));
+        p.rises |= compare<_CMP_GT_OQ>(load_floats(p.weight + c), floats(p.greatest)) << c;
+        store_floats(p.argument + c, sub(load_floats(p.weight + c), floats(p.greatest)));
     }
     p.rises &= p.live;
     if (p.rises) {
@@ -463,11 +433,11 @@ INLINE void add_weights(Pair & p) {
 static void load_values(const Node & n, const char * p, size_t stride, int count, float * to) {
     for (int c = 0; c < count; c++, p += stride, to += n.head) {
         if (n.half) {
-            for (int i = 0; i < n.head; i += LANES) store(to + i, from_halves((const uint16_t *) p + i));
+            for (int i = 0; i < n.head; i += LANES) store_floats(to + i, load_halves((const uint16_t *) p + i));
         } else {
             for (int i = 0; i < n.head; i += LANES) {
                 const Quantised & b = ((const Quantised *) p)[i / QUANT];
-                store(to + i, mul(from_bytes(b.value + i % QUANT), same(half_to_float(b.scale))));
+                store_floats(to + i, mul(from_bytes(b.value + i % QUANT), floats(half_to_float(b.scale))));
             }
         }
     }
@@ -479,31 +449,31 @@ template <bool HALF> INLINE Floats rounded(Floats x) { return HALF ? as_half(x) 
 template <bool HALF, bool AS_HALVES, int N, int PAIRS> INLINE void add_plain(const Rows & values, int at, Pair * p) {
     Floats sum[PAIRS][N];
     for (int j = 0; j < PAIRS; j++)
-        for (int i = 0; i < N; i++) sum[j][i] = load(p[j].sum + at + i * LANES);
+        for (int i = 0; i < N; i++) sum[j][i] = load_floats(p[j].sum + at + i * LANES);
     for (int c = 0; c < CELLS; c++) {
 #pragma GCC unroll 2
         for (int j = 0; j < PAIRS; j++) {
-            const Floats w = same(p[j].weight[c]);
+            const Floats w = floats(p[j].weight[c]);
 #pragma GCC unroll 8
             for (int i = 0; i < N; i++) sum[j][i] = rounded<HALF>(fma(values.at<AS_HALVES>(c, at + i * LANES), w, sum[j][i]));
         }
     }
     for (int j = 0; j < PAIRS; j++)
-        for (int i = 0; i < N; i++) store(p[j].sum + at + i * LANES, sum[j][i]);
+        for (int i = 0; i < N; i++) store_floats(p[j].sum + at + i * LANES, sum[j][i]);
 }
 
 // The same for one pair, with cells left out or that raise the greatest score.
 template <bool HALF, bool AS_HALVES, int N> INLINE void add_chosen(const Rows & values, int at, Pair & p) {
     Floats sum[N];
-    for (int i = 0; i < N; i++) sum[i] = load(p.sum + at + i * LANES);
+    for (int i = 0; i < N; i++) sum[i] = load_floats(p.sum + at + i * LANES);
     for (uint32_t left = p.live; left; left &= left - 1) {
         const int c = __builtin_ctz(left);
         if (p.rises >> c & 1) {
-            for (int i = 0; i < N; i++) sum[i] = rounded<HALF>(mul(sum[i], same(p.factor[c])));
+            for (int i = 0; i < N; i++) sum[i] = rounded<HALF>(mul(sum[i], floats(p.factor[c])));
         }
-        for (int i = 0; i < N; i++) sum[i] = rounded<HALF>(fma(values.at<AS_HALVES>(c, at + i * LANES), same(p.weight[c]), sum[i]));
+        for (int i = 0; i < N; i++) sum[i] = rounded<HALF>(fma(values.at<AS_HALVES>(c, at + i * LANES), floats(p.weight[c]), sum[i]));
     }
-    for (int i = 0; i < N; i++) store(p.sum + at + i * LANES, sum[i]);
+    for (int i = 0; i < N; i++) store_floats(p.sum + at + i * LANES, sum[i]);
 }
 
 template <bool HALF, bool AS_HALVES, int N> static void add_values(const Rows & values, int at, Pair * p, int n_pairs) {
@@ -544,7 +514,7 @@ static void begin(const Node & n, int sequence, int kv_head, int number, int i, 
     }
     const float * from = (const float *) ((const char *) n.q->data + p.row * n.q->nb[1] + p.query_head * n.q->nb[2] + sequence * n.q->nb[3]);
     ggml_get_type_traits_cpu(n.k->type)->from_float(from, m.keys, n.head);   // ggml rounds queries to the keys' type
-    if (n.half) for (int j = 0; j < n.head; j += LANES) store(p.query + j, from_halves((const uint16_t *) m.keys + j));
+    if (n.half) for (int j = 0; j < n.head; j += LANES) store_floats(p.query + j, load_halves((const uint16_t *) m.keys + j));
     else quantise_query((const Quantised *) m.keys, n.head, p.query);
 }
 
@@ -596,7 +566,7 @@ static SinkOrder sink_order() {
 static void add_sink(const Node & n, Pair & p, float s) {
     if (s > p.greatest) {
         const float factor = expf(p.greatest - s);
-        for (int i = 0; i < n.head; i += LANES) store(p.sum + i, mul(load(p.sum + i), same(factor)));
+        for (int i = 0; i < n.head; i += LANES) store_floats(p.sum + i, mul(load_floats(p.sum + i), floats(factor)));
         p.total = with_sink(p.total, factor, sink_order());
         p.greatest = s;
     } else {
@@ -609,11 +579,11 @@ static void finish(const Node & n, int sequence, Pair & p, ggml_tensor * op) {
     float * to = (float *) ((char *) op->data + p.query_head * op->nb[1] + p.row * op->nb[2] + sequence * op->nb[3]);
     // ggml's sum over the parts of a split cache, here of one part: plus 0 makes no difference but
     // to the sign of 0, and a greatest score that is infinite gives no number.
-    const Floats part = same(n.split && p.total != 0.0f ? expf(p.greatest - p.greatest) : 1.0f);
-    const Floats inverse = same(p.total == 0.0f ? 0.0f : 1.0f / p.total);
+    const Floats part = floats(n.split && p.total != 0.0f ? expf(p.greatest - p.greatest) : 1.0f);
+    const Floats inverse = floats(p.total == 0.0f ? 0.0f : 1.0f / p.total);
     for (int i = 0; i < n.head; i += LANES) {
-        const Floats x = load(p.sum + i);
-        store(to + i, mul(n.split ? fma(x, part, zero()) : x, inverse));
+        const Floats x = load_floats(p.sum + i);
+        store_floats(to + i, mul(n.split ? fma(x, part, zero_f()) : x, inverse));
     }
 }
 

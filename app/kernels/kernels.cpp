@@ -15,7 +15,7 @@
 
 #include "attention.h"
 #include "ggml-cpu.h"
-#include "kernels.h"
+#include "matmul.h"
 #include "traits.h"
 
 ggml_backend_buffer_type_t ggml_backend_cpu_repack_buffer_type(void);
@@ -144,8 +144,7 @@ int kernel_of_weights(const ggml_tensor * w) {
     for (int i = 0; i < N_WEIGHTS; i++) {
         const WeightKind & kind = WEIGHTS[i];
         if (kind.type != w->type || kind.repacked != repacked) continue;
-        const int64_t step = kind.layout == FLOATS ? F16_STEP : kind.layout == BLOCKS_256 || kind.layout == INTERLEAVED_256 ? 256
-                           : kind.type == GGML_TYPE_IQ4_NL && !repacked ? 64 : 32;
+        const int64_t step = kind.layout == FLOATS ? F16_STEP : kind.type == GGML_TYPE_IQ4_NL && !repacked ? 64 : block_values(kind);
         const bool fits = w->ne[0] > 0 && w->ne[0] % step == 0 && w->ne[0] <= 1 << 20 && w->ne[1] > 0 && w->ne[1] <= 1 << 24
             && w->nb[0] == ggml_type_size(w->type) && w->nb[1] >= ggml_row_size(w->type, w->ne[0])
             && (!repacked || (w->ne[1] % 8 == 0 && w->nb[1] == ggml_row_size(w->type, w->ne[0])));
@@ -242,7 +241,6 @@ ggml_backend_buffer_type buffer_type = {{buffer_name, no_buffer, alignment, null
 
 }  // namespace
 
-uint64_t enabled_kernels() { return enabled.load(); }
 }  // namespace paceline
 
 using namespace paceline;

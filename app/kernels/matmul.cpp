@@ -14,6 +14,8 @@
 #include "ggml-cpu.h"
 #include "weights.h"
 
+#include <unistd.h>
+
 extern "C" {
 void ggml_barrier(struct ggml_threadpool * threadpool);
 void ggml_threadpool_chunk_set(struct ggml_threadpool * threadpool, int value);
@@ -26,6 +28,20 @@ namespace {
 constexpr int GROUP = 2 * ROWS;   // rows of plain weights that are computed together
 constexpr int UNIT  = 16;         // rows that a thread takes at least; a multiple of every group
 constexpr int TILE  = 64;         // columns that are computed together
+
+// Weights are read once and in order: the next group of rows is asked for while this one is
+// computed. Into L1 where it fits, else into L2; reading on from there to L1 is left to the
+// processor. With an L1 of 32 KB that is also better for few columns, whose little
+// work hides no wait (Zen 4; Zen 5 and Intel's since Ice Lake have 48 KB).
+const long L1_BYTES = sysconf(_SC_LEVEL1_DCACHE_SIZE) > 32 << 10 ? sysconf(_SC_LEVEL1_DCACHE_SIZE) : 32 << 10;
+struct Prefetch {
+    bool into_l1;
+    Prefetch(int n_columns, size_t group) : into_l1((n_columns >= 8 || L1_BYTES >= 48 << 10) && group <= 20480) {}
+    template <int N> void ahead(const char * p) const {
+        if (into_l1) for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, _MM_HINT_T0);
+        else for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, _MM_HINT_T1);
+    }
+};
 
 // ---------------------------------------------------------------------------------- activations
 
@@ -59,7 +75,6 @@ bool bf16_pairs() {
 #endif
 }
 // FLOATS: values that are multiplied by one instruction, and their bytes.
-constexpr int LANES = sizeof(Floats) / 4;
 int chunk_values(const WeightKind & kind) { return kind.activations == GGML_TYPE_BF16 && bf16_pairs() ? 2 * LANES : LANES; }
 
 size_t column_bytes(const WeightKind & kind, int64_t k) {
@@ -87,7 +102,7 @@ Tile tile_at(char * base, int64_t k, int n, float ** out) {
 // Quantise blocks [b0, b1) of column c as ggml does, and put them where the kernels want them.
 void put_column(const WeightKind & kind, const Tile & t, int c, const float * x, int64_t b0, int64_t b1, char * scratch) {
     const auto from_float = ggml_get_type_traits_cpu(kind.activations)->from_float;
-    const size_t block = kind.layout == BLOCKS_256 || kind.layout == INTERLEAVED_256 ? 256 : 32;
+    const size_t block = block_values(kind);
     if (kind.layout == FLOATS) {
         const int64_t n = (b1 - b0) * block;
         const size_t bytes = ggml_type_size(kind.activations), chunk = chunk_values(kind);
@@ -118,8 +133,8 @@ void put_column(const WeightKind & kind, const Tile & t, int c, const float * x,
         const __m256i q = _mm256_loadu_si256((const __m256i *) (from + head));
         _mm256_storeu_si256((__m256i *) (t.q + (b * t.n + c) * 32), _mm256_xor_si256(q, _mm256_set1_epi8((char) ACTIVATION_FLIP)));
         const size_t at = (b & ~3) * t.n + c * 4 + (b & 3);
-        ((float *) t.d)[at] = half_to_float(from);
-        if (has_sum) ((float *) t.s)[at] = half_to_float(from + 2);
+        ((float *) t.d)[at] = half_to_float(half_at(from));
+        if (has_sum) ((float *) t.s)[at] = half_to_float(half_at(from + 2));
         if (planted == WRONG_SCALE && b == 0) ((float *) t.d)[at] *= 1.0001f;
     }
 }
@@ -174,7 +189,7 @@ INLINE Floats scale_of_1(const char * const * row, size_t at) {
     const __m128i h = _mm_set1_epi16((short) half_at(row[0] + at)), i = _mm_set1_epi16((short) half_at(row[1] + at));
     return _mm512_cvtph_ps(_mm256_setr_m128i(h, i));
 #else
-    return floats(half_to_float(row[0] + at));
+    return floats(half_to_float(half_at(row[0] + at)));
 #endif
 }
 // One half of each row of a group, one after the other.
@@ -340,7 +355,7 @@ template <class W> void rows_256(const Group & g, const Tile & t) {
 // ---------------------------------------------------------------- rows interleaved by eights
 // ggml's repacked types hold eight rows together, eight bytes of each in turn (repack.cpp). Two
 // registers hold as many rows as a register has floats: with AVX-512 those of two such groups.
-constexpr int INTERLEAVED_ROWS = sizeof(Floats) / 4;
+constexpr int INTERLEAVED_ROWS = LANES;
 
 // Sums of the pairs of lanes of two registers. The rows come in the order that `in_order` puts right.
 INLINE Ints pair_sums(Ints a, Ints b) {
@@ -569,13 +584,9 @@ void interleaved_256(const Group & g, const Tile & t) {
 
 // ------------------------------------------------------------------------------ unquantised rows
 #if defined(__AVX512VNNI__)
-INLINE Floats load_f32(const char * p) { return _mm512_loadu_ps(p); }
-INLINE Floats load_f16(const char * p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *) p)); }
 INLINE Floats load_bf16(const char * p) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *) p)), 16)); }
 INLINE float all_of(Floats x) { return _mm512_reduce_add_ps(x); }
 #else
-INLINE Floats load_f32(const char * p) { return _mm256_loadu_ps((const float *) p); }
-INLINE Floats load_f16(const char * p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) p)); }
 INLINE Floats load_bf16(const char * p) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *) p)), 16)); }
 INLINE float all_of(Floats x) {   // GGML_F32x8_REDUCE: halves, then neighbours
     const __m128 t = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
@@ -592,13 +603,13 @@ INLINE float total_of_4(const Floats * a) { return all_of(add(add(a[0], a[2]), a
 
 struct F32 {
     using Values = Floats; static constexpr int BYTES = 4, VALUES = LANES, SUMS = 4;
-    static inline Floats get(const char * p) { return load_f32(p); }
+    static inline Floats get(const char * p) { return load_floats(p); }
     static inline Floats plus(Floats sum, Floats x, Floats y) { return fma(x, y, sum); }
     static inline float total(const Floats * a) { return total_of_4(a); }
 };
 struct F16 : F32 {
     static constexpr int BYTES = 2;
-    static inline Floats get(const char * p) { return load_f16(p); }
+    static inline Floats get(const char * p) { return load_halves(p); }
 };
 // Where ggml has no instruction for it. It multiplies, then adds, which GCC fuses; that matters only
 // for products beyond the range of floats, others are exact.
@@ -747,7 +758,7 @@ size_t scratch_bytes(int64_t k) { return (size_t) k * 2 + 512; }   // a column i
 
 // A planted fault: the first and the last blocks are added up apart.
 void in_two_parts(const WeightKind & kind, Kernel kernel, Group g, Tile t) {
-    const int per = kind.layout == BLOCKS_256 || kind.layout == INTERLEAVED_256 ? 1 : 4, first = g.n_blocks / 2 / per * per;
+    const int per = block_values(kind) == 256 ? 1 : 4, first = g.n_blocks / 2 / per * per;
     float keep[TILE][UNIT];
     Group head = g; head.n_blocks = first;
     kernel(head, t);
@@ -766,11 +777,11 @@ void compute_rows(const WeightKind & kind, Kernel kernel, const ggml_tensor * w,
     const size_t stride = w->nb[1], column = column_bytes(kind, k);
     const int step = kind.repacked ? INTERLEAVED_ROWS : GROUP;
     const bool contiguous = stride == ggml_row_size(w->type, k);
-    const int64_t groups_ahead = L1_BYTES / 4 / (step * stride) + 1;   // so far the memory is behind
+    const int64_t groups_ahead = L1_BYTES / 4 / (step * stride) + 1;   // enough to hide how long the memory takes
     for (int64_t r = r0; r < r1; r += step) {
         Group g;
         g.n_rows = (int) (n_all - r < step ? n_all - r : step);
-        g.n_blocks = (int) (k / (kind.layout == BLOCKS_256 || kind.layout == INTERLEAVED_256 ? 256 : 32));
+        g.n_blocks = (int) (k / block_values(kind));
         g.bytes = step * stride;
         const char * base = part.weights + r * stride;
         for (int i = 0; i < GROUP; i++) {
@@ -808,7 +819,7 @@ bool matmul(const WeightKind & kind, const ggml_compute_params * params, ggml_te
     const size_t column = column_bytes(kind, k);
     char * activations = (char *) (((uintptr_t) params->wdata + 63) & ~(uintptr_t) 63);
     char * scratch = activations + plan.n_slots * column + ith * scratch_bytes(k);
-    const int64_t blocks = k / (kind.layout == BLOCKS_256 || kind.layout == INTERLEAVED_256 ? 256 : 32);
+    const int64_t blocks = k / block_values(kind);
     const int64_t b0 = blocks * ith / nth, b1 = blocks * (ith + 1) / nth;
     for (int p = 0; p < plan.n_parts && b0 < b1; p++) for (int i = 0; i < n_tiles(plan.part[p].n); i++) {
         const int c = tile_start(plan.part[p].n, i), n = tile_start(plan.part[p].n, i + 1) - c, slot = plan.part[p].first + c;

@@ -21,6 +21,9 @@ struct WeightKind {
     int          from_rows;  // rows of activations from which on the kernel is faster than ggml's
 };
 
+// Weights in a block of activations.
+inline int block_values(const WeightKind & kind) { return kind.layout == BLOCKS_256 || kind.layout == INTERLEAVED_256 ? 256 : 32; }
+
 // Faults that the self-test has to find; see paceline_kernels.h.
 enum Fault { NONE, OTHER_ORDER, LOST_BLOCK, WRONG_SCALE, OVERRUN };
 extern Fault planted;

@@ -13,7 +13,7 @@
 
 #include "ggml-alloc.h"
 #include "ggml-cpu.h"
-#include "kernels.h"
+#include "matmul.h"
 
 ggml_backend_buffer_type_t ggml_backend_cpu_repack_buffer_type(void);
 

@@ -7,7 +7,6 @@
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 namespace paceline::PACELINE_ISA {
 
@@ -17,38 +16,53 @@ namespace paceline::PACELINE_ISA {
 using Ints   = __m512i;
 using Floats = __m512;
 constexpr int ROWS = 2;
+#define OP(NAME)      _mm512_##NAME
+#define OP_BITS(NAME) _mm512_##NAME##_si512
+#else
+using Ints   = __m256i;
+using Floats = __m256;
+constexpr int ROWS = 1;
+#define OP(NAME)      _mm256_##NAME
+#define OP_BITS(NAME) _mm256_##NAME##_si256
+#endif
+constexpr int LANES = sizeof(Floats) / 4;
 
-INLINE Ints zero() { return _mm512_setzero_si512(); }
-INLINE Floats zero_f() { return _mm512_setzero_ps(); }
-INLINE Ints bytes(int x) { return _mm512_set1_epi8((char) x); }
-INLINE Ints words(int x) { return _mm512_set1_epi16((short) x); }
-INLINE Floats floats(float x) { return _mm512_set1_ps(x); }
+INLINE Ints zero() { return OP_BITS(setzero)(); }
+INLINE Floats zero_f() { return OP(setzero_ps)(); }
+INLINE Ints bytes(int x) { return OP(set1_epi8)((char) x); }
+INLINE Ints words(int x) { return OP(set1_epi16)((short) x); }
+INLINE Floats floats(float x) { return OP(set1_ps)(x); }
+INLINE Ints and_(Ints a, Ints b) { return OP_BITS(and)(a, b); }
+INLINE Ints or_(Ints a, Ints b) { return OP_BITS(or)(a, b); }
+INLINE Ints xor_(Ints a, Ints b) { return OP_BITS(xor)(a, b); }
+INLINE Ints add32(Ints a, Ints b) { return OP(add_epi32)(a, b); }
+INLINE Ints sub32(Ints a, Ints b) { return OP(sub_epi32)(a, b); }
+INLINE Ints sub16(Ints a, Ints b) { return OP(sub_epi16)(a, b); }
+INLINE Ints sub8(Ints a, Ints b) { return OP(sub_epi8)(a, b); }
+template <int N> INLINE Ints right16(Ints a) { return OP(srli_epi16)(a, N); }
+template <int N> INLINE Ints left16(Ints a) { return OP(slli_epi16)(a, N); }
+template <int N> INLINE Ints right16_signed(Ints a) { return OP(srai_epi16)(a, N); }
+INLINE Ints mul16(Ints a, Ints b) { return OP(mullo_epi16)(a, b); }
+INLINE Ints packed(Ints a, Ints b) { return OP(packs_epi16)(a, b); }
+template <int N> INLINE Ints left32(Ints a) { return OP(slli_epi32)(a, N); }
+INLINE Ints lookup(Ints table, Ints index) { return OP(shuffle_epi8)(table, index); }
+INLINE Ints maddubs(Ints u, Ints s) { return OP(maddubs_epi16)(u, s); }
+INLINE Ints madd(Ints a, Ints b) { return OP(madd_epi16)(a, b); }
+INLINE Floats to_floats(Ints a) { return OP(cvtepi32_ps)(a); }
+INLINE Floats mul(Floats a, Floats b) { return OP(mul_ps)(a, b); }
+INLINE Floats add(Floats a, Floats b) { return OP(add_ps)(a, b); }
+INLINE Floats sub(Floats a, Floats b) { return OP(sub_ps)(a, b); }
+INLINE Floats fma(Floats a, Floats b, Floats c) { return OP(fmadd_ps)(a, b, c); }
+template <int J> INLINE Floats quad(Floats a) { return OP(permute_ps)(a, J * 0x55); }
+INLINE Ints same4(const void * p) { int v; memcpy(&v, p, 4); return OP(set1_epi32)(v); }
+INLINE Floats load_floats(const void * p) { return OP(loadu_ps)((const float *) p); }
+INLINE void store_floats(float * p, Floats x) { OP(storeu_ps)(p, x); }
+
+#if defined(__AVX512VNNI__)
 INLINE Ints load(const void * p) { return _mm512_loadu_si512(p); }
-INLINE Ints and_(Ints a, Ints b) { return _mm512_and_si512(a, b); }
-INLINE Ints or_(Ints a, Ints b) { return _mm512_or_si512(a, b); }
-INLINE Ints xor_(Ints a, Ints b) { return _mm512_xor_si512(a, b); }
-INLINE Ints add32(Ints a, Ints b) { return _mm512_add_epi32(a, b); }
-INLINE Ints sub32(Ints a, Ints b) { return _mm512_sub_epi32(a, b); }
-INLINE Ints sub16(Ints a, Ints b) { return _mm512_sub_epi16(a, b); }
-INLINE Ints sub8(Ints a, Ints b) { return _mm512_sub_epi8(a, b); }
-template <int N> INLINE Ints right16(Ints a) { return _mm512_srli_epi16(a, N); }
-template <int N> INLINE Ints left16(Ints a) { return _mm512_slli_epi16(a, N); }
-template <int N> INLINE Ints right16_signed(Ints a) { return _mm512_srai_epi16(a, N); }
-INLINE Ints mul16(Ints a, Ints b) { return _mm512_mullo_epi16(a, b); }
-INLINE Ints packed(Ints a, Ints b) { return _mm512_packs_epi16(a, b); }
 INLINE Ints even_quarters(Ints a) { return _mm512_permutex_epi64(a, 0x88); }   // of each row, twice
 INLINE Ints odd_quarters(Ints a) { return _mm512_permutex_epi64(a, 0xdd); }
-template <int N> INLINE Ints left32(Ints a) { return _mm512_slli_epi32(a, N); }
-INLINE Ints lookup(Ints table, Ints index) { return _mm512_shuffle_epi8(table, index); }
-INLINE Ints maddubs(Ints u, Ints s) { return _mm512_maddubs_epi16(u, s); }
-INLINE Ints madd(Ints a, Ints b) { return _mm512_madd_epi16(a, b); }
 INLINE Ints dot16(Ints sum, Ints a, Ints b) { return _mm512_dpwssd_epi32(sum, a, b); }
-INLINE Floats to_floats(Ints a) { return _mm512_cvtepi32_ps(a); }
-INLINE Floats mul(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
-INLINE Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
-INLINE Floats sub(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
-INLINE Floats fma(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
-template <int J> INLINE Floats quad(Floats a) { return _mm512_permute_ps(a, J * 0x55); }
 INLINE Floats four(const float * p) { return _mm512_broadcast_f32x4(_mm_loadu_ps(p)); }
 
 // 32 bytes of each row, or the same 32 bytes for each.
@@ -60,47 +74,16 @@ INLINE Ints same32(const void * p) { return _mm512_broadcast_i64x4(_mm256_loadu_
 INLINE Ints same16(const void * p) { return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *) p)); }
 INLINE Ints same16_widened(const int8_t * p) { return _mm512_cvtepi8_epi16(_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) p))); }   // 16 words
 INLINE Ints same8(const void * p) { long long v; memcpy(&v, p, 8); return _mm512_set1_epi64(v); }
-INLINE Ints same4(const void * p) { int v; memcpy(&v, p, 4); return _mm512_set1_epi32(v); }
+INLINE Floats load_halves(const void * p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *) p)); }
 #else
-using Ints   = __m256i;
-using Floats = __m256;
-constexpr int ROWS = 1;
-
-INLINE Ints zero() { return _mm256_setzero_si256(); }
-INLINE Floats zero_f() { return _mm256_setzero_ps(); }
-INLINE Ints bytes(int x) { return _mm256_set1_epi8((char) x); }
-INLINE Ints words(int x) { return _mm256_set1_epi16((short) x); }
-INLINE Floats floats(float x) { return _mm256_set1_ps(x); }
 INLINE Ints load(const void * p) { return _mm256_loadu_si256((const __m256i *) p); }
-INLINE Ints and_(Ints a, Ints b) { return _mm256_and_si256(a, b); }
-INLINE Ints or_(Ints a, Ints b) { return _mm256_or_si256(a, b); }
-INLINE Ints xor_(Ints a, Ints b) { return _mm256_xor_si256(a, b); }
-INLINE Ints add32(Ints a, Ints b) { return _mm256_add_epi32(a, b); }
-INLINE Ints sub32(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
-INLINE Ints sub16(Ints a, Ints b) { return _mm256_sub_epi16(a, b); }
-INLINE Ints sub8(Ints a, Ints b) { return _mm256_sub_epi8(a, b); }
-template <int N> INLINE Ints right16(Ints a) { return _mm256_srli_epi16(a, N); }
-template <int N> INLINE Ints left16(Ints a) { return _mm256_slli_epi16(a, N); }
-template <int N> INLINE Ints right16_signed(Ints a) { return _mm256_srai_epi16(a, N); }
-INLINE Ints mul16(Ints a, Ints b) { return _mm256_mullo_epi16(a, b); }
-INLINE Ints packed(Ints a, Ints b) { return _mm256_packs_epi16(a, b); }
 INLINE Ints even_quarters(Ints a) { return _mm256_permute4x64_epi64(a, 0x88); }   // of each row, twice
 INLINE Ints odd_quarters(Ints a) { return _mm256_permute4x64_epi64(a, 0xdd); }
-template <int N> INLINE Ints left32(Ints a) { return _mm256_slli_epi32(a, N); }
-INLINE Ints lookup(Ints table, Ints index) { return _mm256_shuffle_epi8(table, index); }
-INLINE Ints maddubs(Ints u, Ints s) { return _mm256_maddubs_epi16(u, s); }
-INLINE Ints madd(Ints a, Ints b) { return _mm256_madd_epi16(a, b); }
 #if defined(__AVXVNNI__)
 INLINE Ints dot16(Ints sum, Ints a, Ints b) { return _mm256_dpwssd_avx_epi32(sum, a, b); }
 #else
 INLINE Ints dot16(Ints sum, Ints a, Ints b) { return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b)); }
 #endif
-INLINE Floats to_floats(Ints a) { return _mm256_cvtepi32_ps(a); }
-INLINE Floats mul(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
-INLINE Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
-INLINE Floats sub(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
-INLINE Floats fma(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
-template <int J> INLINE Floats quad(Floats a) { return _mm256_permute_ps(a, J * 0x55); }
 INLINE Floats four(const float * p) { return _mm256_broadcast_ps((const __m128 *) p); }
 
 INLINE Ints load32(const char * const * row, size_t at) { return _mm256_loadu_si256((const __m256i *) (row[0] + at)); }
@@ -108,7 +91,7 @@ INLINE Ints same32(const void * p) { return _mm256_loadu_si256((const __m256i *)
 INLINE Ints same16(const void * p) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) p)); }
 INLINE Ints same16_widened(const int8_t * p) { return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *) p)); }   // 16 words
 INLINE Ints same8(const void * p) { long long v; memcpy(&v, p, 8); return _mm256_set1_epi64x(v); }
-INLINE Ints same4(const void * p) { int v; memcpy(&v, p, 4); return _mm256_set1_epi32(v); }
+INLINE Floats load_halves(const void * p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) p)); }
 #endif
 
 // Weights as signed bytes, ready to be multiplied by signed activations. `dpbusd` wants one side
@@ -141,21 +124,7 @@ INLINE Signed prepared(Ints w) { return { w, _mm256_sign_epi8(w, w) }; }
 INLINE Ints dot(Signed w, Ints y) { return madd(maddubs(w.other, _mm256_sign_epi8(y, w.value)), words(1)); }
 #endif
 
-INLINE float half_to_float(const void * p) { uint16_t h; memcpy(&h, p, 2); return _cvtsh_ss(h); }
 INLINE uint16_t half_at(const void * p) { uint16_t h; memcpy(&h, p, 2); return h; }
-
-// Weights are read once and in order: the next group of rows is asked for while this one is
-// computed. Into L1 where it fits, else into L2; reading on from there to L1 is left to the
-// processor. With an L1 of 32 KB that is also better for few columns, which give little to wait
-// behind (Zen 4; Zen 5 and Intel's since Ice Lake have 48 KB).
-static const long L1_BYTES = sysconf(_SC_LEVEL1_DCACHE_SIZE) > 32 << 10 ? sysconf(_SC_LEVEL1_DCACHE_SIZE) : 32 << 10;
-struct Prefetch {
-    bool into_l1;
-    Prefetch(int n_columns, size_t group) : into_l1((n_columns >= 8 || L1_BYTES >= 48 << 10) && group <= 20480) {}
-    template <int N> void ahead(const char * p) const {
-        if (into_l1) for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, _MM_HINT_T0);
-        else for (int i = 0; i < N; i += 64) _mm_prefetch(p + i, _MM_HINT_T1);
-    }
-};
+INLINE float half_to_float(uint16_t h) { return _cvtsh_ss(h); }
 
 }  // namespace

@@ -79,6 +79,11 @@ class KernelUse:
     by: Literal["own", "stock"]
 
 
+def by_kind(uses: tuple[KernelUse, ...]) -> dict[str, str]:
+    """Return the field ``kernels`` of reports: "own" or "stock" by ggml's name of the type."""
+    return {use.kind: use.by for use in uses}
+
+
 @dataclass(frozen=True, slots=True)
 class WidthCost:
     """What a step costs whose batch has `width` tokens; `n_samples` 0: not measured, derived."""

@@ -120,7 +120,7 @@ def library_name(for_key: str) -> str:
 
 
 def sealed(content: bytes) -> bytes:
-    """Return a library's content with its digest behind it, which loaders pass by."""
+    """Return a library's content followed by its digest, which loaders ignore."""
     return content + hashlib.sha256(content).digest()
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from paceline.figures import by_kind
+
 if TYPE_CHECKING:
     from paceline.bench.runs import Report, Result, Run
 
@@ -25,7 +27,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "machine": report.machine,
         "target": report.target,
         "draft": report.draft,
-        "kernels": {use.kind: use.by for use in report.kernels},
+        "kernels": by_kind(report.kernels),
         "repeat": report.n_repeats,
         "complete": report.is_complete,
         "wall_s": round(report.wall_s, 3),

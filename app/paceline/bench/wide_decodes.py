@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from paceline.engine.backend import Backend, LanguageModel, Rows
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.control.costs import MAX_WIDTH
 from paceline.engine.own_kernels import NoKernelsError, find_library
 from paceline.params import ModelParams
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from paceline.engine.llama.kernel_library import KernelLibrary
 
 STOCK, OWN = "stock", "own"
-MAX_ROWS = 63
-"""Tokens of the widest verify; see "Drafts end at 62 tokens" in ARCHITECTURE.md."""
+MAX_ROWS = MAX_WIDTH
+"""Tokens of the widest verify."""
 _FIRST_TOKEN = 300
 """Below there are control tokens in many vocabularies."""
 

@@ -13,7 +13,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from paceline.cli import kernel_options, model_options
+from paceline.cli import model_options
 from paceline.cli.calibration_table import Row, conclusion, rows_of
 from paceline.cli.chat import TurnError
 from paceline.cli.interrupts import Interrupts
@@ -22,6 +22,7 @@ from paceline.cli.output import Progress, Results, remark
 from paceline.cli.table import in_columns
 from paceline.engine.threads import default_threads
 from paceline.errors import UserError
+from paceline.figures import by_kind
 from paceline.hosting.deaths import DIED
 from paceline.messages import Calibrate, Calibrated, EngineDied, LoadPair
 from paceline.paths import Paths
@@ -114,7 +115,7 @@ def as_object(args: argparse.Namespace, loaded: PairLoaded, answer: Calibrated) 
         "draft_threads": _threads(loaded.draft, args.threads_draft) if loaded.draft else None,
         "widths": [dataclasses.asdict(row) for row in rows],
         "draft_token_s": draft_token_s,
-        "kernels": kernel_options.as_object(loaded.target.kernels),
+        "kernels": by_kind(loaded.target.kernels),
         "conclusion": conclusion(rows, draft_token_s or 0.0),
     }
 

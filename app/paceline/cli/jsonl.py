@@ -28,7 +28,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from paceline.cli.kernel_options import as_object
+from paceline.figures import by_kind
 
 if TYPE_CHECKING:
     from paceline.messages import ControlReported, StepCommitted, TurnFinished, TurnStats
@@ -86,7 +86,7 @@ def stats(figures: TurnStats) -> dict[str, Any]:
     """Return the object with the figures of a reply."""
     data = dataclasses.asdict(figures)
     data["by_drafter"] = {entry.pop("drafter"): entry for entry in data["by_drafter"]}
-    data["kernels"] = as_object(figures.kernels)
+    data["kernels"] = by_kind(figures.kernels)
     return data
 
 

@@ -10,7 +10,7 @@ from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
 if TYPE_CHECKING:
     import argparse
 
-    from paceline.messages import KernelUse, KernelWish
+    from paceline.messages import KernelWish
 
 
 def add_kernels(group: argparse._ActionsContainer) -> None:
@@ -34,8 +34,3 @@ def read_kernels(args: argparse.Namespace) -> KernelWish:
         wish: KernelWish = args.kernels
         return wish
     return kernels_of_environment(os.environ)
-
-
-def as_object(uses: tuple[KernelUse, ...]) -> dict[str, str]:
-    """Return the field ``kernels`` of reports: "own" or "stock" by ggml's name of the type."""
-    return {use.kind: use.by for use in uses}

@@ -170,7 +170,7 @@ class LanguageModel(Protocol):
     def kernel_uses(self) -> tuple[KernelUse, ...]:
         """Return whose kernels have computed since they were chosen, by type of weights.
 
-        For the model that was loaded first behind `Backend.choose_kernels`, which must have decoded
+        For the model that was loaded first after `Backend.choose_kernels`, which must have decoded
         batches of several widths. Empty where it is not known, or nothing for the CPU to compute.
         """
 

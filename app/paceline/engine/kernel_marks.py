@@ -2,7 +2,7 @@
 
 A mark is a file beside the kernels that were built into the cache, named by the build. The library
 of kernels writes it itself when it crashes (`paceline_kernels_mark_crashes`); a hang is marked by
-whoever ends the process. While it is there, that build is not used.
+the host, which ends the process. While it is there, that build is not used.
 """
 
 from __future__ import annotations

@@ -8,17 +8,14 @@ prints goes into a file that is looked at when the process has died, never to a 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import faulthandler
 import os
 import signal
 import sys
 from pathlib import Path
 
-if sys.platform != "win32":
-    import resource
+from paceline.engine.child_end import end_quietly_with_parent
 
-_PR_SET_PDEATHSIG = 1
 _OOM_SCORE = "800"  # of 1000; an ordinary program has about 0
 _SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACEHUB_API_TOKEN")
 
@@ -36,14 +33,11 @@ def guard_process(parent_pid: int, output: str) -> None:
     for name in _SECRETS:
         os.environ.pop(name, None)
     _redirect(output)
-    if sys.platform != "win32":
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    end_quietly_with_parent()
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent_pid:  # it died before the line above
+        if os.getppid() != parent_pid:  # it died before this one was told to end with it
             os._exit(1)
 
 

@@ -78,7 +78,7 @@ class LoadWatch:
         return event
 
     def next_try(self, death: Death) -> LoadWatch | None:
-        """Return what to try behind a death; None: there is nothing else."""
+        """Return what to try after a death; None: there is nothing else."""
         if marks(self.command.cache_dir) - self._marks:
             _logger.warning("the models are loaded again without own kernels")
             return LoadWatch(self.command, self._note)

@@ -2,7 +2,7 @@
 
 A kernel that is wrong for a processor may crash or never come back. So each is run where that costs
 nothing: a child process compares it with ggml's own, bit by bit, and says one line per kernel; the
-one that it died of, or hangs in, is the first without a line. Then another child goes on behind it.
+one that it died of, or hangs in, is the first without a line. Then another child goes on after it.
 
 The child is this program with `PROVE` as its first argument, which `__main__` passes to `run`: the
 engine may itself be a child of `multiprocessing`, which allows such a process no children.
@@ -11,7 +11,6 @@ engine may itself be a child of `multiprocessing`, which allows such a process n
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import selectors
 import signal
@@ -22,11 +21,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.child_end import end_quietly_with_parent
 from paceline.engine.llama.kernel_library import KernelLibrary
 from paceline.errors import CancelledError
-
-if sys.platform != "win32":
-    import resource
 
 PROVE = "--prove-kernels"
 LIMIT_S = 20.0
@@ -37,7 +34,6 @@ KERNEL_S = 8.0
 _READY, _REFUSED = "ready", "refused"
 _OUTCOMES = {"1": "equal", "0": "different", "-1": "not run"}
 _POLL_S = 0.05
-_PR_SET_PDEATHSIG = 1
 
 
 class CannotProveError(Exception):
@@ -167,7 +163,9 @@ def run(arguments: Sequence[str]) -> int:
     Args:
         arguments: The library's path, and names.
     """
-    _guard()
+    end_quietly_with_parent()
+    if sys.platform != "win32":
+        signal.alarm(int(2 * LIMIT_S))  # its default ends the process, in native code as well
     path, *names = arguments
     library = KernelLibrary(Path(path))
     if not library.install():
@@ -183,12 +181,3 @@ def run(arguments: Sequence[str]) -> int:
 def _say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
-
-
-def _guard() -> None:
-    """End with the parent, leave no core dump, and do not outlive the time limit."""
-    if sys.platform != "win32":
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        signal.alarm(int(2 * LIMIT_S))  # its default ends the process, in native code as well
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
