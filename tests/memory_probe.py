@@ -13,8 +13,8 @@ import psutil
 
 from paceline.engine.backend import LanguageModel
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.control.costs import MAX_WIDTH
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.service import MAX_DRAFT
 from paceline.messages import ModelParams
 
 
@@ -24,7 +24,7 @@ def main(n_ctx: str, kind: str, *paths: str) -> None:
     backend.describe()  # the library itself is no model's memory
     before = pss()
     models = []
-    for path, n_rows in zip(paths, (MAX_DRAFT + 1, 1), strict=False):
+    for path, n_rows in zip(paths, (MAX_WIDTH, 1), strict=False):
         params = ModelParams(path, n_ctx=int(n_ctx), kv_type_k=kind, kv_type_v=kind, device="CPU")
         models.append(
             backend.load(params, n_rows=n_rows, cancel=CancelFlag(), progress=lambda _: None)

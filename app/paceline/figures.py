@@ -85,6 +85,27 @@ def by_kind(uses: tuple[KernelUse, ...]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Sameness:
+    """Whether a turn's text can depend on how many tokens were drafted, with this file here.
+
+    Attributes:
+        holds: True: the same turn gives the same text with any strategy; False: rows of logits
+            were seen to depend on the width of the batch; None: not known yet.
+        n_rows: Rows that were compared at the widths in use.
+        difference: The largest difference of one logit between any two widths; None: nothing was
+            compared.
+        is_exact: Whether the pair was loaded in exact mode.
+        words: All that in sentences.
+    """
+
+    holds: bool | None
+    n_rows: int
+    difference: float | None
+    is_exact: bool
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class WidthCost:
     """What a step costs whose batch has `width` tokens; `n_samples` 0: not measured, derived."""
 
@@ -176,13 +197,13 @@ class TurnStats:
     """The figures of one reply; times in seconds, rates in 0..1.
 
     Attributes:
-        batch_invariant: Whether this backend gives the same logits at every batch width, as
-            measured; None when not probed.
+        batch_invariant: Whether a token's logits are the same at every batch width in use; None:
+            not known yet. See `Sameness.holds`.
         n_prompt: Tokens of the prompt, reused ones included.
         n_reused: Tokens of the prompt that were still in the target's context.
         n_generated: Committed tokens, with the one from the prefill's logits.
         prefill_s: The target's prefill only.
-        decode_s: From the prefill's end to the last commit; draft prefill, catch-up and probes
+        decode_s: From the prefill's end to the last commit; draft prefill and catch-up
             included.
         total_s: prefill_s + decode_s.
         tokens_per_s: n_generated / decode_s.
@@ -196,6 +217,8 @@ class TurnStats:
         overhead_s: decode_s minus the time within native calls.
         by_drafter: One entry per drafter that was used.
         kernels: Whose kernels the target was computed with; see `ModelInfo`.
+        n_rows_compared: See `Sameness.n_rows`.
+        logit_difference: See `Sameness.difference`.
     """
 
     batch_invariant: bool | None
@@ -216,3 +239,5 @@ class TurnStats:
     overhead_s: float
     by_drafter: tuple[DrafterStats, ...] = ()
     kernels: tuple[KernelUse, ...] = ()
+    n_rows_compared: int = 0
+    logit_difference: float | None = None

@@ -26,6 +26,7 @@ from paceline.figures import DraftCount as DraftCount  # noqa: PLC0414
 from paceline.figures import DrafterStats as DrafterStats  # noqa: PLC0414
 from paceline.figures import KernelUse as KernelUse  # noqa: PLC0414
 from paceline.figures import Outlook as Outlook  # noqa: PLC0414
+from paceline.figures import Sameness as Sameness  # noqa: PLC0414
 from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
 from paceline.figures import TurnStats as TurnStats  # noqa: PLC0414
 from paceline.figures import WidthCost as WidthCost  # noqa: PLC0414
@@ -262,13 +263,18 @@ class LoadProgressed:
 
 @dataclass(frozen=True, slots=True)
 class PairLoaded:
-    """Both models are ready. `notes` are sentences for the user (e.g. why a draft is not used)."""
+    """Both models are ready.
+
+    `notes` are sentences for the user (e.g. why a draft is not used); `sameness` says whether a
+    text can depend on the strategy; None: nobody knows.
+    """
 
     request_id: str
     target: ModelInfo
     draft: ModelInfo | None
     load_s: float
     notes: tuple[str, ...] = ()
+    sameness: Sameness | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,8 +440,8 @@ class TextDiverged:
         index: Place of the token in the reply, from 0.
         expected: The id that was expected; -1: the reply had ended there.
         found: The id that was sampled; -1: the reply goes on no further.
-        margin: By how much `found` is ahead of `expected` in what the sampler compares
-            (logit / temperature + noise; the logit at temperature 0); None: not comparable.
+        margin: The smallest change of one logit that draws `expected` instead, borders of the
+            truncation included; None: nothing can.
     """
 
     turn_id: str

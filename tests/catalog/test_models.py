@@ -18,7 +18,7 @@ from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download.values import DownloadState
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.models import Models
-from paceline.engine.service import MAX_DRAFT
+from paceline.engine.control.costs import MAX_WIDTH
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
@@ -326,7 +326,7 @@ def test_what_cannot_be_measured_is_estimated(make: Make, monkeypatch: pytest.Mo
     plan = models.plan(ModelParams(str(TARGET)), ModelParams(str(DRAFT)), [CPU])
     assert not plan.is_measured
     assert plan.devices[0].target.kv > 0
-    assert asked == [MAX_DRAFT + 1, 1]
+    assert asked == [MAX_WIDTH, 1]
 
 
 def test_what_llama_cpp_refuses_to_load_has_no_plan(make: Make, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from paceline.messages import (
     ChatMessage,
     EngineDied,
     FinishReason,
+    KernelUse,
     ModelParams,
     SamplingParams,
     StartTurn,
@@ -165,10 +166,42 @@ def test_the_first_difference_is_told_with_its_margin_and_texts(bench: Bench) ->
     trace = TokenTrace(99, "target", -1, None, 12)
     bench.client.emit(StepCommitted("check", 2, (trace,), " was!", (), 0, 0, 0, 0.01))
     bench.client.emit(TextDiverged("check", 2, 13, 99, 0.04))
-    bench.finish("check", "cancelled", (11, 12, 99), "The sky was!", batch_invariant=False)
-    found = Differs(2, 5, " is", " was!", 0.04, "The sky", may_flip=True, reused=(0, 0))
+    bench.finish("check", "cancelled", (11, 12, 99), "The sky was!", logit_difference=0.3)
+    found = Differs(
+        2, 5, " is", " was!", 0.04, "The sky",
+        is_promised=False, logit_difference=0.3, reused=(0, 0),
+    )  # fmt: skip
     assert bench.results == [found]
     assert bench.client.cancelled == ["check"]
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "is_promised"),
+    [
+        ({"batch_invariant": True}, {"batch_invariant": True}, True),
+        ({"batch_invariant": True}, {"batch_invariant": None}, False),
+        ({"batch_invariant": None}, {"batch_invariant": True}, False),
+        ({"batch_invariant": True}, {"batch_invariant": False}, False),
+        ({"batch_invariant": True}, {"batch_invariant": True, "n_reused": 7}, False),
+        (
+            {"batch_invariant": True, "kernels": (KernelUse("q8_0", "stock"),)},
+            {"batch_invariant": True, "kernels": (KernelUse("q8_0", "own"),)},
+            False,
+        ),
+    ],
+)
+def test_equality_is_promised_where_both_turns_had_such_rows(
+    bench: Bench, then: dict[str, object], now: dict[str, object], is_promised: bool
+) -> None:
+    record = bench.record
+    assert record.stats is not None
+    bench.start(replace(record, stats=replace(record.stats, **then)))  # type: ignore[arg-type]
+    bench.emit_steps("check", (11, 12))
+    bench.client.emit(TextDiverged("check", 2, 13, 99, 0.04))
+    bench.finish("check", "cancelled", (11, 12, 99), "The sky was!", **now)
+    (found,) = bench.results
+    assert isinstance(found, Differs)
+    assert found.is_promised is is_promised
 
 
 def test_a_replay_that_ends_sooner_or_later_differs(bench: Bench) -> None:

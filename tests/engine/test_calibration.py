@@ -15,6 +15,7 @@ from paceline.engine.facts import Facts
 from paceline.engine.fake import FakeModel
 from paceline.engine.known_costs import recall_costs
 from paceline.engine.pair import LoadedPair
+from paceline.engine.sameness.widths import BatchWidths
 from paceline.errors import BatchRefusedError, ComputeFailedError, DecodeMemoryError
 
 TOKENS = list(range(40, 80))
@@ -235,7 +236,7 @@ def test_what_had_no_room_is_measured_when_there_is_some(clock: Clock) -> None:
 def test_exact_mode_is_measured_within_its_widths(clock: Clock) -> None:
     target = TimedModel(clock, flat(0.001))
     pair = pair_of(target)
-    pair.target.min_width, pair.target.max_width, pair.target.prefill_piece = 3, 8, 16
+    pair.target.widths, pair.target.prefill_piece = BatchWidths(3, 1, 8), 16
     pair.target.prefill(TOKENS, 64, lambda _n: None)
     n_whole = pair.target._n_whole
     assert n_whole == 32
@@ -334,9 +335,9 @@ def test_other_threads_and_exact_mode_have_tables_of_their_own(clock: Clock) -> 
     finish(calibration)
     assert recall_costs(pair_of(TimedModel(clock, flat(1)), None, facts))
     other = pair_of(TimedModel(clock, flat(1)), None, facts)
-    other.target.min_width = 2
+    other.target.widths = BatchWidths(2, 2, 62)
     assert not recall_costs(other)
-    other.target.min_width = 1
+    other.target.widths = BatchWidths()
     other.target.model.set_threads(3, 7)
     assert not recall_costs(other)
 

@@ -175,7 +175,7 @@ def test_the_events_of_a_chain_name_every_token() -> None:
     second = steps[2]  # the lookup alone now, and wrong: "ck" of "quack" reads "ick" in the reply
     assert [t.source for t in second.tokens] == ["a", "a", SOURCE_TARGET]
     assert second.drafted == (DraftCount("a", 3, 2),)
-    stats = decoder.meter.freeze(batch_invariant=None)
+    stats = decoder.meter.freeze()
     assert stats.n_drafted == sum(c.n_drafted for s in steps for c in s.drafted)
     assert stats.n_accepted == sum(c.n_accepted for s in steps for c in s.drafted)
     assert {d.drafter: d.accepted_per_position[:5] for d in stats.by_drafter}["a"][2:] == (1, 1, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +14,8 @@ from engine.harness import random_language
 from engine.plain_sampler import edit, truncate
 from engine.test_service import Bench
 from engine.token_grammar import TokenGrammar
-from paceline.engine.comparison import margin_of
 from paceline.engine.fake import EOG, N_VOCAB, FakeModel
+from paceline.engine.margin import margin_of
 from paceline.engine.noise import gumbel_of, position_key
 from paceline.engine.sampling import Sampler
 from paceline.messages import (
@@ -117,21 +116,37 @@ PROMPT = list(b"ask")
 N = 40
 
 
-def reference_margin(
-    params: SamplingParams, seed: int, tokens: Sequence[int], found: int, expected: int
-) -> float | None:
-    """What the sampler compares, by its definition, from the model's own logits."""
-    row = random_language(1, spread=2.0)([*PROMPT, *tokens])
-    row[EOG] = -math.inf
-    logits = edit(row, params, [*PROMPT, *tokens], None)
-    kept = truncate(logits, params) if params.temperature else logits > -math.inf
-    if not (kept[found] and kept[expected]):
-        return None
+def drawn(row: np.ndarray, params: SamplingParams, key: int) -> int:
+    """What the sampler draws from a row that penalties have gone over, by its definition."""
     if not params.temperature:
-        return float(logits[found] - logits[expected])
-    key = position_key(seed, len(tokens))
-    ours, theirs = (logits[t] / params.temperature + gumbel_of(key, t) for t in (found, expected))
-    return float(ours - theirs)
+        return int(row.argmax())
+    kept = truncate(row, params).nonzero()[0]
+    return max(kept.tolist(), key=lambda t: (row[t] / params.temperature + gumbel_of(key, t), -t))
+
+
+def is_the_margin(
+    margin: float | None,
+    logits: np.ndarray,
+    params: SamplingParams,
+    key: int,
+    tokens: tuple[int, int],
+) -> bool:
+    """Whether `expected` is drawn with one logit changed by `margin`, and with nothing less."""
+    found, expected = tokens
+
+    def brings_it(change: float) -> bool:
+        for token, by in ((expected, change), (found, -change)):
+            moved = logits.astype(np.float64)
+            moved[token] += by
+            if drawn(moved, params, key) == expected:
+                return True
+        return False
+
+    if not 0 <= expected < len(logits) or logits[expected] == -math.inf:
+        return margin is None
+    assert margin is not None
+    smaller = np.linspace(0.0, margin * 0.995 - 1e-5, 40) if margin > 2e-5 else []
+    return brings_it(margin + 1e-5) and not any(map(brings_it, smaller))
 
 
 @pytest.mark.parametrize("name", SAMPLINGS)
@@ -152,9 +167,13 @@ def test_every_strategy_finds_every_place_with_the_same_margin(desk: Desk, name:
         assert isinstance(divergence, TextDiverged)
         assert again.tokens == plain[: place + 1]
         assert (divergence.index, divergence.expected) == (place, other)
-        wanted = reference_margin(params, 7, plain[:place], plain[place], other)
-        assert divergence.margin == (None if wanted is None else pytest.approx(wanted, abs=1e-3))
-        margins.append(wanted)
+        row = random_language(1, spread=2.0)([*PROMPT, *plain[:place]])
+        row[EOG] = -math.inf
+        logits = edit(row, params, [*PROMPT, *plain[:place]], None)
+        tokens = plain[place], other
+        key = position_key(7, place)
+        assert is_the_margin(divergence.margin, logits, params, key, tokens)
+        margins.append(divergence.margin)
     assert sum(margin is not None for margin in margins) > N / 3
 
 
@@ -253,7 +272,7 @@ ROWS = st.lists(st.floats(-8, 8, width=32).map(lambda x: round(x, 1)), min_size=
     allowed=st.none() | st.sets(st.integers(0, 29), min_size=1),
     seed=st.integers(0, 99),
 )
-def test_a_margin_is_the_difference_of_what_is_compared(
+def test_a_margin_is_the_least_change_that_draws_the_other_token(
     row: list[float], params: SamplingParams, allowed: set[int] | None, seed: int
 ) -> None:
     n = len(row)
@@ -267,20 +286,27 @@ def test_a_margin_is_the_difference_of_what_is_compared(
     logits = edit(row, params, [0, 2], legal)
     found = sampler.sample(given_row, 7)
     key = position_key(seed, 7)
-    kept = truncate(logits, params) if params.temperature else logits > -math.inf
-    for other in (*range(n), n, -1):
+    for other in {*range(n), n, -1} - {found}:
         margin = margin_of(sampler, given_row, 7, found, other)
-        if not 0 <= other < n or not kept[other]:
-            assert margin is None
-        elif params.temperature == 0:
-            assert margin == pytest.approx(logits[found] - logits[other], abs=1e-4)
-        else:
-            ours, theirs = (
-                logits[t] / params.temperature + gumbel_of(key, t) for t in (found, other)
-            )
-            assert margin == pytest.approx(ours - theirs, abs=1e-4)
-            assert margin >= 0
+        assert is_the_margin(margin, logits, params, key, (found, other))
     sampler.close()
+
+
+def test_a_flip_at_the_border_of_the_truncation_is_near_whatever_the_scores() -> None:
+    """The winner weighs 0.0501 of the most probable token, and min-p is 0.05."""
+    row = np.full(40, -20.0, np.float32)
+    row[3], row[8] = 0.0, math.log(0.0501)
+    params = SamplingParams(temperature=1, top_k=0, top_p=1, min_p=0.05)
+    seed = next(s for s in range(10_000) if Sampler(params, s).sample(row.copy(), 0) == 8)
+    margin = margin_of(Sampler(params, seed), row, 0, 8, 3)
+    assert margin == pytest.approx(math.log(0.0501 / 0.05), rel=0.01)
+    key = position_key(seed, 0)
+    gap = row[8] + gumbel_of(key, 8) - row[3] - gumbel_of(key, 3)
+    assert margin < gap
+    row[8] = math.log(0.0499)
+    assert margin_of(Sampler(params, seed), row, 0, 3, 8) == pytest.approx(
+        math.log(0.05 / 0.0499), rel=0.01
+    )
 
 
 def test_a_reply_that_meets_its_own_end_diverges_with_the_end_token() -> None:

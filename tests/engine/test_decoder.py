@@ -90,7 +90,7 @@ def test_an_end_of_generation_at_every_draft_position(n: int, length: int) -> No
 def test_tokens_drafted_behind_an_end_are_discarded_not_rejected() -> None:
     decoder = decoder_for(model("ab"), copying("abcdefgh", 6))
     run(decoder)
-    stats = decoder.meter.freeze(batch_invariant=None)
+    stats = decoder.meter.freeze()
     # Step 0 gives "a"; then "b" is accepted, "c" is refuted by the end, "d…g" were never judged.
     assert (stats.n_drafted, stats.n_accepted, stats.n_discarded) == (6, 1, 4)
     assert stats.acceptance_rate == pytest.approx(1 / 2)
@@ -121,7 +121,7 @@ def test_the_budget_is_kept_to_the_token(max_tokens: int, n: int) -> None:
     run(decoder)
     assert decoder.finish_reason == "length"
     assert decoder.reply == REPLY[:max_tokens]
-    stats = decoder.meter.freeze(batch_invariant=None)
+    stats = decoder.meter.freeze()
     assert stats.n_generated == max_tokens
     assert stats.n_discarded == 0  # the budget cuts the draft before it is made
 
@@ -154,7 +154,7 @@ def test_a_drafter_that_knows_everything_is_accepted_whole(temperature: float) -
     target = FakeModel(random_language(7))
     decoder = decoder_for(target, oracle(target, Sampler(sampling, 1)), sampling=sampling)
     run(decoder)
-    stats = decoder.meter.freeze(batch_invariant=None)
+    stats = decoder.meter.freeze()
     assert stats.n_accepted == stats.n_drafted - stats.n_discarded > 0
 
 
@@ -169,7 +169,7 @@ def test_the_draft_model_with_the_targets_own_logits_is_accepted_whole() -> None
         max_tokens=100,
     )
     run(decoder)
-    stats = decoder.meter.freeze(batch_invariant=None)
+    stats = decoder.meter.freeze()
     assert stats.n_accepted == stats.n_drafted - stats.n_discarded > 0
     assert max(draft.widths[1:]) <= 2  # never more than the last drafted and the bonus token
 
@@ -313,7 +313,7 @@ def test_the_first_steps_behind_a_load_are_plain() -> None:
     assert drafted[1:6] == [0] * 5  # the first builds the graph, four are timed
     assert drafted[6] > 0
     assert [s.plain for s in steps[:6]] == [False, False, True, True, True, True]
-    assert decoder.meter.freeze(batch_invariant=None).plain_tokens_per_s is not None
+    assert decoder.meter.freeze().plain_tokens_per_s is not None
 
 
 def test_invalid_numbers_end_the_turn_and_leave_the_books_right() -> None:

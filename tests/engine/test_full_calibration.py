@@ -179,7 +179,7 @@ def test_calibrate_is_answered(clock: Clock, tmp_path: Path) -> None:
     assert isinstance(answer, Calibrated)
     assert not answer.problem
     assert {cost.width for cost in answer.costs if cost.n_samples} == set(WIDTHS)
-    assert not bench.service.idle(), "nothing is missing any more"
+    assert bench.service._calibration is None, "nothing is missing any more"
     again = made(clock)
     again.load(str(tmp_path))
     assert again.service._pair is not None

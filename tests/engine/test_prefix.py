@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.harness import random_language
 from paceline.engine.backend import Rows
 from paceline.engine.fake import N_VOCAB, FakeModel
 from paceline.engine.prefix import CachedContext, common_prefix
+from paceline.engine.sameness.widths import BatchWidths
 from paceline.errors import CancelledError, ContextFullError, EngineError
 
 
@@ -358,3 +360,16 @@ def test_whole_pieces_are_reused_and_nothing_else() -> None:
     prefill(context, [1, 2, 3, 4, 5, 6, 7, 8, 9])
     assert model.widths == [4, 1]
     assert context.reuse([1, 2, 3, 4, 5, 6, 7, 8, 0, 0]) == 8
+
+
+def test_padding_gives_the_rows_asked_for_and_leaves_nothing_behind() -> None:
+    model, plain = FakeModel(random_language(1)), FakeModel(random_language(1))
+    context = CachedContext(model)
+    context.widths = BatchWidths(4, 4, 60)
+    for piece in ([1], [2, 3], [4, 5, 6, 7, 8], [9]):
+        rows = context.feed(piece, len(piece))
+        assert np.array_equal(rows, plain.decode(piece, len(piece)))
+        assert model.tokens == plain.tokens == context.tokens
+    assert model.widths == [4, 4, 8, 4]
+    context.feed([1, 2], 0)  # nothing is output, so nothing is padded
+    assert model.widths[-1] == 2

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from engine.harness import PROMPT, Scripted, check_books, decoder_for, random_language, run
-from paceline.engine import exact
 from paceline.engine.backend import Rows
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.fake import EOG, FakeBackend, FakeModel, scripted
 from paceline.engine.prefix import CachedContext
 from paceline.engine.recovery import PIECE, SMALL_BATCH
+from paceline.engine.sameness import promise
+from paceline.engine.sameness.widths import BatchWidths
 from paceline.engine.service import EngineService
 from paceline.errors import (
     BatchRefusedError,
@@ -241,7 +242,7 @@ def test_a_dropped_draft_counts_as_discarded(failure: EngineError) -> None:
     assert steps[2].drafted[0].n_discarded == steps[2].drafted[0].n_drafted == 4
     assert len(steps[2].tokens) == 1
     assert drafter.seen[1] == 0  # none of them was accepted
-    stats = decoder.meter.freeze(batch_invariant=None)
+    stats = decoder.meter.freeze()
     assert stats.n_discarded == 4
     assert stats.acceptance_rate == 1
     assert stats.n_generated == 1 + stats.n_steps + stats.n_accepted
@@ -288,12 +289,12 @@ def test_memory_runs_out_once() -> None:
     assert "plainly" in decoder.plainly.message
 
 
-@pytest.mark.parametrize("max_width", [512, 8])
+@pytest.mark.parametrize("max_width", [63, 8])
 def test_a_reply_is_filled_in_at_widths_that_give_its_own_numbers(max_width: int) -> None:
     model = Failing(random_language(2))
     model.plan = {50: NO_MEMORY}
     decoder = decoder_for(model)
-    decoder._target.max_width = max_width
+    decoder._target.widths = BatchWidths(1, 1, max_width)
     run(decoder)
     assert decoder.finish_reason == "length"
     piece = min(PIECE, max_width)
@@ -319,7 +320,7 @@ def test_a_smaller_context_has_room_for_the_whole_reply(min_width: int) -> None:
     model = Failing(random_language(2), n_ctx=n_ctx)
     model.plan = {STEP_3: NO_MEMORY, STEP_3 + 1: NO_MEMORY}
     context = CachedContext(model)
-    context.min_width = min_width
+    context.widths = BatchWidths(min_width, min_width, 56)
     decoder = decoder_for(model, context=context, max_tokens=n_reply)
     run(decoder, LONG)
     assert model.remade == [(n_ctx if min_width > 1 else n_ctx // 2, SMALL_BATCH)]
@@ -626,34 +627,6 @@ def test_a_bad_row_behind_accepted_tokens_is_told_behind_them(stops: bool) -> No
     bench.finish()
 
 
-@pytest.mark.parametrize("failure", [None, FULL, REFUSED, NO_MEMORY, BROKEN])
-def test_the_probe_between_two_steps_may_fail_too(failure: EngineError | None) -> None:
-    """Its fifteen decodes go over the last eight tokens in pieces of 8, 4, 2 and 1."""
-    prompt = tuple(b"x" * 320)
-    for at in range(9, 24):
-        bench = Bench()
-        bench.target._logits = scripted(REPLY, len(prompt))
-        turn = StartTurn("turn", prompt_tokens=prompt, strategy="off", seed=1, max_tokens=60)
-        bench.events.clear()
-        first = bench.target.n_decodes + 1
-        bench.target.plan = {first + at: failure} if failure else {}
-        bench.target.widths.clear()
-        bench.client.submit(turn)
-        last = bench.events[-1]
-        assert bench.target.n_hits == (failure is not None)
-        if failure is BROKEN:
-            assert isinstance(last, TurnFailed)
-            assert bench.target.closed
-            continue
-        assert isinstance(last, TurnFinished)
-        assert last.text == REPLY
-        assert last.stats.batch_invariant is (True if failure is None else None)
-        if failure is None:
-            assert bench.target.widths[8:25] == [1, 8, 4, 4, *[2] * 4, *[1] * 9]
-        plainly = [] if failure in {None, FULL} else [failure.code]  # type: ignore[union-attr]
-        assert [rejection.code for rejection in bench.rejections] == plainly
-
-
 # -------------------------------------------------------------------------------------- activity
 
 
@@ -694,4 +667,4 @@ def test_another_thread_sees_which_decode_runs() -> None:
 
 
 def test_a_small_batch_still_holds_a_whole_piece_of_exact_mode() -> None:
-    assert SMALL_BATCH >= exact.PIECE  # else no piece would ever count as whole, and be reused
+    assert SMALL_BATCH >= promise.PIECE  # else no piece would ever count as whole, and be reused

@@ -370,7 +370,7 @@ class Life(RuleBasedStateMachine):
         self.history = list(decoder.history) or self.prompt
 
     def check_statistics(self, decoder: Decoder) -> None:
-        stats = decoder.meter.freeze(batch_invariant=None)
+        stats = decoder.meter.freeze()
         totals: dict[str, Counter[str]] = {}
         places: dict[str, Counter[int]] = {}
         for event in self.events:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline.engine.stats import MIN_PLAIN_STEPS, DrafterMeter, PlainSpeed, TurnMeter
+from paceline.figures import Sameness
 
 
 def test_plain_speed_needs_four_steps() -> None:
@@ -43,7 +44,7 @@ def test_a_clock_that_stands_still_is_no_division_by_zero() -> None:
     for _ in range(4):
         speed.add(0.0)
     assert speed.tokens_per_s == pytest.approx(1e9)
-    assert TurnMeter().freeze(batch_invariant=None).tokens_per_s == 0
+    assert TurnMeter().freeze().tokens_per_s == 0
 
 
 def test_a_drafters_counts() -> None:
@@ -98,8 +99,9 @@ def test_a_turns_figures() -> None:
     meter = turn()
     for _ in range(4):
         meter.plain.add(0.25)
-    stats = meter.freeze(batch_invariant=True)
+    stats = meter.freeze(Sameness(True, 408, 0.25, False, ""))
     assert stats.batch_invariant is True
+    assert (stats.n_rows_compared, stats.logit_difference) == (408, 0.25)
     assert (stats.n_prompt, stats.n_reused, stats.n_generated) == (30, 20, 9)
     assert (stats.prefill_s, stats.decode_s, stats.total_s) == (0.5, 1.5, 2.0)
     assert stats.tokens_per_s == pytest.approx(6)
@@ -113,7 +115,7 @@ def test_a_turns_figures() -> None:
 
 
 def test_nothing_to_divide_by() -> None:
-    stats = TurnMeter().freeze(batch_invariant=None)
+    stats = TurnMeter().freeze()
     assert stats.acceptance_rate is None
     assert stats.mean_committed_per_step is None
     assert stats.plain_tokens_per_s is None
@@ -124,10 +126,10 @@ def test_what_was_drafted_and_never_judged_has_no_rate() -> None:
     meter = TurnMeter()
     meter.drafter("draft").count_draft(3, 0)
     meter.n_discarded = 3
-    assert meter.freeze(batch_invariant=None).acceptance_rate is None
+    assert meter.freeze().acceptance_rate is None
 
 
 def test_the_overhead_is_never_negative() -> None:
     meter = turn()
     meter.native_s = 9.0
-    assert meter.freeze(batch_invariant=None).overhead_s == 0
+    assert meter.freeze().overhead_s == 0

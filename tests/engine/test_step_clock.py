@@ -84,13 +84,6 @@ def test_a_plain_step_counts_without_the_time_for_drafting(timed: Timed) -> None
     assert timed.speed.tokens_per_s == timed.meter.plain.tokens_per_s == 1.0
 
 
-def test_a_pause_spoils_one_step_and_the_warmth_of_the_next(timed: Timed) -> None:
-    timed.step(1)
-    timed.clock.pause()
-    assert timed.step(1) == Lap(1.0, plain=False, is_warm=False, had_pause=True)
-    assert timed.step(1) == Lap(1.0, plain=True, is_warm=True, had_pause=False)
-
-
 def test_a_step_that_was_mended_tells_nothing(timed: Timed) -> None:
     timed.step(1)
     assert timed.step(0).had_pause

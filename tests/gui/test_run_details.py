@@ -9,7 +9,7 @@ import pytest
 from gui.fake_client import STATS, plain_step, step_of
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.viewmodels import run_details
-from paceline.gui.viewmodels.sameness_words import NEAR_TIE, progress_words, result_words
+from paceline.gui.viewmodels.sameness_words import progress_words, result_words
 from paceline.messages import KernelUse, LogitBias, SamplingParams
 from paceline.run_record import ModelRecord, RunError, RunRecord
 
@@ -121,7 +121,10 @@ def test_a_model_is_described_as_far_as_it_is_known() -> None:
     assert "Context" not in rows
 
 
-DIFFERS = Differs(117, 800, " blue", " green", 0.013, "the sea was", may_flip=None)
+DIFFERS = Differs(
+    117, 800, " blue", " green", 0.013, "the sea was", is_promised=False, logit_difference=None
+)
+MEASURED = replace(DIFFERS, logit_difference=0.4)
 
 
 @pytest.mark.parametrize(
@@ -130,15 +133,15 @@ DIFFERS = Differs(117, 800, " blue", " green", 0.013, "the sea was", may_flip=No
         (Same(800), "accent"),
         (CannotCompare("x", "No.", "Do that."), "muted"),
         (DIFFERS, "lookup"),
-        (replace(DIFFERS, margin=NEAR_TIE * 5), "danger"),
-        (replace(DIFFERS, margin=NEAR_TIE * 5, may_flip=True), "lookup"),
-        (replace(DIFFERS, may_flip=False), "danger"),
-        (replace(DIFFERS, may_flip=False, reused=(40, 40)), "danger"),
-        (replace(DIFFERS, may_flip=False, reused=(300, 40)), "lookup"),
-        (replace(DIFFERS, margin=None), "danger"),
+        (MEASURED, "lookup"),
+        (replace(MEASURED, margin=0.9), "lookup"),
+        (replace(MEASURED, reused=(300, 40)), "lookup"),
+        (replace(MEASURED, margin=None), "lookup"),
+        (replace(MEASURED, is_promised=True), "danger"),
+        (replace(MEASURED, is_promised=True, margin=1e-5), "danger"),
     ],
 )
-def test_a_difference_is_weighed_by_its_margin(
+def test_a_difference_is_a_fault_where_equality_was_promised(
     result: Same | Differs | CannotCompare, tone: str
 ) -> None:
     words = result_words(result)
@@ -146,8 +149,12 @@ def test_a_difference_is_weighed_by_its_margin(
     if isinstance(result, Differs):
         assert "118 of 800" in words.verdict
         assert "“ blue”" in words.verdict
-        assert ("exact mode" in words.details.lower()) == (tone == "lookup")
-        assert ("0.0130 logits" in words.details) == (result.margin == 0.013)
+        assert ("please report" in words.details) == (tone == "danger")
+        assert ("changes by 0.013" in words.details) == (result.margin == 0.013)
+        assert ("near-tie" in words.details) == (result == MEASURED)
+        assert ("more than rounding" in words.details) == (
+            tone == "lookup" and result.logit_difference == 0.4 and result.margin in {None, 0.9}
+        )
         assert ("300 tokens were reused then and 40 now" in words.details) == (
             result.reused == (300, 40)
         )

@@ -14,8 +14,6 @@ import make_pairs
 from integration.engine import GREEDY, WARM, Engine
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.prefix import CachedContext
-from paceline.engine.probe import is_batch_invariant
 from paceline.errors import CancelledError, ContextFullError, EngineError
 from paceline.messages import (
     LoadFailed,
@@ -110,22 +108,6 @@ def test_an_aborted_decode_of_a_recurrent_model_is_forgotten() -> None:
             model.decode = decode  # type: ignore[method-assign]
             assert engine.reply(QUESTION, max_tokens=20, ignore_eog=True).tokens == fresh.tokens
         assert n_stopped
-
-
-def test_the_probe_does_not_change_the_reply_it_runs_in(
-    demo_pair: tuple[Path, Path], tmp_path: Path
-) -> None:
-    """The prompt's own rows came from a wide batch and stay as they are."""
-    with Engine(*demo_pair) as engine:
-        pair = engine.client._service._pair
-        assert pair is not None
-        prompt = "Explain the following words. " + "dict list tuple set " * 100
-        replies = []
-        for _ in range(2):
-            replies.append(engine.reply(prompt, max_tokens=80, ignore_eog=True))
-            pair.wipe()
-    assert replies[0].stats.batch_invariant is True
-    assert replies[0].tokens == replies[1].tokens
 
 
 def test_a_recurrent_model_runs_plainly_and_refuses_drafts() -> None:
@@ -263,24 +245,6 @@ def test_sizes_that_would_abort_the_process_are_refused(target_path: Path) -> No
         with pytest.raises(ContextFullError):
             model.decode([1] * 89, 1)
         assert model.n_past == 512
-    finally:
-        model.close()
-
-
-def test_one_thread_is_batch_invariant_and_the_probe_leaves_the_context(target_path: Path) -> None:
-    model = LlamaBackend().load(
-        ModelParams(str(target_path), n_threads=1),
-        n_rows=9,
-        cancel=CancelFlag(),
-        progress=lambda _fraction: None,
-    )
-    try:
-        context = CachedContext(model)
-        context.feed(list(range(100, 500)), 0)
-        held = list(context.tokens)
-        assert is_batch_invariant(context)
-        assert context.tokens == held
-        assert model.n_past == len(held)
     finally:
         model.close()
 

@@ -20,8 +20,8 @@ from gguf_file import read
 from paceline.catalog.inspector import Inspector
 from paceline.catalog.memory import plan
 from paceline.catalog.memory_values import MemoryPlan
+from paceline.engine.control.costs import MAX_WIDTH
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.service import MAX_DRAFT
 from paceline.messages import ModelParams
 from quantised_model import quantised
 
@@ -55,7 +55,7 @@ def planned(n_ctx: int, kind: str, *paths: Path) -> tuple[MemoryPlan, MemoryPlan
         cards = [inspector.card(path) for path in paths]
         measured = [
             inspector.measure(each, n_rows=n)
-            for each, n in zip(params, (MAX_DRAFT + 1, 1), strict=False)
+            for each, n in zip(params, (MAX_WIDTH, 1), strict=False)
         ]
     finally:
         inspector.close()

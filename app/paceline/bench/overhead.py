@@ -19,10 +19,10 @@ from dataclasses import asdict, dataclass
 
 from paceline.engine.backend import Rows
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.control.costs import MAX_WIDTH
 from paceline.engine.facts import Facts
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
-from paceline.engine.service import MAX_DRAFT
 from paceline.engine.turn import Turn
 from paceline.messages import (
     ChatMessage,
@@ -148,7 +148,7 @@ def main(argv: list[str] | None = None) -> int:
             cancel=flag,
             progress=lambda _fraction: None,
         )
-        for path, n_rows in ((args.target, MAX_DRAFT + 1), (args.draft, 1))
+        for path, n_rows in ((args.target, MAX_WIDTH), (args.draft, 1))
     ]
     pair = LoadedPair(models[0], models[1], Facts(""))
     try:

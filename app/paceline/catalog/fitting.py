@@ -17,8 +17,8 @@ from paceline.catalog.card import ModelCard
 from paceline.catalog.memory_use import Load, shares
 from paceline.catalog.memory_values import DevicePlan, Measurement, Share
 from paceline.catalog.placement import Machine, gpus_for
+from paceline.engine.control.costs import MAX_WIDTH
 from paceline.engine.proposals import CTX_STEP, MIN_PROPOSAL
-from paceline.engine.service import MAX_DRAFT
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 
@@ -64,7 +64,7 @@ def loads_of(
 ) -> tuple[Load, Load | None]:
     """Return the models and how they are to be loaded; what was measured is of that."""
     card, params, measured = target
-    first = Load(card, params, MAX_DRAFT + 1, measured, params)
+    first = Load(card, params, MAX_WIDTH, measured, params)
     other, others_params, others_measured = draft
     if other is None or others_params is None:
         return first, None

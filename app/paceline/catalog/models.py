@@ -31,7 +31,7 @@ from paceline.catalog.once import Once
 from paceline.catalog.pairing import judge
 from paceline.catalog.places import MODELS_FOLDER, Place, places
 from paceline.catalog.verdict import Remedy, Verdict
-from paceline.engine.service import MAX_DRAFT
+from paceline.engine.control.costs import MAX_WIDTH
 from paceline.errors import ModelError
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
@@ -213,7 +213,7 @@ class Models:
             their_card,
             draft,
             devices,
-            measured_target=self._measured(target, MAX_DRAFT + 1, is_stopped),
+            measured_target=self._measured(target, MAX_WIDTH, is_stopped),
             measured_draft=self._measured(draft, 1, is_stopped) if draft else None,
             reclaimable=reclaimable,
         )

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from paceline.chat.next_setting import first_known, with_settings, without
+from paceline.engine.control.costs import MAX_WIDTH
 from paceline.engine.drafters.base import DrafterInfo, Settings
 from paceline.engine.drafters.strategy import parse_strategy
-from paceline.engine.service import MAX_DRAFT
 from paceline.errors import UserError
 from paceline.messages import DrafterStats, TurnStats
 
@@ -86,7 +86,7 @@ class _Case(NamedTuple):
     @property
     def longest(self) -> int:
         """Tokens that a draft may have; 0 when no setting says."""
-        return min(int(self.settings.get(self.length_name, 0)), MAX_DRAFT)
+        return min(int(self.settings.get(self.length_name, 0)), MAX_WIDTH - 1)
 
     def figures(self) -> str:
         whose = f" of {self.info.id}" if self.others else ""
@@ -181,7 +181,7 @@ def _mostly_rejected(case: _Case) -> Iterator[Advice]:
 
 def _mostly_accepted(case: _Case) -> Iterator[Advice]:
     longest = case.longest
-    longer = min(math.ceil(1.5 * longest), MAX_DRAFT)
+    longer = min(math.ceil(1.5 * longest), MAX_WIDTH - 1)
     figures = f"{case.figures()}, {case.accepted:.1f} of at most {longest} per draft."
     may_be_longer = 0 < longest < longer <= _parameter_high(case, case.length_name)
     if may_be_longer and case.accepted >= HIGH * longest:

@@ -3,7 +3,7 @@
 The claim of speculative decoding is that the text does not change; this shows it for one reply,
 token by token. The prompt is built again from the conversation, and model, sampling and seed are
 the reply's. Where the backend's logits depend on the width of a batch a near-tie can fall the
-other way, which is no fault of the text: the margin says how near it was.
+other way: the margin says how near it was, in the unit in which such differences were measured.
 
 A prompt is prefilled in batches that begin behind what the context still holds, so its cells differ
 by rounding when that was another length. A reply that began with an empty context is checked with
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from paceline.chat.session import ChatSession
     from paceline.conversation import Message
     from paceline.hosting.client import EngineClient
-    from paceline.messages import ChatMessage, Event
+    from paceline.messages import ChatMessage, Event, TurnStats
     from paceline.run_record import RunRecord
 
 PLAIN = "off"
@@ -62,10 +62,12 @@ class Differs:
         n_tokens: Tokens of the reply.
         expected: Its text in the reply; empty: the reply ended there, or a token without text.
         found: Its text in plain decoding; empty as above.
-        margin: By how much plain decoding prefers its own token, in logits; None: not known.
+        margin: The smallest change of one logit with which plain decoding has the reply's token,
+            too; None: nothing can bring that about.
         before: The end of the text that both have.
-        may_flip: Whether near-ties can fall either way with this model on this machine; None: that
-            was not measured.
+        is_promised: Whether equality was promised, for the reply and for the check.
+        logit_difference: The largest difference of one logit that was seen between batch widths
+            with this file here; None: that was not measured.
         reused: How many tokens of the prompt were still in the context when the reply was made,
             and now; None: that was not kept.
     """
@@ -76,7 +78,8 @@ class Differs:
     found: str
     margin: float | None
     before: str
-    may_flip: bool | None
+    is_promised: bool
+    logit_difference: float | None
     reused: tuple[int, int] | None = None
 
 
@@ -113,7 +116,7 @@ class _Run:
     text_ends: tuple[int, ...]
     found: list[int]
     found_ends: list[int]
-    batch_invariant: bool | None
+    made_with: TurnStats | None
     n_reused: int | None
     diverged: TextDiverged | None = None
     cancelled: str = ""
@@ -206,11 +209,10 @@ class SamenessCheck:
         traces = [trace for step in record.steps for trace in step.tokens]
         tokens = tuple(trace.token for trace in traces)
         stats = record.stats
-        invariant = stats.batch_invariant if stats is not None else None
         n_reused = stats.n_reused if stats is not None else None
         self._run = _Run(
             self._new_id(), record.message_id, tokens, text,
-            tuple(trace.text_end for trace in traces), [], [], invariant, n_reused,
+            tuple(trace.text_end for trace in traces), [], [], stats, n_reused,
         )  # fmt: skip
         was_cut_off = record.reason in (None, "cancelled")
         command = StartTurn(
@@ -303,7 +305,8 @@ class SamenessCheck:
             end.text[begin:there],
             margin,
             run.text[max(begin - _BEFORE_CHARS, 0) : begin],
-            _may_flip(run.batch_invariant, end.stats.batch_invariant),
+            _is_promised(run.made_with, end.stats),
+            _most(run.made_with, end.stats),
             None if run.n_reused is None else (run.n_reused, end.stats.n_reused),
         )
 
@@ -338,10 +341,20 @@ def _common(one: Sequence[int], other: Sequence[int]) -> int:
     return n
 
 
-def _may_flip(*batch_invariant: bool | None) -> bool | None:
-    if False in batch_invariant:
-        return True
-    return False if True in batch_invariant else None
+def _is_promised(then: TurnStats | None, now: TurnStats) -> bool:
+    """Whether both turns had rows that do not depend on the batch, of the same kernels."""
+    return (
+        then is not None
+        and then.batch_invariant is True
+        and now.batch_invariant is True
+        and (then.kernels, then.n_reused) == (now.kernels, now.n_reused)
+    )
+
+
+def _most(then: TurnStats | None, now: TurnStats) -> float | None:
+    """Return the largest difference of a logit that either turn knew of."""
+    known = (then.logit_difference if then is not None else None, now.logit_difference)
+    return max((difference for difference in known if difference is not None), default=None)
 
 
 def _without(messages: tuple[ChatMessage, ...], n_cut: int) -> tuple[ChatMessage, ...]:

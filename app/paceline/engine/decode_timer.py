@@ -211,10 +211,13 @@ def items_of(pair: LoadedPair) -> list[Item]:
     target, draft = pair.target, pair.draft
     if not target.model.can_rollback:
         return []
-    # In exact mode shorter batches are padded, so that a plain step is as wide as the narrowest.
-    widest = min(target.max_width, target.model.max_rows)
+    # Widths between those that are in use cost what the next one does.
+    widths = target.widths
+    in_use = set(widths.every) & set(range(target.model.max_rows + 1))
     items = [
-        Item(target, width) for width in WIDTHS if width == 1 or target.min_width < width <= widest
+        Item(target, width)
+        for width in WIDTHS
+        if width == 1 or (width in in_use and width > widths.lowest)
     ]
     if draft and draft.model.can_rollback:
         items.insert(_N_FIRST, Item(draft, 1, is_draft=True))

@@ -139,10 +139,6 @@ class Decoder:
         for chain in (*self._replaced, self._chain):
             chain.keep()
 
-    def pause(self) -> None:
-        """Say that the next step's time is not a plain step's, whatever happened in between."""
-        self._clock.pause()
-
     @property
     def was_controlled(self) -> bool:
         """Whether Auto was in charge of any part of the reply."""
@@ -151,19 +147,6 @@ class Decoder:
     def report(self) -> ControlReported | None:
         """What Auto knows by now; None where it is not in charge."""
         return self._chain.report(self._turn_id, self.meter.n_steps, len(self.history))
-
-    def mend(self, failure: EngineError) -> None:
-        """Bring the target back to what it held, behind a decode that failed between two steps.
-
-        Raises:
-            CancelledError: The user stopped the turn.
-            EngineError: It cannot be.
-        """
-        try:
-            self._mended(self.history[:-1], failure, n_draft=1)
-        except ContextFullError:
-            self.finish_reason = "context"
-        self.pause()
 
     def run(
         self, prompt: Sequence[int], on_prefill: Callable[[int], None]
@@ -315,7 +298,7 @@ class Decoder:
         return min(
             self._max_tokens - (len(self.history) - self._n_prompt) - 1,
             self._target.n_ctx - len(self.history),
-            min(model.max_rows, self._target.max_width) - 1,
+            min(model.max_rows, self._target.widths.highest) - 1,
         )
 
     # -------------------------------------------------------------------------------- commit

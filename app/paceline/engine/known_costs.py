@@ -1,7 +1,7 @@
 """What decodes of a pair cost, kept in the facts from one load to the next.
 
 The target's table stands under its own key, which names model, build, threads and cache types, and
-under the widths that exact mode leaves; the draft model's figures stand under its own key alone.
+under the batch widths in use; the draft model's figures stand under its own key alone.
 Nothing of a text is in either.
 """
 
@@ -14,6 +14,7 @@ from paceline.engine.control.draft_costs import DraftCosts
 from paceline.engine.facts import Facts
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prefix import CachedContext
+from paceline.engine.sameness.widths import BatchWidths
 
 DRAFTER = "draft"
 """The drafter whose costs are those of the pair's draft model."""
@@ -67,8 +68,8 @@ def add_draft_costs(costs: DraftCosts, token_s: float, backlog_s: float) -> None
 
 def _target_key(target: CachedContext) -> str:
     key = f"verify_costs|{target.model.facts_key}"
-    if target.min_width > 1 or target.max_width < target.model.n_batch:
-        key += f"|w{target.min_width}-{target.max_width}"
+    if target.widths != BatchWidths():
+        key += "|w" + "-".join(map(str, target.widths))
     return key
 
 

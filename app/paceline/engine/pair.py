@@ -12,6 +12,7 @@ from paceline.engine.facts import Facts
 from paceline.engine.known_acceptance import recall_acceptance
 from paceline.engine.prefix import CachedContext
 from paceline.engine.prompt_size import PromptSizes
+from paceline.engine.sameness.promise import Promise
 from paceline.engine.stats import PlainSpeed
 from paceline.engine.template import ChatTemplate
 from paceline.engine.vocab import vocabulary_hash
@@ -26,6 +27,7 @@ class LoadedPair:
 
     Attributes:
         knowledge: What Auto knows of their costs and of how often drafts are accepted.
+        promise: What holds of the same text, and which batch widths make it so.
         has_forgotten: Whether what Auto knows of acceptance is what it has seen since `forget`,
             not what was kept in earlier sessions.
         uses_draft: Whether the last reply's strategy drafts with the model, if there is one.
@@ -41,6 +43,7 @@ class LoadedPair:
         *,
         memory_dir: str = "",
         lookup_cache: str = "",
+        is_exact: bool = False,
     ) -> None:
         self.target = CachedContext(target)
         self.draft = CachedContext(draft) if draft else None
@@ -54,6 +57,7 @@ class LoadedPair:
         if draft is not None and draft.info.size_bytes and target.info.size_bytes:
             share = draft.info.size_bytes / target.info.size_bytes
             self.knowledge.draft_cost(draft_model.INFO.id).guess = min(_GUESS * share, 1.0)
+        self.promise = Promise(self.target, facts, lambda: self.knowledge.costs, is_exact=is_exact)
         self.has_forgotten = False
         self.uses_draft = False
         self.is_lost = False

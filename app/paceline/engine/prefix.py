@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from paceline.engine.backend import LanguageModel, Rows
+from paceline.engine.sameness.widths import BatchWidths
 from paceline.errors import ContextFullError, EngineError
 
 
@@ -22,9 +23,8 @@ class CachedContext:
     Invariant after every method, also after an exception: ``len(tokens) == model.n_past``.
 
     Attributes:
-        min_width: Decodes that output rows take at least so many tokens: shorter ones are padded,
-            and the padding is taken back. More than 1 only in exact mode, see `exact.py`.
-        max_width: Decodes that output several rows take at most so many tokens.
+        widths: The batch widths that decodes take which output rows; see `sameness/promise.py`.
+            Shorter batches are padded, and the padding is taken back.
         prefill_piece: Above 0 only in exact mode: a prompt is prefilled in pieces that begin at
             multiples of it, and whole ones alone are reused. So each cell of a prompt is computed
             in the very batch in which an empty context computes it.
@@ -33,19 +33,18 @@ class CachedContext:
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
         self.tokens: list[int] = []
-        self.min_width = 1
-        self.max_width = model.n_batch
+        self.widths = BatchWidths()
         self.prefill_piece = 0
         self._n_whole = 0  # leading tokens that were computed in whole pieces
 
     @property
     def n_ctx(self) -> int:
         """Tokens that fit, with room for the padding."""
-        return self.model.n_ctx - (self.min_width - 1)
+        return self.model.n_ctx - self.widths.n_junk
 
     def feed(self, tokens: Sequence[int], n_rows: int) -> Rows:
         """Decode tokens behind what the context holds; see `LanguageModel.decode`."""
-        n_pad = self.min_width - len(tokens) if n_rows else 0
+        n_pad = self.widths.of(len(tokens)) - len(tokens) if n_rows else 0
         try:
             if n_pad > 0:
                 rows = self._padded(tokens, n_rows, n_pad)
@@ -70,7 +69,7 @@ class CachedContext:
         if not self.model.rollback(self.model.n_past - n_pad):
             raise EngineError(
                 "cannot-rollback",
-                "This model cannot take tokens back, which exact mode needs.",
+                "This model cannot take padding back, which exact mode needs.",
                 "Switch exact mode off.",
             )
         return rows[:n_rows]

@@ -99,7 +99,7 @@ class Recovery:
             rows = target.prefill(tokens[:n_prompt], PIECE, on_prefill)
             if n_prompt == len(tokens):
                 return rows
-        return target.extend(tokens, min(PIECE, target.max_width), on_prefill)
+        return target.extend(tokens, min(PIECE, target.widths.highest), on_prefill)
 
     def _go_on_plainly(self, code: str, message: str) -> None:
         self.plainly = EngineError(code, message, "The next reply may draft again.")

@@ -19,9 +19,9 @@ from paceline.engine.backend import Backend, LanguageModel
 from paceline.engine.calibration import IdleCalibration
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.catching_up import CatchingUp
+from paceline.engine.control.costs import MAX_WIDTH, VerifyCosts
 from paceline.engine.counting import count_tokens
 from paceline.engine.drafters.registry import available
-from paceline.engine.exact import make_exact
 from paceline.engine.facts import Facts
 from paceline.engine.failures import describe_failure
 from paceline.engine.forgetting import forget
@@ -36,7 +36,7 @@ from paceline.engine.thread_choice import ThreadChooser
 from paceline.engine.thread_choice import note as thread_note
 from paceline.engine.turn import Turn
 from paceline.engine.vocabulary_fit import vocabulary_mismatch
-from paceline.errors import CancelledError, ModelError
+from paceline.errors import CancelledError, ComputeFailedError, ModelError
 from paceline.messages import (
     Calibrate,
     CancelTurn,
@@ -59,10 +59,6 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
-
-MAX_DRAFT = 62
-"""The longest draft that one decode verifies. On CPUs llama.cpp's flash attention takes another
-kernel from 64 rows on, whose rounding differs; and every row costs n_vocab floats of memory."""
 
 
 class EngineService:
@@ -168,7 +164,8 @@ class EngineService:
                 target.info,
                 draft.model.info if draft else None,
                 time.perf_counter() - began,
-                (*_load_notes(target, draft.model if draft else None), *self._pair.notes),
+                (*_load_notes(self._pair), *self._pair.notes),
+                self._pair.promise.sameness,
             )
         )
 
@@ -204,10 +201,10 @@ class EngineService:
                 facts,
                 memory_dir=command.memory_dir,
                 lookup_cache=command.lookup_cache,
+                is_exact=command.exact,
             )
+            pair.promise.measure()
             pair.notes = notes
-            if command.exact and target.can_rollback:
-                pair.notes += (make_exact(pair.target, pair.facts).note(),)
             return pair
         except BaseException:
             if draft:
@@ -228,7 +225,7 @@ class EngineService:
                 self._emit(LoadProgressed(command.request_id, stage, fraction))
 
         progress(0.0)  # so that a crash before the library's first word is not another model's
-        n_rows = 1 if stage == "draft" else MAX_DRAFT + 1
+        n_rows = 1 if stage == "draft" else MAX_WIDTH
         model = self._get_backend().load(
             params, n_rows=n_rows, cancel=self._cancel, progress=progress
         )
@@ -252,6 +249,7 @@ class EngineService:
             return
         try:
             seed = secrets.randbits(32) if command.seed is None else command.seed
+            self._settle(self._pair)
             Turn(
                 self._pair,
                 command,
@@ -268,6 +266,12 @@ class EngineService:
                 self._emit(Unloaded())
             self._emit(TurnFailed(command.turn_id, *failure))
 
+    def _settle(self, pair: LoadedPair) -> None:
+        """Take the batch widths that the evidence leaves; steps may cost something else then."""
+        if pair.promise.settle():
+            pair.knowledge.costs = VerifyCosts()
+            self._calibration = IdleCalibration(pair, is_known=recall_costs(pair))
+
     # ------------------------------------------------------------------------------ learning
 
     def _forget(self, command: Forget) -> Forgotten:
@@ -280,7 +284,7 @@ class EngineService:
     # ---------------------------------------------------------------------------- measuring
 
     def idle(self) -> bool:
-        """Measure a little of what steps cost, or let the draft model catch up with the text.
+        """Measure what steps cost, let the draft model catch up, or compare rows: a little of it.
 
         False: nothing is left to do.
 
@@ -291,7 +295,16 @@ class EngineService:
         """
         if self._calibration is not None and self._calibration.slice():
             return True
-        return self._catching_up is not None and self._catching_up.slice()
+        if self._catching_up is not None and self._catching_up.slice():
+            return True
+        pair = self._pair
+        if pair is None or pair.is_lost:
+            return False
+        try:
+            return pair.promise.slice()
+        except ComputeFailedError:
+            pair.is_lost = True
+            raise
 
     def _calibrate(self, command: Calibrate) -> None:
         answer = calibrated(self._pair, command)
@@ -332,7 +345,8 @@ def _choose_threads(
     return tuple(thread_note(model.info.name, choice) for model, choice in choices if choice)
 
 
-def _load_notes(target: LanguageModel, draft: LanguageModel | None) -> tuple[str, ...]:
+def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
+    target, draft = pair.target.model, pair.draft.model if pair.draft else None
     notes = []
     if not target.info.has_template:
         notes.append("The file has no chat template; ChatML is used, which most models know.")
@@ -342,4 +356,7 @@ def _load_notes(target: LanguageModel, draft: LanguageModel | None) -> tuple[str
         notes.append(
             f"The draft model's context ends at {draft.n_ctx} tokens; longer chats go on plainly."
         )
+    sameness = pair.promise.sameness
+    if sameness.is_exact or (sameness.holds is False and target.can_rollback):
+        notes.append(sameness.words)
     return tuple(notes)

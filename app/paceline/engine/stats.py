@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from paceline.engine.backend import LanguageModel
 from paceline.engine.control.ledger import Ledger
-from paceline.messages import DrafterStats, KernelUse, TurnStats
+from paceline.figures import DrafterStats, KernelUse, Sameness, TurnStats
 
 MIN_PLAIN_STEPS = 4
 """Fewer plain steps than this give no estimate."""
@@ -136,15 +136,20 @@ class TurnMeter:
         return meter
 
     def freeze(
-        self, *, batch_invariant: bool | None, kernels: tuple[KernelUse, ...] = ()
+        self, sameness: Sameness | None = None, kernels: tuple[KernelUse, ...] = ()
     ) -> TurnStats:
-        """Return the figures as a message."""
+        """Return the figures as a message.
+
+        Args:
+            sameness: What is known of the target's rows; None: nothing.
+            kernels: Whose kernels computed them.
+        """
         meters: Sequence[DrafterMeter] = tuple(self.drafters.values())
         n_drafted = sum(m.tokens for m in meters)
         n_accepted = sum(m.tokens_accepted for m in meters)
         n_judged = n_drafted - self.n_discarded
         return TurnStats(
-            batch_invariant=batch_invariant,
+            batch_invariant=sameness.holds if sameness else None,
             n_prompt=self.n_prompt,
             n_reused=self.n_reused,
             n_generated=self.n_generated,
@@ -164,4 +169,6 @@ class TurnMeter:
             overhead_s=max(self.decode_s - self.native_s, 0.0),
             by_drafter=tuple(m.freeze(name) for name, m in self.drafters.items()),
             kernels=kernels,
+            n_rows_compared=sameness.n_rows if sameness else 0,
+            logit_difference=sameness.difference if sameness else None,
         )

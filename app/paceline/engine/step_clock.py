@@ -59,7 +59,6 @@ class StepClock:
         self._own = own
         self._own_ended = self._last_held_s = 0.0
         self._width = 0
-        self._paused = False
         self._began = 0.0
         self._ended = 0.0
         self._native_at_start = 0.0
@@ -74,11 +73,6 @@ class StepClock:
         self._meter.prefill_held_s = self._held_s(self._meter.prefill_s)
         self._native_at_start = self._native_s()
 
-    def pause(self) -> None:
-        """Say that the time of the step under way, or of the next one, tells nothing."""
-        self._width = 0
-        self._paused = True
-
     def lap(self, width: int, draft_s: float, began: float) -> Lap:
         """End a step.
 
@@ -92,8 +86,8 @@ class StepClock:
         is_warm = 0 < width == self._width
         gap = began - self._ended  # whoever takes the events may take their time
         is_held_up = gap > LONG_GAP_S and gap > ended - began
-        had_pause = self._paused or width == 0 or is_held_up
-        self._width, self._paused = width, False
+        had_pause = width == 0 or is_held_up
+        self._width = width
         plain = is_warm and width == 1
         if plain:
             self._meter.plain.add(seconds - draft_s)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 
-from paceline.engine import probe
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.control_reports import ControlReports
 from paceline.engine.decoder import Decoder
@@ -72,7 +71,6 @@ class Turn:
         self._strategy_text = command.strategy
         self._told_failures: set[str] = set()
         self._told_plainly: EngineError | None = None
-        self._may_probe = True
         if pair.is_lost:
             raise UserError(
                 "no-model", "A decode failed, and these models can do no more.", "Load them again."
@@ -127,7 +125,6 @@ class Turn:
             self._sampler.close()
             raise
         self._reports = ControlReports(self._decoder.report, emit)
-        self._batch_invariant = self._known_invariance()
 
     def run(self) -> None:
         """Generate the reply; every step becomes an event.
@@ -235,7 +232,7 @@ class Turn:
     def stats(self) -> TurnStats:
         """The figures of the reply so far."""
         return self._decoder.meter.freeze(
-            batch_invariant=self._batch_invariant, kernels=self._pair.target.model.info.kernels
+            self._pair.promise.sameness, self._pair.target.model.info.kernels
         )
 
     def close(self) -> None:
@@ -254,21 +251,6 @@ class Turn:
             self._reject(tune.strategy, plainly)
         elif tune is not None:
             self._tune(tune)
-        if self._batch_invariant is None and self._may_probe and plainly is None:
-            self._probe()
-
-    def _probe(self) -> None:
-        target, decoder = self._pair.target, self._decoder
-        if not probe.can_probe(target, len(self._prompt)):
-            return
-        self._may_probe = False
-        try:
-            self._batch_invariant = probe.is_batch_invariant(target)
-        except EngineError as failure:
-            decoder.mend(failure)
-            return
-        self._pair.facts.put(self._fact_name(), self._batch_invariant)
-        decoder.pause()
 
     def _tell_failures(self) -> None:
         """Tell what ended drafting since the last call, once each."""
@@ -316,11 +298,3 @@ class Turn:
 
     def _on_prefill(self, n_done: int) -> None:
         self._emit(PrefillProgressed(self._command.turn_id, n_done, len(self._prompt)))
-
-    def _fact_name(self) -> str:
-        target = self._pair.target
-        return f"batch_invariant|{target.model.facts_key}|w{target.min_width}-{target.max_width}"
-
-    def _known_invariance(self) -> bool | None:
-        known = self._pair.facts.get(self._fact_name())
-        return known if isinstance(known, bool) else None

@@ -23,6 +23,9 @@ from paceline.engine.control.context_cost import FEW, USUAL_SHARE, ContextCost
 from paceline.figures import WidthCost
 
 MAX_WIDTH = 63
+"""Tokens of the widest verify. On CPUs llama.cpp's flash attention takes another kernel from 64
+query rows on, whose rounding differs, Paceline's own kernels are proved up to here, and every row
+costs n_vocab floats of memory."""
 _N_KEPT = 9
 _HOPED_SLOPE = 0.12  # plain steps per further token, before any width but one was measured
 _STEEPEST_HOPED = 0.2

@@ -26,7 +26,7 @@ from paceline.gui.viewmodels.metrics import MIN_PLAIN_STEPS, TimeShares
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.messages import KernelUse
+    from paceline.messages import KernelUse, TurnStats
     from paceline.params import SamplingParams
     from paceline.run_record import ModelRecord, RunRecord
 
@@ -197,13 +197,21 @@ def _prompt_rows(record: RunRecord) -> list[Row]:
     ]
     if stats.kernels:
         rows.append((_tr("Kernels"), kernel_words(stats.kernels)))
-    known = {
-        True: _tr("the same at every batch width, so the text does not depend on drafts"),
-        False: _tr("they depend on the batch width, so near-ties may fall either way"),
-    }
-    if stats.batch_invariant is not None:
-        rows.append((_tr("Logits"), known[stats.batch_invariant]))
+    rows.append((_tr("Logits"), logit_words(stats)))
     return rows
+
+
+def logit_words(stats: TurnStats) -> str:
+    """Whether the text can depend on drafts, and what that was concluded from."""
+    if stats.batch_invariant is None:
+        return _tr("not known yet whether they depend on the batch width")
+    if not stats.batch_invariant:
+        most = stats.logit_difference
+        words = _tr("they depend on the batch width, so near-ties may fall either way")
+        return words if most is None else _tr("{} (up to {:.2g} apart)").format(words, most)
+    words = _tr("the same at every batch width, so the text does not depend on drafts")
+    n_rows = stats.n_rows_compared
+    return _tr("{} ({:,} rows compared)").format(words, n_rows) if n_rows else words
 
 
 def kernel_words(uses: Sequence[KernelUse]) -> str:

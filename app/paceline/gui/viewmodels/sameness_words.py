@@ -12,9 +12,6 @@ from paceline.chat.sameness import CannotCompare, Same
 if TYPE_CHECKING:
     from paceline.chat.sameness import Differs, Result
 
-NEAR_TIE = 0.2
-"""Logits. Between batch widths, backends were measured to differ by about 0.1."""
-
 
 @dataclass(frozen=True, slots=True)
 class SamenessWords:
@@ -53,40 +50,47 @@ def _different(result: Differs) -> SamenessWords:
         result.index + 1, result.n_tokens, expected, found
     )
     details = [_tr("Both have before: “…{}”").format(result.before)] if result.before else []
-    is_other_prefix = result.reused is not None and result.reused[0] != result.reused[1]
-    if is_other_prefix and result.reused is not None:
+    if result.margin is None:
+        details.append(_tr("No change of one logit gives plain decoding the reply's token."))
+    else:
+        change = _tr("If one logit changes by {:.3g}, plain decoding has the reply's token, too.")
+        details.append(change.format(result.margin))
+    if result.is_promised:
         details.append(
             _tr(
-                "Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in "
-                "other batches can differ by rounding."
-            ).format(*result.reused)
-        )
-    is_near = result.margin is not None and abs(result.margin) <= NEAR_TIE
-    if result.margin is not None:
-        details.append(_tr("The margin is {:.4f} logits.").format(result.margin))
-    if is_near and (result.may_flip is not False or is_other_prefix):
-        details.append(
-            _tr(
-                "That is a near-tie: where logits depend a little on the width of a batch, it can "
-                "fall either way. Exact mode (in the loading settings) keeps to widths that agree."
+                "This pair gives the same text with any strategy here, so this should not be; "
+                "please report it with the run record."
             )
         )
-        return SamenessWords("lookup", verdict, "\n".join(details))
-    if result.may_flip:
-        details.append(
-            _tr(
-                "Logits of this model depend on the width of a batch here, so near-ties can fall "
-                "either way; exact mode (in the loading settings) keeps to widths that agree."
-            )
+        return SamenessWords("danger", verdict, "\n".join(details))
+    details.append(_explanation(result))
+    return SamenessWords("lookup", verdict, "\n".join(details))
+
+
+def _explanation(result: Differs) -> str:
+    """Why a difference that no promise excludes can be."""
+    if result.reused is not None and result.reused[0] != result.reused[1]:
+        return _tr(
+            "Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other "
+            "batches can differ by rounding. Exact mode (in the loading settings) avoids that."
+        ).format(*result.reused)
+    most = result.logit_difference
+    if most is None:
+        return _tr(
+            "How far logits depend on the width of a batch was not measured here. Exact mode (in "
+            "the loading settings) keeps to widths that agree."
         )
-        return SamenessWords("lookup", verdict, "\n".join(details))
-    details.append(
-        _tr(
-            "Was the pair loaded with other threads, devices or cache types then? If not, this "
-            "should not be; please report it with the run record."
-        )
-    )
-    return SamenessWords("danger", verdict, "\n".join(details))
+    # Each of the two logits that are compared may be off by so much.
+    if result.margin is not None and result.margin <= 2 * most:
+        return _tr(
+            "That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} "
+            "here. Exact mode (in the loading settings) keeps to widths that agree."
+        ).format(most)
+    return _tr(
+        "That is more than rounding was seen to do here: between batch widths a logit differed by "
+        "up to {:.2g}. Was the pair loaded with other kernels, threads, devices or cache types "
+        "then?"
+    ).format(most)
 
 
 def _quoted(text: str) -> str:

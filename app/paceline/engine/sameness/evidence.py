@@ -1,0 +1,146 @@
+"""What was seen of a model's rows at different batch widths, kept as one measured fact.
+
+A row that came out differently in batches of two widths sets these two apart for good; rows that
+were the same are counted. So no number of agreeing looks outweighs one that does not, and whether
+a choice of widths holds can be told for any choice, also for one that nobody thought of before.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+
+from paceline.engine.control.costs import MAX_WIDTH
+from paceline.engine.facts import Facts
+from paceline.engine.sameness.widths import BatchWidths
+
+Pair = tuple[int, int]
+"""Two widths, the smaller one first."""
+
+_MOST_COUNTED = 1 << 53
+_LEAST_ROOM = 4
+"""From the lowest to the highest width, so that at least so much can be drafted."""
+_ANY = 8
+"""The width of every batch where no two widths agree."""
+_BASES = ((1, 1), (2, 1), (4, 4), (8, 8), (16, 16), (_ANY, 0))
+"""Lowest width and multiple, the cheapest first; 0: that width alone."""
+
+
+class Evidence:
+    """Counts looks and keeps what they found; for one model with its settings.
+
+    Attributes:
+        apart: Largest difference of one logit by pairs of widths that differed. A width can be
+            apart from itself.
+
+    Args:
+        facts: Where it is kept.
+        key: Names model, build and settings.
+    """
+
+    def __init__(self, facts: Facts, key: str) -> None:
+        self.apart: dict[Pair, float] = {}
+        self._looks: dict[BatchWidths, list[int]] = {}
+        self._facts = facts
+        self._name = f"rows|{key}"
+        self._read(facts.get(self._name))
+
+    def add(self, widths: BatchWidths, n_rows: int, n_cells: int, found: dict[Pair, float]) -> None:
+        """Count a look at some of these widths.
+
+        Args:
+            widths: What was looked at.
+            n_rows: Rows that were compared.
+            n_cells: Tokens in the context by then.
+            found: The pairs that differed, and by how much.
+        """
+        counts = self._looks.setdefault(widths, [0, 0, 0])
+        counts[0] += 1
+        counts[1] += n_rows
+        counts[2] = max(counts[2], n_cells)
+        for pair, difference in found.items():
+            self.apart[pair] = max(difference, self.apart.get(pair, 0.0))
+        self._write()
+
+    def n_looks(self, widths: BatchWidths) -> int:
+        """Return how often widths were looked at."""
+        return self._looks.get(widths, (0, 0, 0))[0]
+
+    def n_rows(self, widths: BatchWidths) -> int:
+        """Return how many rows were compared at these widths."""
+        return self._looks.get(widths, (0, 0, 0))[1]
+
+    def n_cells(self, widths: BatchWidths) -> int:
+        """Return the most tokens that were in the context."""
+        return self._looks.get(widths, (0, 0, 0))[2]
+
+    @property
+    def difference(self) -> float | None:
+        """The largest difference of one logit between any two widths; None: nothing was seen."""
+        return max(self.apart.values(), default=0.0) if self._looks else None
+
+    def refutes(self, widths: BatchWidths) -> bool:
+        """Whether two of these widths have differed."""
+        every = widths.every
+        return any(a in every and b in every for a, b in self.apart)
+
+    def choices(self, n_most: int) -> list[BatchWidths]:
+        """Return the choices that are not refuted, the cheapest first, each as wide as it can be.
+
+        Args:
+            n_most: Rows that a decode can output.
+        """
+        found = []
+        for lowest, multiple in _BASES:
+            top = lowest if not multiple else n_most - n_most % multiple
+            if not lowest <= top <= n_most:
+                continue
+            widths = BatchWidths(lowest, multiple or lowest, top)
+            while self.refutes(widths):
+                inner = [b for a, b in self.apart if a in widths.every and b in widths.every]
+                top = min(inner) - widths.multiple
+                if top < lowest:
+                    break
+                widths = widths._replace(highest=top)
+            else:
+                room = min(_LEAST_ROOM, n_most - 1) if multiple else 0
+                if widths.highest - lowest >= room:
+                    found.append(widths)
+        return found
+
+    # ------------------------------------------------------------------------------------ keeping
+
+    def _read(self, fact: object) -> None:
+        """Take over what an earlier load has seen; what cannot be read counts as nothing."""
+        try:
+            data = json.loads(str(fact))
+            apart = {_pair(a, b): float(d) for a, b, d in data["apart"]}
+            looks = {
+                BatchWidths(*(_count(n, MAX_WIDTH) for n in found[:3])): [
+                    _count(n) for n in found[3:6]
+                ]
+                for found in data["looks"]
+            }
+            if all(math.isfinite(d) and d >= 0 for d in apart.values()) and all(
+                w.multiple and w.lowest and len(counts) == 3 for w, counts in looks.items()
+            ):
+                self.apart, self._looks = apart, looks
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            return
+
+    def _write(self) -> None:
+        data = {
+            "apart": [[*pair, difference] for pair, difference in self.apart.items()],
+            "looks": [[*widths, *counts] for widths, counts in self._looks.items()],
+        }
+        self._facts.put(self._name, json.dumps(data))
+
+
+def _count(value: object, most: int = _MOST_COUNTED) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(value)
+    return value
+
+
+def _pair(a: object, b: object) -> Pair:
+    return _count(a, MAX_WIDTH), _count(b, MAX_WIDTH)

@@ -1,0 +1,328 @@
+"""What may be said about the same text, and the batch widths that make it true.
+
+Three things are meant by "the same text". The same turn, with the same context in front of it, is
+the same with any strategy where rows of logits do not depend on the batch: by construction where
+Paceline's kernels compute everything, else as far as was looked. The next turn, a reply generated
+again, or one after a restart find other cells in front of them, since prompts are prefilled in
+batches that begin where the reuse ends; that is the same in exact mode alone, which prefills in
+pieces at fixed places. Another machine or build never is.
+
+Looks go on as long as there is idle time, at whatever text the context holds, and a single row
+that differs withdraws the promise: then exact mode goes on with the next choice of widths, and
+otherwise the figures say so from the next reply on. Without exact mode wider batches than needed
+are taken only where a plain step costs next to nothing more.
+"""
+
+from __future__ import annotations
+
+import logging
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+from paceline.engine.control.costs import MAX_WIDTH, VerifyCosts
+from paceline.engine.facts import Facts
+from paceline.engine.prefix import CachedContext
+from paceline.engine.sameness.evidence import Evidence
+from paceline.engine.sameness.look import N_FEW, look, n_tokens_of, ways_of_look
+from paceline.engine.sameness.sample_text import sample_tokens
+from paceline.engine.sameness.widths import BatchWidths
+from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryError, EngineError
+from paceline.figures import Sameness
+
+ENOUGH = 8
+"""Looks, each at another place, from which on it is said that rows agree."""
+PLACES = (0, 300, 40, 700, 130, 1100, 520, 1500)
+"""Tokens in front of what is looked at where the context holds none; several threads divide the
+attention of a single query from 256 or 512 cells on."""
+IDLE_S = 10.0
+"""Seconds that a load spends on looks at texts of its own."""
+LIMIT_S = 15.0
+"""Seconds that exact mode may take for them at load; the rest follows in idle time."""
+CHEAP = 1.05
+"""Plain steps that a padded one may cost where nobody has asked for exact mode."""
+PIECE = 128
+"""Tokens per piece of a prefill in exact mode. Shorter ones leave less to compute anew after a
+reply, longer ones suit GPUs; 64 to 512 were equally fast on a CPU (0.95 to 1.04 of 512)."""
+_ROOMY = 16  # the widest batch of a choice that takes no draft of a usual length away
+_N_TIMED = 3
+
+_log = logging.getLogger(__name__)
+
+
+class Promise:
+    """Chooses a context's batch widths and knows what holds with them; for the engine's thread.
+
+    Args:
+        context: The target's.
+        facts: Where evidence is kept.
+        costs: Returns what steps cost, as known by now.
+        is_exact: Whether exact mode was asked for.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        context: CachedContext,
+        facts: Facts,
+        costs: Callable[[], VerifyCosts],
+        *,
+        is_exact: bool = False,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._context = context
+        self._costs = costs
+        self._is_exact = is_exact and context.model.can_rollback
+        self._clock = clock
+        self._evidence = Evidence(facts, context.model.facts_key)
+        self._is_possible = True
+        self._cost = 1.0
+        self._looked_at = 0
+        self._spent_s = 0.0
+        self._has_failed = False
+        if self._is_exact:
+            context.prefill_piece = min(PIECE, context.model.n_batch)
+        self.settle()
+
+    # ------------------------------------------------------------------------------ what holds
+
+    @property
+    def sameness(self) -> Sameness:
+        """What is known by now."""
+        evidence, widths = self._evidence, self._context.widths
+        return Sameness(
+            self._holds, evidence.n_rows(widths), evidence.difference, self._is_exact, self._words
+        )
+
+    @property
+    def _holds(self) -> bool | None:
+        widths = self._context.widths
+        if not self._is_possible or self._evidence.refutes(widths):
+            return False
+        is_known = self._is_constructed or self._evidence.n_looks(widths) >= ENOUGH
+        return True if is_known else None
+
+    @property
+    def _is_constructed(self) -> bool:
+        """Whether every product is computed by kernels whose rows do not depend on the batch.
+
+        The CPU computes the rest row by row.
+        """
+        model = self._context.model
+        own = [use.by == "own" for use in model.info.kernels]
+        return all(own) and bool(own) and model.computes_here and self._context.widths.lowest == 1
+
+    @property
+    def _words(self) -> str:
+        evidence, widths = self._evidence, self._context.widths
+        n_rows = evidence.n_rows(widths)
+        looked = (
+            f"{n_rows:,} rows compared, none differs" if n_rows else "every row comes out as alone"
+        )
+        if self._is_exact:
+            return self._exact_words(looked)
+        match self._holds:
+            case True:
+                return (
+                    f"The same turn gives the same text with any strategy here ({looked}). The "
+                    "next turn, and regenerating, keep to that in exact mode."
+                )
+            case False:
+                return (
+                    "Another strategy can turn a near-tie here: logits depend on the width of a "
+                    f"batch, by up to {evidence.difference:.2g} as seen so far. Exact mode avoids "
+                    "that."
+                )
+            case None:
+                return (
+                    "Whether the same turn gives the same text with any strategy is not known yet; "
+                    "it is looked at in idle time."
+                )
+
+    def _exact_words(self, looked: str) -> str:
+        if not self._is_possible:
+            return (
+                "Exact mode is not possible here: this device does not compute the same numbers "
+                "twice, so replies may differ in near-ties."
+            )
+        widths = self._context.widths
+        promise = (
+            "Exact mode: a reply is the same with any strategy and whatever was in the context "
+            f"before ({looked})."
+        )
+        prefill = f"the last reply and up to {PIECE - 1} tokens more are prefilled again"
+        if widths == self._unpadded:
+            return f"{promise} A step costs nothing more here; with each prompt {prefill}."
+        return (
+            f"{promise} Single tokens are decoded as {widths.lowest}, drafts end at "
+            f"{widths.highest - 1} tokens, and a plain step takes {self._cost:.2f} × its usual "
+            f"time; with each prompt {prefill}."
+        )
+
+    # ------------------------------------------------------------------------------ the choice
+
+    def settle(self) -> bool:
+        """Take the widths that the evidence leaves; between two replies.
+
+        Returns:
+            Whether other widths are taken than before, so that steps cost something else.
+        """
+        before = self._context.widths
+        self._context.widths = self._choice()
+        return self._context.widths != before
+
+    def _choice(self) -> BatchWidths:
+        choices = self._choices
+        if self._is_exact:
+            self._is_possible = bool(choices)
+            return choices[0] if choices else self._unpadded
+        for widths in choices:
+            if widths == self._unpadded:
+                return widths
+            is_known = self._evidence.n_looks(widths) >= ENOUGH
+            if is_known and widths.highest >= _ROOMY and self._is_cheap(widths):
+                return widths
+        return self._unpadded
+
+    @property
+    def _choices(self) -> list[BatchWidths]:
+        model = self._context.model
+        return self._evidence.choices(min(self._unpadded.highest, model.n_ctx // 2))
+
+    @property
+    def _unpadded(self) -> BatchWidths:
+        return BatchWidths(highest=min(self._context.model.max_rows, MAX_WIDTH))
+
+    def _is_cheap(self, widths: BatchWidths) -> bool:
+        if self._context.widths == widths:
+            return True  # the costs are those of padded steps by now
+        ratios = self._costs().ratios()
+        return len(ratios) > widths.lowest and ratios[widths.lowest] <= CHEAP
+
+    @property
+    def _goal(self) -> BatchWidths:
+        """The widths to look at: those in use, or those that could take their place."""
+        in_use = self._context.widths
+        if self._is_exact or not self._evidence.refutes(in_use):
+            return in_use
+        for widths in self._choices:
+            if widths.highest >= _ROOMY and self._is_cheap(widths):
+                return widths
+        return in_use  # how far apart they are is worth knowing, too
+
+    # --------------------------------------------------------------------------------- looking
+
+    def measure(self) -> None:
+        """In exact mode look until the choice is sure, or time is up; leaves an empty context.
+
+        Raises:
+            CancelledError: The user stopped the load.
+            EngineError: The model could not be run.
+        """
+        if not self._is_exact:
+            return
+        began = self._clock()
+        self.settle()
+        while (
+            not self._is_constructed
+            and self._is_possible
+            and self._evidence.n_looks(self._context.widths) < ENOUGH
+            and self._clock() - began < LIMIT_S
+            and self._look_at_a_text()
+        ):
+            self.settle()
+        self._time()
+
+    def slice(self) -> bool:
+        """Make one look; False: there is nothing to look at that was not looked at before.
+
+        Leaves the context as it was, also where it is stopped by the flag.
+
+        Raises:
+            ComputeFailedError: Neither context nor device can be trusted any more.
+        """
+        context = self._context
+        if self._has_failed or not context.model.can_rollback or not self._is_possible:
+            return False
+        began = self._clock()
+        try:
+            if context.tokens:
+                return self._look_here()
+            is_wanted = self._evidence.n_looks(self._goal) < ENOUGH and self._spent_s < IDLE_S
+            return is_wanted and self._look_at_a_text()
+        except CancelledError:
+            return True
+        except ComputeFailedError:
+            raise
+        except EngineError as error:
+            _log.info("rows are not compared any more: %s", error)
+            if isinstance(error, DecodeMemoryError):  # which may have left anything in there
+                context.clear(wipe=True)
+            self._has_failed = True
+            return True
+        finally:
+            self._spent_s += self._clock() - began
+
+    def _look_here(self) -> bool:
+        """Look at the end of what the context holds, once for each length of it."""
+        n_held = len(self._context.tokens)
+        if n_held == self._looked_at:
+            return False
+        has_looked = self._look(self._context.tokens)
+        self._looked_at = n_held
+        return has_looked
+
+    def _look_at_a_text(self) -> bool:
+        """Look behind as much of a text as this look's turn says; leaves an empty context."""
+        context, number = self._context, self._evidence.n_looks(self._goal)
+        n_before = PLACES[number % len(PLACES)]
+        most = context.model.n_ctx - 2 * self._goal.highest - N_FEW
+        n_before = max(min(n_before, most), 0)
+        text = sample_tokens(context.model.vocab, n_before + self._goal.highest + N_FEW, number)
+        try:
+            for done in range(0, n_before, PIECE):
+                context.feed(text[done : min(done + PIECE, n_before)], 0)
+            return self._look(text[n_before:])
+        finally:
+            context.clear()
+
+    def _look(self, text: Sequence[int]) -> bool:
+        """Look behind what the context holds, at the last tokens of a text; False: no room."""
+        context, goal = self._context, self._goal
+        ways = ways_of_look(goal, self._evidence.n_looks(goal))
+        n_tokens = n_tokens_of(ways)
+        n_cells = len(context.tokens) + n_tokens
+        if n_cells + max(way.width for way in ways) > context.model.n_ctx:
+            return False
+        tokens = [*text[-n_tokens:]]
+        tokens += sample_tokens(context.model.vocab, n_tokens - len(tokens), 0)
+        n_rows, found = look(context, ways, tokens)
+        if found:
+            _log.info("rows differ between batch widths: %s", found)
+        self._evidence.add(goal, n_rows, n_cells, found)
+        return True
+
+    def _time(self) -> None:
+        """See what a plain step costs at the widths in use."""
+        context, widths = self._context, self._context.widths
+        self._cost = 1.0
+        if widths.lowest == 1:
+            return
+        token = sample_tokens(context.model.vocab, 1, 0)
+        seconds = {}
+        try:
+            for used in (BatchWidths(), widths):
+                context.widths = used
+                taken = []
+                for _ in range(1 + _N_TIMED):  # the first one rebuilds the graph
+                    context.clear()
+                    began = self._clock()
+                    context.feed(token, 1)
+                    taken.append(self._clock() - began)
+                seconds[used.lowest] = statistics.median(
+                    taken[1:]
+                )  # the first one rebuilds the graph
+        finally:
+            context.widths = widths
+            context.clear()
+        self._cost = seconds[widths.lowest] / max(seconds[1], 1e-9)

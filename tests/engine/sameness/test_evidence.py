@@ -1,0 +1,125 @@
+"""What was seen of rows, and what it leaves to choose from."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from paceline.engine.facts import Facts
+from paceline.engine.sameness.evidence import Evidence
+from paceline.engine.sameness.look import N_FEW, n_tokens_of, ways_of_look
+from paceline.engine.sameness.widths import BatchWidths
+
+ANY = BatchWidths()
+FOURS = BatchWidths(4, 4, 60)
+
+
+def evidence(*apart: tuple[int, int]) -> Evidence:
+    made = Evidence(Facts(""), "m")
+    made.add(ANY, 10, 100, dict.fromkeys(apart, 0.5))
+    return made
+
+
+def test_one_difference_outweighs_any_number_of_looks() -> None:
+    made = evidence()
+    for _ in range(100):
+        made.add(ANY, 10, 100, {})
+    assert not made.refutes(ANY)
+    made.add(ANY, 10, 100, {(1, 4): 0.5})
+    assert made.refutes(ANY)
+    assert not made.refutes(FOURS)
+    made.add(ANY, 10, 100, {(1, 4): 0.25})
+    assert made.difference == 0.5
+    assert made.n_looks(ANY) == 103
+    assert made.n_looks(FOURS) == 0
+
+
+@pytest.mark.parametrize(
+    ("apart", "n_most", "expected"),
+    [
+        ((), 63, [(1, 1, 63), (2, 1, 63), (4, 4, 60), (8, 8, 56), (16, 16, 48), (8, 8, 8)]),
+        ((), 8, [(1, 1, 8), (2, 1, 8), (4, 4, 8), (8, 8, 8)]),
+        ((), 1, [(1, 1, 1)]),
+        (((1, 4),), 63, [(2, 1, 63), (4, 4, 60), (8, 8, 56), (16, 16, 48), (8, 8, 8)]),
+        (((8, 33),), 63, [(1, 1, 32), (2, 1, 32), (4, 4, 60), (8, 8, 56), (16, 16, 48), (8, 8, 8)]),
+        (((8, 8), (16, 16)), 63, [(1, 1, 7), (2, 1, 7)]),
+        (((1, 1), (2, 2), (4, 4), (8, 8), (16, 16)), 63, []),
+    ],
+)
+def test_what_is_left(
+    apart: tuple[tuple[int, int], ...], n_most: int, expected: list[tuple[int, int, int]]
+) -> None:
+    left = evidence(*apart).choices(n_most)
+    assert left[: len(expected)] == expected
+    assert len(set(left)) == len(set(expected))
+
+
+def test_it_is_kept_by_model() -> None:
+    facts = Facts("")
+    Evidence(facts, "m").add(FOURS, 12, 300, {(4, 8): 1.5})
+    again = Evidence(facts, "m")
+    assert again.refutes(FOURS)
+    assert (again.n_looks(FOURS), again.n_rows(FOURS), again.n_cells(FOURS)) == (1, 12, 300)
+    assert again.difference == 1.5
+    assert Evidence(facts, "other").difference is None
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        None, "", "nonsense", "{}", "[]", 7, True, "[" * 10**5,
+        '{"apart": [[1, 2]], "looks": []}',
+        '{"apart": [[1, 64, 0.5]], "looks": []}',
+        '{"apart": [[1, 2, NaN]], "looks": []}',
+        '{"apart": [[1, 2, -1]], "looks": []}',
+        '{"apart": [], "looks": [[1, 1, 63, 1, 2]]}',
+        '{"apart": [], "looks": [[0, 1, 63, 1, 2, 3]]}',
+        '{"apart": [], "looks": [[1, 0, 63, 1, 2, 3]]}',
+        '{"apart": [], "looks": [[1, 1, 63, 1, 2, -3]]}',
+        '{"apart": [], "looks": [[1, 1, 63, true, 2, 3]]}',
+    ],
+)  # fmt: skip
+def test_a_broken_fact_is_no_evidence(fact: object) -> None:
+    facts = Facts("")
+    if fact is not None:
+        facts.put("rows|m", fact)  # type: ignore[arg-type]
+    made = Evidence(facts, "m")
+    assert made.difference is None
+    assert not made.refutes(ANY)
+    made.add(ANY, 1, 1, {})
+    json.loads(str(facts.get("rows|m")))
+
+
+@pytest.mark.parametrize("widths", [ANY, FOURS, BatchWidths(2, 1, 32), BatchWidths(16, 16, 48)])
+def test_a_dozen_looks_see_every_narrow_width_and_every_place_modulo_eight(
+    widths: BatchWidths,
+) -> None:
+    looks = [ways_of_look(widths, i) for i in range(18)]
+    seen = {way.width for ways in looks for way in ways}
+    assert seen <= set(widths.every)
+    assert {w for w in widths.every if w <= N_FEW} <= seen
+    wide = {w for w in widths.every if w > N_FEW}
+    assert {w % 8 for w in wide} <= {w % 8 for w in seen}
+    for ways in looks:
+        assert len(ways) >= 2
+        assert len(set(ways)) == len(ways)
+        has_single = any(way.n_real == 1 for way in ways)
+        assert n_tokens_of(ways) == (N_FEW if has_single else max(way.width for way in ways))
+
+
+def test_a_single_width_is_compared_with_itself() -> None:
+    ways = ways_of_look(BatchWidths(8, 8, 8), 0)
+    assert [tuple(way) for way in ways] == [(8, 1), (8, 8), (8, 4)]
+
+
+@pytest.mark.parametrize(
+    ("widths", "padded"),
+    [
+        (ANY, {1: 1, 5: 5, 63: 63, 64: 64}),
+        (FOURS, {1: 4, 4: 4, 5: 8, 60: 60, 61: 61}),
+        (BatchWidths(2, 1, 32), {1: 2, 2: 2, 3: 3, 33: 33}),
+    ],
+)
+def test_padding(widths: BatchWidths, padded: dict[int, int]) -> None:
+    assert {n: widths.of(n) for n in padded} == padded

@@ -1,0 +1,324 @@
+"""Choices of batch widths on models whose rows depend on their batch in known ways."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from engine.harness import random_language
+from paceline.engine.backend import Rows
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.control.costs import VerifyCosts
+from paceline.engine.facts import Facts
+from paceline.engine.fake import FakeModel
+from paceline.engine.prefix import CachedContext
+from paceline.engine.sameness import promise as promise_module
+from paceline.engine.sameness.promise import ENOUGH, PIECE, Promise
+from paceline.engine.sameness.widths import BatchWidths
+from paceline.errors import ComputeFailedError, DecodeMemoryError, EngineError
+
+Rounding = Callable[[int, int, int], float]
+"""The error of a row, by its batch's width, its place in there, and its token."""
+
+
+def by_fours(width: int, place: int, token: int) -> float:
+    """Rows left over from groups of four take another kernel, which differs for some tokens."""
+    is_left_over = place >= width - width % 4
+    return 0.25 * (is_left_over and token % 13 == 0)
+
+
+class RoundingModel(FakeModel):
+    """Adds an error to every row."""
+
+    def __init__(
+        self,
+        rounding: Rounding = lambda *_: 0.0,
+        n_ctx: int = 2048,
+        max_rows: int = 63,
+        cancel: CancelFlag | None = None,
+    ) -> None:
+        super().__init__(random_language(1), n_ctx=n_ctx, max_rows=max_rows, cancel=cancel)
+        self.rounding = rounding
+        self.failure: EngineError | None = None
+        self.n_decodes_left = 10**9
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        self.n_decodes_left -= 1
+        if self.n_decodes_left < 0 and self._cancel is not None:
+            self._cancel.set()
+        if self.failure is not None:
+            raise self.failure
+        rows = super().decode(tokens, n_rows)
+        width, first = len(tokens), len(tokens) - n_rows
+        errors = [self.rounding(width, first + i, tokens[first + i]) for i in range(n_rows)]
+        return rows + np.array(errors, np.float32).reshape(n_rows, 1)
+
+
+class Made:
+    """A promise on such a model."""
+
+    def __init__(
+        self,
+        rounding: Rounding = lambda *_: 0.0,
+        *,
+        is_exact: bool = False,
+        facts: Facts | None = None,
+        costs: VerifyCosts | None = None,
+        **options: int,
+    ) -> None:
+        self.cancel = CancelFlag()
+        self.model = RoundingModel(rounding, cancel=self.cancel, **options)
+        self.context = CachedContext(self.model)
+        self.facts = facts or Facts("")
+        self.costs = costs or VerifyCosts()
+        self.promise = Promise(self.context, self.facts, lambda: self.costs, is_exact=is_exact)
+
+    @property
+    def holds(self) -> bool | None:
+        return self.promise.sameness.holds
+
+    @property
+    def words(self) -> str:
+        return self.promise.sameness.words
+
+    def idle(self) -> None:
+        """Use as much idle time as there is a use for, and settle."""
+        while self.promise.slice():
+            pass
+        self.promise.settle()
+
+    def live(self, n_replies: int) -> None:
+        """Let the context hold other texts, with idle time behind each of them."""
+        for i in range(n_replies):
+            self.context.clear()
+            rng = random.Random(i)
+            for _ in range(3):
+                self.context.feed([rng.randrange(250) for _ in range(50 + 7 * i)], 0)
+            self.idle()
+
+
+def exact(rounding: Rounding, **options: int) -> Made:
+    made = Made(rounding, is_exact=True, **options)
+    made.promise.measure()
+    assert made.context.tokens == made.model.tokens == []
+    assert made.context.prefill_piece == PIECE
+    return made
+
+
+@pytest.mark.parametrize(
+    ("rounding", "widths"),
+    [
+        (lambda n, _i, _t: 0.0, (1, 1, 63)),
+        (lambda n, _i, _t: 0.1 * (n == 1), (2, 1, 63)),
+        (lambda n, _i, _t: 0.1 * (n <= 3), (4, 4, 60)),
+        (lambda n, _i, _t: 0.1 * (n >= 9), (1, 1, 8)),
+        (lambda n, _i, _t: 0.1 * (n == 1) + 0.2 * (n >= 33), (2, 1, 32)),
+        (lambda n, _i, _t: 0.1 * (n % 2), (4, 4, 60)),
+        (lambda n, _i, _t: 0.1 * (n % 8 != 0), (1, 1, 7)),
+        (lambda n, _i, _t: 0.01 * (n if n % 8 else 0), (8, 8, 56)),
+        (lambda n, _i, _t: 0.01 * (n if n < 16 else 0), (16, 16, 48)),
+        (lambda n, _i, _t: 0.01 * n, (8, 8, 8)),
+        (by_fours, (4, 4, 60)),
+    ],
+)
+def test_exact_mode_takes_the_cheapest_widths_that_agree(
+    rounding: Rounding, widths: tuple[int, int, int]
+) -> None:
+    made = exact(rounding)
+    assert made.context.widths == widths
+    assert made.holds is True
+    assert ("costs nothing" in made.words) is (widths == (1, 1, 63))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rounding", [by_fours, lambda n, _i, _t: 0.1 * (n % 8 != 0)])
+def test_no_row_differs_within_a_promise(rounding: Rounding, seed: int) -> None:
+    """Drafts of any length, any of them accepted: each row is what plain decoding gives."""
+    made, plain = exact(rounding), exact(rounding)
+    rng = random.Random(seed)
+    text = [rng.randrange(250) for _ in range(400)]
+    expected = [plain.context.feed([token], 1)[0].copy() for token in text]
+    done = 0
+    while done < len(text) - 60:
+        n = rng.randint(1, made.context.widths.highest)
+        rows = made.context.feed(text[done : done + n], n)
+        assert np.array_equal(rows, expected[done : done + n])
+        n_kept = rng.randint(1, n)
+        made.context.rollback(done + n_kept)
+        done += n_kept
+        assert made.model.tokens == text[:done]
+
+
+def test_without_the_choice_rows_would_differ() -> None:
+    one, wide = RoundingModel(by_fours), RoundingModel(by_fours)
+    text = [13, 1, 2, 3, 26, 39]
+    alone = np.concatenate([one.decode([token], 1) for token in text])
+    assert not np.array_equal(alone, wide.decode(text, len(text)))
+
+
+def test_a_device_that_never_computes_the_same_twice() -> None:
+    rng = np.random.default_rng(0)
+    made = exact(lambda *_: float(rng.normal()))
+    assert made.holds is False
+    assert made.context.widths == BatchWidths()
+    assert "not possible" in made.words
+    assert not made.promise.slice()
+
+
+def test_a_short_context() -> None:
+    made = exact(lambda n, _i, _t: 0.1 * (n == 1), n_ctx=40)
+    assert made.context.widths == (2, 1, 20)
+    assert made.context.n_ctx == 39
+
+
+def test_what_was_seen_is_not_looked_at_again() -> None:
+    facts = Facts("")
+    first = Made(by_fours, is_exact=True, facts=facts)
+    first.promise.measure()
+    again = Made(by_fours, is_exact=True, facts=facts)
+    assert again.context.widths == (4, 4, 60)
+    again.promise.measure()
+    assert set(again.model.widths) == {1, 4}  # what a plain step costs, and no more
+    assert again.holds is True
+
+
+def test_exact_mode_stops_measuring_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promise_module, "LIMIT_S", 0.0)
+    made = exact(lambda *_: 0.0)
+    assert made.model.widths == []
+    assert made.holds is None
+    made.idle()
+    assert made.holds is True
+
+
+# ------------------------------------------------------------------------------------ idle time
+
+
+def test_idle_time_tells_what_holds() -> None:
+    made = Made()
+    assert made.holds is None
+    assert "not known yet" in made.words
+    made.idle()
+    assert made.holds is True
+    sameness = made.promise.sameness
+    assert sameness.difference == 0.0
+    assert sameness.n_rows > 8 * ENOUGH
+    assert f"{sameness.n_rows} rows compared" in made.words
+    assert made.model.tokens == []
+
+
+def test_a_row_that_differs_is_told_with_its_difference() -> None:
+    made = Made(by_fours)
+    made.idle()
+    assert made.holds is False
+    assert made.promise.sameness.difference == pytest.approx(0.25, abs=1e-6)
+    assert "up to 0.25" in made.words
+    assert made.context.widths == BatchWidths()  # nobody asked for dearer steps
+
+
+def test_a_cheap_padding_is_taken_by_itself() -> None:
+    costs = VerifyCosts()
+    for width in (1, 2, 4, 8):
+        costs.add(width, 0, 0.01 * (1 + width / 200))
+    made = Made(by_fours, costs=costs)
+    made.idle()
+    made.live(2)
+    assert made.context.widths == (4, 4, 60)
+    assert made.holds is True
+    made.costs.__init__()  # type: ignore[misc]  # what padded steps cost is not known at once
+    made.idle()
+    assert made.context.widths == (4, 4, 60)
+
+
+def test_a_dear_one_is_not() -> None:
+    costs = VerifyCosts()
+    for width in (1, 2, 4, 8):
+        costs.add(width, 0, 0.01 * (1 + width / 10))
+    made = Made(by_fours, costs=costs)
+    made.idle()
+    made.live(12)
+    assert made.context.widths == BatchWidths()
+    assert made.holds is False
+
+
+def test_each_reply_is_looked_at_once_and_stays_as_it_is() -> None:
+    made = Made()
+    made.idle()
+    made.context.feed(list(range(200)), 0)
+    made.model.widths.clear()
+    n_rows = made.promise.sameness.n_rows
+    made.idle()
+    assert made.model.widths
+    assert made.promise.sameness.n_rows > n_rows
+    assert made.context.tokens == made.model.tokens == list(range(200))
+    made.model.widths.clear()
+    made.idle()
+    assert made.model.widths == []
+
+
+@pytest.mark.parametrize("is_exact", [False, True])
+def test_one_row_in_thousands_withdraws_the_promise(is_exact: bool) -> None:
+    """What rounds otherwise is met in the texts of the user alone."""
+    is_met = False
+
+    def rounding(width: int, _place: int, token: int) -> float:
+        return 0.5 * (is_met and token == 199 and width % 4 != 0)
+
+    made = Made(rounding, is_exact=is_exact)
+    made.promise.measure()
+    made.idle()
+    assert made.holds is True
+    is_met = True
+    made.context.feed(list(range(200)), 0)
+    made.idle()
+    assert made.holds is (None if is_exact else False)
+    assert (made.context.widths == BatchWidths()) is not is_exact
+    for n in range(100, 100 + 3 * ENOUGH):
+        made.context.clear()
+        made.context.feed(list(range(200 - n, 200)), 0)
+        made.idle()
+    assert made.holds is is_exact
+    assert made.context.widths == ((4, 4, 60) if is_exact else BatchWidths())
+
+
+@pytest.mark.parametrize("n_before", [0, 100])
+def test_a_look_that_is_stopped_leaves_the_context_as_it_was(n_before: int) -> None:
+    for n_decodes in range(12):
+        made = Made()
+        made.context.feed(list(range(n_before)), 0) if n_before else None
+        made.model.n_decodes_left = n_decodes
+        made.promise.slice()
+        assert made.cancel.is_set()
+        assert made.context.tokens == made.model.tokens == list(range(n_before))
+        assert made.context.widths == BatchWidths()
+        made.cancel.clear()
+        made.model.n_decodes_left = 10**9
+        assert made.promise.slice()
+        assert made.promise.sameness.n_rows
+
+
+def test_a_look_that_fails_is_the_last_one() -> None:
+    made = Made()
+    made.context.feed(list(range(100)), 0)
+    made.model.failure = DecodeMemoryError("no-memory", "No memory.")
+    assert made.promise.slice()
+    assert made.context.tokens == []
+    assert not made.promise.slice()
+
+
+def test_a_broken_device_is_told() -> None:
+    made = Made()
+    made.model.failure = ComputeFailedError("broken", "Broken.")
+    with pytest.raises(ComputeFailedError):
+        made.promise.slice()
+
+
+def test_a_full_context_has_no_room_for_a_look() -> None:
+    made = Made(n_ctx=100)
+    made.context.feed([i % 50 for i in range(95)], 0)
+    made.idle()
+    assert made.promise.sameness.n_rows == 0
+    assert len(made.context.tokens) == 95
