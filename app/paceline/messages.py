@@ -133,8 +133,7 @@ class StartTurn:
         cuts: Whether the oldest messages are left out where the prompt does not fit, in turns of
             question and answer; the system prompt and the last question always stay.
         expected: A reply that was generated before, with the same prompt, sampling and seed; the
-            turn ends with `TextDiverged` at the first token that differs. Empty: nothing is
-            compared.
+            turn ends with `TextDiverged` at the first token that differs. Empty: none are.
     """
 
     turn_id: str
@@ -263,11 +262,7 @@ class LoadProgressed:
 
 @dataclass(frozen=True, slots=True)
 class PairLoaded:
-    """Both models are ready.
-
-    `notes` are sentences for the user (e.g. why a draft is not used); `sameness` says whether a
-    text can depend on the strategy; None: nobody knows.
-    """
+    """Both models are ready. `notes` are sentences for the user (e.g. why a draft is not used)."""
 
     request_id: str
     target: ModelInfo
@@ -440,8 +435,7 @@ class TextDiverged:
         index: Place of the token in the reply, from 0.
         expected: The id that was expected; -1: the reply had ended there.
         found: The id that was sampled; -1: the reply goes on no further.
-        margin: The smallest change of one logit that draws `expected` instead, borders of the
-            truncation included; None: nothing can.
+        margin: The smallest change of one logit that draws `expected` instead; None: none does.
     """
 
     turn_id: str

@@ -20,6 +20,7 @@ from paceline.messages import (
     ModelInfo,
     ModelParams,
     PairLoaded,
+    Sameness,
     Unloaded,
 )
 
@@ -62,6 +63,7 @@ class PairState:
         fraction: How much of it, 0..1.
         has_begun: Whether the engine has begun with it; before, a reply may still be written.
         notes: Sentences for the user about the loaded pair.
+        sameness: Whether the loaded pair's texts can depend on the strategy.
         problem: Why the status is "failed" or "dead".
     """
 
@@ -74,6 +76,7 @@ class PairState:
     has_begun: bool = False
     notes: tuple[str, ...] = ()
     problem: str = ""
+    sameness: Sameness | None = None
 
 
 class PairListener(Protocol):
@@ -213,7 +216,12 @@ class PairLoader:
         if isinstance(event, PairLoaded):
             self._good = wanted
             self._held = self._decided.get(wanted, wanted) if wanted is not None else None
-            self._set(PairState("ready", wanted, event.target, event.draft, notes=event.notes))
+            self._set(
+                PairState(
+                    "ready", wanted, event.target, event.draft,
+                    notes=event.notes, sameness=event.sameness,
+                )
+            )  # fmt: skip
             return
         fallback = self._good if self._good != wanted else None
         self._good = fallback  # a pair that fails is no longer good

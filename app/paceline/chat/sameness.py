@@ -11,6 +11,8 @@ an empty one, too; for the others a difference tells what was reused then and no
 
 The check is a turn of its own behind the session's back: it belongs to no chat, nothing is
 remembered, and it gives way to any reply. It lives on the session's thread.
+
+Long, because what is asked, what comes back and what it means belong together.
 """
 
 from __future__ import annotations

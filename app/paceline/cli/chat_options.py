@@ -107,7 +107,8 @@ def _add_reply(parser: Parser) -> None:
     group.add_argument(
         "--exact",
         action="store_true",
-        help="the same reply with any strategy, also where this costs time; it says what it costs",
+        help="the same reply with any strategy and whatever was in the context before, also where "
+        "this costs time; it says what it costs",
     )
     group.add_argument(
         "--remember",

@@ -44,7 +44,9 @@ def loaded_pair(
     try:
         load, notes = decide_layers(load, client, planner(paths))
         loaded = _load(client, load, interrupts)
-        for note in (*notes, *loaded.notes):
+        sameness = loaded.sameness
+        differs = sameness is not None and sameness.holds is False and not sameness.is_exact
+        for note in (*notes, *loaded.notes, *((sameness.words,) if differs and sameness else ())):
             remark(note)
         yield client, loaded
     finally:

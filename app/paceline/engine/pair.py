@@ -6,6 +6,7 @@ import functools
 from pathlib import Path
 
 from paceline.engine.backend import LanguageModel
+from paceline.engine.control.costs import VerifyCosts
 from paceline.engine.control.knowledge import Knowledge
 from paceline.engine.drafters import draft_model
 from paceline.engine.facts import Facts
@@ -16,6 +17,7 @@ from paceline.engine.sameness.promise import Promise
 from paceline.engine.stats import PlainSpeed
 from paceline.engine.template import ChatTemplate
 from paceline.engine.vocab import vocabulary_hash
+from paceline.errors import ComputeFailedError
 
 _GUESS = 1.5
 """Decoding reads every weight once, so it takes time in proportion to a model's size; and half as
@@ -71,6 +73,29 @@ class LoadedPair:
         if not self._memory_dir:
             return None
         return Path(self._memory_dir) / vocabulary_hash(self.target.model.vocab)
+
+    def settle(self) -> bool:
+        """Take the batch widths that the evidence leaves, between two replies.
+
+        Returns:
+            Whether they are other ones, so that nothing is known of what steps cost any more.
+        """
+        has_changed = self.promise.settle()
+        if has_changed:
+            self.knowledge.costs = VerifyCosts()
+        return has_changed
+
+    def look(self) -> bool:
+        """Compare some rows in idle time; see `Promise.slice`.
+
+        Raises:
+            ComputeFailedError: Neither contexts nor device can be trusted any more.
+        """
+        try:
+            return not self.is_lost and self.promise.slice()
+        except ComputeFailedError:
+            self.is_lost = True
+            raise
 
     @property
     def models(self) -> tuple[LanguageModel, ...]:

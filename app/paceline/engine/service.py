@@ -19,7 +19,7 @@ from paceline.engine.backend import Backend, LanguageModel
 from paceline.engine.calibration import IdleCalibration
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.catching_up import CatchingUp
-from paceline.engine.control.costs import MAX_WIDTH, VerifyCosts
+from paceline.engine.control.costs import MAX_WIDTH
 from paceline.engine.counting import count_tokens
 from paceline.engine.drafters.registry import available
 from paceline.engine.facts import Facts
@@ -36,7 +36,7 @@ from paceline.engine.thread_choice import ThreadChooser
 from paceline.engine.thread_choice import note as thread_note
 from paceline.engine.turn import Turn
 from paceline.engine.vocabulary_fit import vocabulary_mismatch
-from paceline.errors import CancelledError, ComputeFailedError, ModelError
+from paceline.errors import CancelledError, ModelError
 from paceline.messages import (
     Calibrate,
     CancelTurn,
@@ -249,7 +249,8 @@ class EngineService:
             return
         try:
             seed = secrets.randbits(32) if command.seed is None else command.seed
-            self._settle(self._pair)
+            if self._pair.settle():
+                self._calibration = IdleCalibration(self._pair, is_known=recall_costs(self._pair))
             Turn(
                 self._pair,
                 command,
@@ -265,12 +266,6 @@ class EngineService:
                 self._unload()
                 self._emit(Unloaded())
             self._emit(TurnFailed(command.turn_id, *failure))
-
-    def _settle(self, pair: LoadedPair) -> None:
-        """Take the batch widths that the evidence leaves; steps may cost something else then."""
-        if pair.promise.settle():
-            pair.knowledge.costs = VerifyCosts()
-            self._calibration = IdleCalibration(pair, is_known=recall_costs(pair))
 
     # ------------------------------------------------------------------------------ learning
 
@@ -297,14 +292,7 @@ class EngineService:
             return True
         if self._catching_up is not None and self._catching_up.slice():
             return True
-        pair = self._pair
-        if pair is None or pair.is_lost:
-            return False
-        try:
-            return pair.promise.slice()
-        except ComputeFailedError:
-            pair.is_lost = True
-            raise
+        return self._pair is not None and self._pair.look()
 
     def _calibrate(self, command: Calibrate) -> None:
         answer = calibrated(self._pair, command)
@@ -357,6 +345,6 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
             f"The draft model's context ends at {draft.n_ctx} tokens; longer chats go on plainly."
         )
     sameness = pair.promise.sameness
-    if sameness.is_exact or (sameness.holds is False and target.can_rollback):
+    if sameness.is_exact:  # asked for, so it is to say what it does
         notes.append(sameness.words)
     return tuple(notes)

@@ -207,6 +207,7 @@ class PanelController(QObject):
     @Slot(object)
     def _on_pair_changed(self, state: PairState) -> None:
         self._panel.loading.show_pair(state.pair)
+        self._panel.loading.show_sameness(state.sameness)
         has_draft = state.status != "ready" or state.draft is not None
         self._speculation.set_has_draft(has_draft)
         if state.status == "loading":

@@ -16,7 +16,7 @@ from paceline.gui.widgets.load_column import LoadColumn
 from paceline.gui.widgets.yielding import YieldingCheckBox
 
 if TYPE_CHECKING:
-    from paceline.messages import EngineDescribed
+    from paceline.messages import EngineDescribed, Sameness
     from paceline.settings import EngineHost
 
 
@@ -52,15 +52,17 @@ class LoadSettings(FoldCard):
         self.reload_button = QPushButton(self.tr("Reload models"))
         self.reload_button.setEnabled(False)
         self.reload_button.clicked.connect(self._on_reload)
-        self.exact = YieldingCheckBox(self.tr("Exact: same text with any strategy"))
+        self.exact = YieldingCheckBox(self.tr("Exact: same text in every case"))
         self.exact.setToolTip(
             self.tr(
-                "Chooses batch widths at which the target's numbers do not depend on the draft, so "
-                "that a reply is the same with any strategy. It costs speed where the processor or "
-                "GPU computes narrow batches in another way; a note says how much after loading. "
-                "Off: only near-ties between two tokens can fall differently."
+                "The same text with any strategy and whatever was in the context before, on this "
+                "machine. Prompts are prefilled in fixed pieces, and where the processor or GPU "
+                "computes narrow batches in another way, single tokens are decoded in wider ones, "
+                "which costs speed; a note says how much after loading. Off: what is said below."
             )
         )
+        self.sameness = self._small_label("")
+        self.sameness.hide()
         self.exact.setAccessibleDescription(self.exact.toolTip())
         self.exact.toggled.connect(self._enable)
         self.lookup_cache = FileField(
@@ -79,6 +81,7 @@ class LoadSettings(FoldCard):
         self.body.addLayout(grid)
         self.body.addWidget(self.reason)
         self.body.addWidget(self.exact)
+        self.body.addWidget(self.sameness)
         self.body.addWidget(self.lookup_cache)
         self.body.addWidget(self.advanced)
         self.body.addWidget(self.remark)
@@ -133,6 +136,11 @@ class LoadSettings(FoldCard):
             with QSignalBlocker(self.exact):
                 self.exact.setChecked(pair.exact)
         self._enable()
+
+    def show_sameness(self, sameness: Sameness | None) -> None:
+        """Show whether the loaded pair's texts can depend on the strategy."""
+        self.sameness.setText(sameness.words if sameness is not None else "")
+        self.sameness.setVisible(sameness is not None)
 
     def wanted(self) -> Pair | None:
         """The same models with what the fields say."""

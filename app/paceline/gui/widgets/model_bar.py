@@ -80,7 +80,10 @@ class ModelBar(QPushButton):
         self.pill.setProperty("tone", tone)
         restyle(self.pill)
         self.pill.setVisible(bool(words))
-        self.setToolTip("\n".join(state.notes) or state.problem or self.tr("Choose the models"))
+        said = [*state.notes]
+        if state.sameness is not None and not state.sameness.is_exact:  # else a note says it
+            said.append(state.sameness.words)
+        self.setToolTip("\n".join(said) or state.problem or self.tr("Choose the models"))
         self.setAccessibleName(
             " ".join(part for part in (target, self.between.text(), draft, words) if part)
         )
