@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from paceline.engine.pair import LoadedPair
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
     ChatMessage,
     Event,
+    KernelWish,
     LoadFailed,
     LoadPair,
     ModelParams,
@@ -36,6 +38,7 @@ class Engine:
         exact: bool = False,
         memory_dir: str = "",
         lookup_cache: str = "",
+        kernels: KernelWish = "stock",
         **params: object,
     ) -> None:
         self.client = InlineClient()
@@ -50,6 +53,7 @@ class Engine:
                 exact=exact,
                 memory_dir=memory_dir,
                 lookup_cache=lookup_cache,
+                kernels=kernels,
             )
         )
         self.loaded = self.events[-1]
@@ -60,6 +64,18 @@ class Engine:
 
     def __exit__(self, *_: object) -> None:
         self.client.close()
+
+    @property
+    def pair(self) -> LoadedPair:
+        """The engine's own view of what is loaded."""
+        pair = self.client._service._pair  # type: ignore[attr-defined]
+        assert isinstance(pair, LoadedPair)
+        return pair
+
+    def idle(self) -> None:
+        """Use idle time for as long as there is a use for it."""
+        while self.client._service.idle():  # type: ignore[attr-defined]
+            pass
 
     def run(self, prompt: str, **options: object) -> TurnFinished | TurnFailed | LoadFailed:
         """Run a turn and return its last event; the steps are in `steps`."""

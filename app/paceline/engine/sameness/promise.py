@@ -228,7 +228,7 @@ class Promise:
             and self._is_possible
             and self._evidence.n_looks(self._context.widths) < ENOUGH
             and self._clock() - began < LIMIT_S
-            and self._look_at_a_text()
+            and self.look_at_a_text()
         ):
             self.settle()
         self._time()
@@ -249,7 +249,7 @@ class Promise:
             if context.tokens:
                 return self._look_here()
             is_wanted = self._evidence.n_looks(self._goal) < ENOUGH and self._spent_s < IDLE_S
-            return is_wanted and self._look_at_a_text()
+            return is_wanted and self.look_at_a_text()
         except CancelledError:
             return True
         except ComputeFailedError:
@@ -272,7 +272,7 @@ class Promise:
         self._looked_at = n_held
         return has_looked
 
-    def _look_at_a_text(self) -> bool:
+    def look_at_a_text(self) -> bool:
         """Look behind as much of a text as this look's turn says; leaves an empty context."""
         context, number = self._context, self._evidence.n_looks(self._goal)
         n_before = PLACES[number % len(PLACES)]

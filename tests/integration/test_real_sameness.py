@@ -1,0 +1,83 @@
+"""The same text for the files that people have: a real model with weights of mixed types.
+
+In Q4_K_M llama.cpp's kernels round by the width of the batch and by a row's place in it, for some
+rows; Paceline's do not. Skipped where the model cannot be downloaded.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import real_models
+from integration.engine import GREEDY, WARM, Engine
+from paceline import kernel_files
+
+PROMPTS = (
+    "Write this list again in capital letters: red, green, blue, yellow, red, green, blue, black.",
+    "Rename x to total and repeat the code: def f(x):\n    x = x + 1\n    x = x * 2\n    return x",
+    "Quote this sentence three times: The rider behind the first one saves a third of the power.",
+)
+STRATEGIES = ("suffix:min_match=1:p_min=0", "ngram-simple", "auto")
+
+
+@pytest.fixture(scope="module")
+def model() -> Path:
+    return real_models.path_or_skip("smollm2-135m", "q4_k_m")
+
+
+@pytest.fixture
+def built() -> None:
+    if kernel_files.find() is None:
+        pytest.skip("Paceline's own kernels are not built for this llama.cpp")
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_own_kernels_give_the_same_text_with_any_strategy(model: Path, n_threads: int) -> None:
+    with Engine(model, n_threads=n_threads, kernels="own") as engine:
+        if {use.by for use in engine.loaded.target.kernels} != {"own"}:
+            pytest.skip("Paceline's own kernels do not take all types of this model here")
+        assert engine.loaded.sameness.holds is True
+        tried = 0
+        for i, prompt in enumerate(PROMPTS):
+            options = {"sampling": (GREEDY, WARM)[i % 2], "max_tokens": 80, "ignore_eog": True}
+            plain = engine.reply(prompt, **options)
+            for strategy in STRATEGIES:
+                drafted = engine.reply(prompt, strategy=strategy, **options)
+                assert drafted.tokens == plain.tokens, (prompt, strategy)
+                assert drafted.stats.batch_invariant is True
+                tried += 0 < drafted.stats.n_accepted < drafted.stats.n_drafted
+        assert tried >= len(PROMPTS)
+        engine.idle()
+        sameness = engine.pair.promise.sameness
+        assert sameness.holds is True
+        assert sameness.n_rows > 0
+        assert sameness.difference == 0.0
+
+
+def test_with_stock_kernels_the_figures_say_that_rows_differ(model: Path) -> None:
+    """If a build of llama.cpp gives equal rows, that is said, and replies are the same."""
+    with Engine(model) as engine:
+        assert engine.loaded.sameness.holds is None
+        options = {"sampling": WARM, "max_tokens": 100, "ignore_eog": True}
+        plain = engine.reply(PROMPTS[0], **options)
+        engine.idle()
+        drafted = engine.reply(PROMPTS[0], strategy=STRATEGIES[0], **options)
+        stats = drafted.stats
+        assert stats.batch_invariant is not None
+        assert stats.logit_difference is not None
+        assert stats.batch_invariant is (stats.logit_difference == 0)
+        if stats.batch_invariant:
+            assert drafted.tokens == plain.tokens
+
+
+def test_exact_mode_with_stock_kernels(model: Path) -> None:
+    with Engine(model, n_threads=2, exact=True) as engine:
+        options = {"sampling": WARM, "max_tokens": 40, "ignore_eog": True}
+        plain = engine.reply(PROMPTS[1], **options)
+        drafted = engine.reply(PROMPTS[1], strategy=STRATEGIES[0], **options)
+        assert 0 < drafted.stats.n_accepted < drafted.stats.n_drafted
+        if drafted.stats.batch_invariant:
+            assert drafted.tokens == plain.tokens
