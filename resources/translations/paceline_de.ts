@@ -4119,11 +4119,6 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
-        <source>Chooses batch widths at which the target's numbers do not depend on the draft, so that a reply is the same with any strategy. It costs speed where the processor or GPU computes narrow batches in another way; a note says how much after loading. Off: only near-ties between two tokens can fall differently.</source>
-        <translation>Wählt Batch-Breiten, bei denen die Zahlen des Zielmodells nicht vom Entwurf abhängen, sodass eine Antwort mit jeder Strategie dieselbe ist. Es kostet Tempo, wo Prozessor oder GPU schmale Batches anders rechnen; nach dem Laden sagt ein Hinweis, wie viel. Aus: Nur ein knapper Ausgang zwischen zwei Token kann anders fallen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
     </message>
@@ -4139,8 +4134,8 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
-        <source>Exact: same text with any strategy</source>
-        <translation>Exakt: derselbe Text mit jeder Strategie</translation>
+        <source>Exact: same text in every case</source>
+        <translation>Exakt: in jedem Fall derselbe Text</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
@@ -4191,6 +4186,11 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
         <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <source>The same text with any strategy and whatever was in the context before, on this machine. Prompts are prefilled in fixed pieces, and where the processor or GPU computes narrow batches in another way, single tokens are decoded in wider ones, which costs speed; a note says how much after loading. Off: what is said below.</source>
+        <translation>Derselbe Text mit jeder Strategie und gleich, was vorher im Kontext war, auf diesem Rechner. Prompts werden in festen Stücken eingelesen, und wo Prozessor oder GPU schmale Batches anders rechnen, werden einzelne Token in breiteren dekodiert, was Tempo kostet; ein Hinweis sagt nach dem Laden, wie viel. Aus: was darunter steht.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
@@ -6501,6 +6501,11 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <source>not known yet whether they depend on the batch width</source>
+        <translation>noch nicht bekannt, ob sie von der Breite des Batches abhängen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
         <source>own ({})</source>
         <translation>eigene ({})</translation>
     </message>
@@ -6553,6 +6558,16 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
         <source>{:,} tokens, {:,} of them still in the context</source>
         <translation>{:,} Token, {:,} davon noch im Kontext</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <source>{} (up to {:.2g} apart)</source>
+        <translation>{} (bis zu {:.2g} auseinander)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <source>{} ({:,} rows compared)</source>
+        <translation>{} ({:,} Zeilen verglichen)</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
@@ -6683,23 +6698,33 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
-        <source>Logits of this model depend on the width of a batch here, so near-ties can fall either way; exact mode (in the loading settings) keeps to widths that agree.</source>
-        <translation>Die Logits dieses Modells hängen hier von der Breite eines Batches ab, also kann ein knapper Ausgang so oder so fallen; der exakte Modus (in den Ladeeinstellungen) bleibt bei Breiten, die übereinstimmen.</translation>
+        <source>How far logits depend on the width of a batch was not measured here. Exact mode (in the loading settings) keeps to widths that agree.</source>
+        <translation>Wie weit Logits hier von der Breite eines Batches abhängen, wurde nicht gemessen. Der exakte Modus (in den Ladeeinstellungen) bleibt bei Breiten, die übereinstimmen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
-        <source>Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other batches can differ by rounding.</source>
-        <translation>Vom Prompt wurden damals {:,} Token wiederverwendet und jetzt {:,}; was in anderen Batches berechnet wurde, kann durch Rundung abweichen.</translation>
+        <source>If one logit changes by {:.3g}, plain decoding has the reply's token, too.</source>
+        <translation>Ändert sich ein Logit um {:.3g}, hat auch das einfache Dekodieren das Token der Antwort.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
-        <source>That is a near-tie: where logits depend a little on the width of a batch, it can fall either way. Exact mode (in the loading settings) keeps to widths that agree.</source>
-        <translation>Das ist ein knapper Ausgang: Wo Logits ein wenig von der Breite eines Batches abhängen, kann er so oder so fallen. Der exakte Modus (in den Ladeeinstellungen) bleibt bei Breiten, die übereinstimmen.</translation>
+        <source>No change of one logit gives plain decoding the reply's token.</source>
+        <translation>Keine Änderung eines einzelnen Logits bringt das einfache Dekodieren zum Token der Antwort.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
-        <source>The margin is {:.4f} logits.</source>
-        <translation>Der Abstand beträgt {:.4f} Logits.</translation>
+        <source>Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other batches can differ by rounding. Exact mode (in the loading settings) avoids that.</source>
+        <translation>Vom Prompt wurden damals {:,} Token wiederverwendet und jetzt {:,}; was in anderen Batches berechnet wurde, kann sich durch Rundung unterscheiden. Der exakte Modus (in den Ladeeinstellungen) vermeidet das.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <source>That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} here. Exact mode (in the loading settings) keeps to widths that agree.</source>
+        <translation>Das ist ein knapper Fall: Zwischen Batch-Breiten unterschied sich ein Logit hier um bis zu {:.2g}. Der exakte Modus (in den Ladeeinstellungen) bleibt bei Breiten, die übereinstimmen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <source>That is more than rounding was seen to do here: between batch widths a logit differed by up to {:.2g}. Was the pair loaded with other kernels, threads, devices or cache types then?</source>
+        <translation>Das ist mehr, als Rundung hier bisher ausgemacht hat: Zwischen Batch-Breiten unterschied sich ein Logit um bis zu {:.2g}. War das Paar damals mit anderen Kernels, Threads, Geräten oder Cache-Typen geladen?</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
@@ -6708,13 +6733,13 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
-        <source>Token {:,} of {:,} differs: the reply has {}, plain decoding {}.</source>
-        <translation>Token {:,} von {:,} weicht ab: Die Antwort hat {}, einfaches Dekodieren {}.</translation>
+        <source>This pair gives the same text with any strategy here, so this should not be; please report it with the run record.</source>
+        <translation>Dieses Paar gibt hier mit jeder Strategie denselben Text, also dürfte das nicht sein; bitte melde es mit dem gespeicherten Ablauf.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
-        <source>Was the pair loaded with other threads, devices or cache types then? If not, this should not be; please report it with the run record.</source>
-        <translation>War das Paar damals mit anderen Threads, Geräten oder Cache-Typen geladen? Wenn nicht, sollte das nicht sein; bitte melden Sie es mit dem Ablauf.</translation>
+        <source>Token {:,} of {:,} differs: the reply has {}, plain decoding {}.</source>
+        <translation>Token {:,} von {:,} weicht ab: Die Antwort hat {}, einfaches Dekodieren {}.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
