@@ -6734,7 +6734,7 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
         <source>This pair gives the same text with any strategy here, so this should not be; please report it with the run record.</source>
-        <translation>Dieses Paar gibt hier mit jeder Strategie denselben Text, also dürfte das nicht sein; bitte melde es mit dem gespeicherten Ablauf.</translation>
+        <translation>Dieses Paar gibt hier mit jeder Strategie denselben Text, also dürfte das nicht sein; bitte melden Sie es mit dem gespeicherten Ablauf.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>

@@ -178,12 +178,11 @@ def test_the_process_measures_while_nobody_wants_anything_and_then_rests(
 
     def rests() -> bool:
         before = process.cpu_times()
-        time.sleep(0.2)
+        time.sleep(1.0)
         after = process.cpu_times()
         return after.user + after.system - before.user - before.system < 0.1
 
     wait_until(rests, 60)  # rows are compared for some seconds more
-    assert rests()
     answer = host.submit(Calibrate("c"))[-1]
     assert isinstance(answer, Calibrated)
     assert not answer.problem
