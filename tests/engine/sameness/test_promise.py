@@ -206,7 +206,7 @@ def test_idle_time_tells_what_holds() -> None:
     sameness = made.promise.sameness
     assert sameness.difference == 0.0
     assert sameness.n_rows > 8 * ENOUGH
-    assert f"{sameness.n_rows} rows compared" in made.words
+    assert f"{sameness.n_rows} rows of logits compared" in made.words
     assert made.model.tokens == []
 
 
@@ -322,3 +322,20 @@ def test_a_full_context_has_no_room_for_a_look() -> None:
     made.idle()
     assert made.promise.sameness.n_rows == 0
     assert len(made.context.tokens) == 95
+
+
+def test_words_promise_no_more_than_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promise_module, "LIMIT_S", 0.0)
+    is_met = False
+    made = exact(lambda n, _i, t: 0.5 * (is_met and n % 4 != 0))
+    assert "as far as was looked" in made.words
+    made.idle()
+    assert "as far as was looked" not in made.words
+    is_met = True
+    made.context.feed(list(range(200)), 0)
+    while made.promise.slice():
+        pass
+    assert "goes on with other batch widths" in made.words
+    made.promise.settle()
+    assert made.context.widths != BatchWidths()
+    assert "as far as was looked" in made.words

@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from paceline.engine.control.costs import MAX_WIDTH, VerifyCosts
 from paceline.engine.facts import Facts
 from paceline.engine.prefix import CachedContext
+from paceline.engine.sameness import words
 from paceline.engine.sameness.evidence import Evidence
 from paceline.engine.sameness.look import N_FEW, look, n_tokens_of, ways_of_look
 from paceline.engine.sameness.sample_text import sample_tokens
@@ -115,49 +116,12 @@ class Promise:
     @property
     def _words(self) -> str:
         evidence, widths = self._evidence, self._context.widths
-        n_rows = evidence.n_rows(widths)
-        looked = (
-            f"{n_rows:,} rows compared, none differs" if n_rows else "every row comes out as alone"
-        )
         if self._is_exact:
-            return self._exact_words(looked)
-        match self._holds:
-            case True:
-                return (
-                    f"The same turn gives the same text with any strategy here ({looked}). The "
-                    "next turn, and regenerating, keep to that in exact mode."
-                )
-            case False:
-                return (
-                    "Another strategy can turn a near-tie here: logits depend on the width of a "
-                    f"batch, by up to {evidence.difference:.2g} as seen so far. Exact mode avoids "
-                    "that."
-                )
-            case None:
-                return (
-                    "Whether the same turn gives the same text with any strategy is not known yet; "
-                    "it is looked at in idle time."
-                )
-
-    def _exact_words(self, looked: str) -> str:
-        if not self._is_possible:
-            return (
-                "Exact mode is not possible here: this device does not compute the same numbers "
-                "twice, so replies may differ in near-ties."
-            )
-        widths = self._context.widths
-        promise = (
-            "Exact mode: a reply is the same with any strategy and whatever was in the context "
-            f"before ({looked})."
-        )
-        prefill = f"the last reply and up to {PIECE - 1} tokens more are prefilled again"
-        if widths == self._unpadded:
-            return f"{promise} A step costs nothing more here; with each prompt {prefill}."
-        return (
-            f"{promise} Single tokens are decoded as {widths.lowest}, drafts end at "
-            f"{widths.highest - 1} tokens, and a plain step takes {self._cost:.2f} × its usual "
-            f"time; with each prompt {prefill}."
-        )
+            return words.exact(
+                widths, evidence.n_rows(widths), self._cost, PIECE,
+                holds=self._holds, is_possible=self._is_possible,
+            )  # fmt: skip
+        return words.usual(evidence.n_rows(widths), evidence.difference, holds=self._holds)
 
     # ------------------------------------------------------------------------------ the choice
 
