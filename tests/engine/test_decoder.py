@@ -126,6 +126,26 @@ def test_the_budget_is_kept_to_the_token(max_tokens: int, n: int) -> None:
     assert stats.n_discarded == 0  # the budget cuts the draft before it is made
 
 
+@pytest.mark.parametrize("n_ctx", [40, 64])
+def test_drafts_are_padded_where_a_wider_batch_is_cheaper(n_ctx: int) -> None:
+    """Five tokens take longer than eight here; what pads them is taken back, and seen by nobody."""
+    plain = decoder_for(model(n_ctx=n_ctx))
+    run(plain)
+    target = model(n_ctx=n_ctx)
+    decoder = decoder_for(target, copying(REPLY, 4))
+    for width, seconds in {1: 1.0, 4: 3.0, 5: 6.0, 8: 4.0}.items():
+        for _ in range(2):
+            decoder._knowledge.costs.add(width, 0, seconds)
+    run(decoder)
+    assert decoder.generated == plain.generated
+    assert decoder.finish_reason == plain.finish_reason
+    assert len(decoder.history) == len(plain.history)
+    assert 8 in target.widths
+    has_room = n_ctx > 3 + len(REPLY) + 8
+    assert (5 in target.widths) is not has_room  # at the context's end
+    assert target.tokens == plain.history[:-1]
+
+
 @pytest.mark.parametrize("options", [{}, {"max_tokens": 7}, {"stop": ["own f"]}])
 @pytest.mark.parametrize("n", [0, 1, 4, 16])
 def test_a_reply_leaves_the_same_context_with_any_draft(n: int, options: dict[str, Any]) -> None:

@@ -218,18 +218,21 @@ class Decoder:
         draft = proposal.tokens
         n_draft = len(draft)
         n_held = len(target.tokens)
-        width, n_dropped = n_draft + 1, 0
+        width, n_dropped, is_mended = 1, 0, False
+        if n_draft:  # a wider batch can be cheaper
+            costs = self._knowledge.costs
+            width = target.width_of(n_draft + 1, costs.cheapest(n_draft + 1))
 
         verify_began = _clock()
         try:
-            rows = target.feed([history[-1], *draft], width)
+            rows = target.feed([history[-1], *draft], n_draft + 1, width)
         except EngineError as failure:
             try:
                 rows = self._mended(history, failure, n_draft=n_draft)
             except ContextFullError:
                 self.finish_reason = "context"
                 return None
-            draft, width, n_dropped = [], 0, n_draft
+            draft, n_dropped, is_mended = [], n_draft, True
         sample_began = _clock()
         ends: list[int] = []
 
@@ -253,8 +256,8 @@ class Decoder:
             if not verdict.tokens:
                 return None
 
-        lap = self._clock.lap(width, draft_s, began)
-        decision = self._chain.timed(n_held, n_draft + 1, lap)
+        lap = self._clock.lap(0 if is_mended else width, draft_s, began)
+        decision = self._chain.timed(n_held, width, lap)
         if is_first and decision is not None:
             decision = Decision("", 0, "first")
         return StepCommitted(

@@ -42,9 +42,15 @@ class CachedContext:
         """Tokens that fit, with room for the padding."""
         return self.model.n_ctx - self.widths.n_junk
 
-    def feed(self, tokens: Sequence[int], n_rows: int) -> Rows:
-        """Decode tokens behind what the context holds; see `LanguageModel.decode`."""
-        n_pad = self.widths.of(len(tokens)) - len(tokens) if n_rows else 0
+    def feed(self, tokens: Sequence[int], n_rows: int, width: int = 0) -> Rows:
+        """Decode tokens behind what the context holds; see `LanguageModel.decode`.
+
+        Args:
+            tokens: At least one.
+            n_rows: How many of them output a row.
+            width: What the batch is padded to, if there is room; `widths` may pad it further.
+        """
+        n_pad = self.width_of(len(tokens), width) - len(tokens) if n_rows else 0
         try:
             if n_pad > 0:
                 rows = self._padded(tokens, n_rows, n_pad)
@@ -62,6 +68,11 @@ class CachedContext:
             raise
         self.tokens.extend(tokens)
         return rows
+
+    def width_of(self, n_tokens: int, width: int = 0) -> int:
+        """Return how wide the batch is in which `feed` decodes so many tokens."""
+        most = min(self.widths.highest, self.model.n_ctx - len(self.tokens))
+        return self.widths.of(width if n_tokens < width <= most else n_tokens)
 
     def _padded(self, tokens: Sequence[int], n_rows: int, n_pad: int) -> Rows:
         """Decode with copies of the last token behind it, which no row before them can see."""

@@ -60,6 +60,21 @@ def test_no_batch_is_dearer_than_a_wider_one() -> None:
     assert costs.careful()[2] == pytest.approx(1.4)
 
 
+@pytest.mark.parametrize(
+    ("points", "cheapest"),
+    [
+        ({1: 1.0, 2: 3.2, 4: 4.4, 5: 6.4, 6: 7.4, 8: 4.8}, {1: 1, 2: 2, 4: 4, 5: 8, 6: 8, 7: 8}),
+        ({1: 1.0, 2: 3.2, 4: 4.4, 5: 6.4, 16: 5.0}, {5: 5, 7: 7, 8: 16, 16: 16, 20: 20}),
+        ({1: 1.0, 4: 1.1, 8: 1.05}, {4: 4, 5: 5}),  # that is noise
+        ({8: 1.0}, {5: 5}),
+        ({}, {1: 1, 5: 5}),
+    ],
+)
+def test_a_wider_batch_can_be_cheaper(points: dict[int, float], cheapest: dict[int, int]) -> None:
+    costs = table(points)
+    assert {width: costs.cheapest(width) for width in cheapest} == cheapest
+
+
 def test_a_bad_minute_is_forgotten() -> None:
     costs = VerifyCosts()
     for seconds in (1.0, 1.0, 1.0):
