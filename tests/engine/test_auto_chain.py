@@ -631,6 +631,22 @@ class SlowRest(Rest):
         super().came_to_nothing(1.0, 1.0)
 
 
+@pytest.mark.parametrize("between", ["off", "suffix", "suffix:max=auto"])
+def test_a_strategy_in_between_does_not_renew_the_allowance(between: str) -> None:
+    decoder = decoder_for(FakeModel(random_language(3)), "auto", max_tokens=40)
+    for i, _ in enumerate(decoder.run(PROMPT, lambda _n: None)):
+        if i == 10:
+            ledger = decoder.meter.ledger
+            assert ledger is not None
+            ledger.book_plain(1, 1000.0, 1.0)  # far more than the reply's steps take
+            decoder.switch(parse_strategy(between))
+        elif i == 20:
+            decoder.switch(parse_strategy("auto"))
+    report = decoder.report()
+    assert report is not None
+    assert report.slack_s < -900
+
+
 def test_plain_decoding_decides_nothing() -> None:
     decoder, steps = decoded("off", random_language(8))
     assert all(step.decision is None for step in steps)
@@ -682,3 +698,12 @@ def test_an_end_that_was_drafted_ends_the_reply() -> None:
         run(decoder)
         assert decoder.reply == "abc"
         assert decoder.generated[-1] == EOG
+
+
+def test_what_was_drafted_behind_an_end_is_not_judged() -> None:
+    control = Script()
+    decoder = controlled(control, "abc", model=Model(copy("abcdefgh", 6)))
+    run(decoder)
+    (step,) = control.steps
+    # The prefill gives "a"; "b" and "c" are accepted, and "d" is refuted by the end.
+    assert (step.width, step.n_accepted, step.n_judged) == (7, 2, 3)

@@ -21,12 +21,14 @@ from engine.harness import (
     run,
     strategy_of,
 )
+from paceline.engine.backend import Rows
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.drafters.base import Draft
 from paceline.engine.fake import EOG, FakeModel, scripted
 from paceline.engine.prefix import CachedContext
+from paceline.engine.sameness.widths import BatchWidths
 from paceline.engine.sampling import Sampler
-from paceline.errors import CancelledError, EngineError
+from paceline.errors import CancelledError, ContextFullError, EngineError
 from paceline.messages import SOURCE_TARGET, SamplingParams
 
 REPLY = "The quick brown fox jumps."
@@ -112,6 +114,36 @@ def test_the_context_ends_at_the_same_token_with_any_draft(n_ctx: int, n: int) -
     run(decoder)
     assert decoder.finish_reason == "context"
     assert len(decoder.history) == n_ctx + 1
+
+
+class Refusing(FakeModel):
+    """Counts the decodes that found no room, which a reply gets over by doing without its draft."""
+
+    n_refused = 0
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        try:
+            return super().decode(tokens, n_rows)
+        except ContextFullError:
+            self.n_refused += 1
+            raise
+
+
+@pytest.mark.parametrize("widths", [BatchWidths(), BatchWidths(4, 4, 60)], ids=["any", "fours"])
+@pytest.mark.parametrize("n_ctx", range(8, 24))
+@pytest.mark.parametrize("n", [1, 3, 9])
+def test_no_draft_is_longer_than_the_context_has_room_for(
+    n_ctx: int, n: int, widths: BatchWidths
+) -> None:
+    target = Refusing(scripted(REPLY, len(PROMPT)), n_ctx=n_ctx)
+    context = CachedContext(target)
+    context.widths = widths
+    decoder = decoder_for(target, copying(REPLY, n), context=context)
+    run(decoder)
+    assert target.n_refused == 0
+    assert decoder.meter.n_discarded == 0
+    assert decoder.finish_reason == "context"
+    assert len(decoder.history) == context.n_ctx + 1
 
 
 @pytest.mark.parametrize("max_tokens", range(1, 12))

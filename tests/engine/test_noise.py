@@ -61,6 +61,22 @@ def test_the_hash_is_splitmix64() -> None:
         assert gumbel_of(1234567, n) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("seed", "position", "token", "noise"),
+    [
+        (0, 0, 0, 0.3894181178651427),
+        (1, 0, 0, -1.8175698388923345),
+        (1, 1, 0, -0.520760206641032),
+        (1, 2, 151_935, 1.6477633575254718),
+        (42, 7, 1000, 1.3226964741615923),
+        ((1 << 63) - 1, 4095, 3, -0.8480031629364042),
+    ],
+)
+def test_the_noise_stays_what_it_is(seed: int, position: int, token: int, noise: float) -> None:
+    """With another one, a seed that somebody has kept would give another reply."""
+    assert gumbel_of(position_key(seed, position), token) == pytest.approx(noise, abs=1e-12)
+
+
 def test_the_ids_are_left_alone() -> None:
     tokens = np.arange(50)
     gumbel(7, tokens)

@@ -362,6 +362,28 @@ def test_whole_pieces_are_reused_and_nothing_else() -> None:
     assert context.reuse([1, 2, 3, 4, 5, 6, 7, 8, 0, 0]) == 8
 
 
+def shorten(context: CachedContext) -> None:
+    context.rollback(5)
+
+
+@pytest.mark.parametrize(
+    ("lose", "n_reused"),
+    [(shorten, 4), (CachedContext.clear, 0), (lambda context: context.remake(40, 8), 0)],
+    ids=["shortened", "cleared", "made again"],
+)
+def test_what_was_lost_and_computed_anew_in_another_batch_is_no_whole_piece(
+    lose: Callable[[CachedContext], None], n_reused: int
+) -> None:
+    prompt = [1, 2, 3, 4, 5, 6, 7, 8]
+    context = CachedContext(Moody())
+    context.prefill_piece = 4
+    prefill(context, prompt)
+    lose(context)
+    for token in prompt[len(context.tokens) :]:
+        context.feed([token], 1)
+    assert context.reuse([*prompt, 9]) == n_reused
+
+
 def test_padding_gives_the_rows_asked_for_and_leaves_nothing_behind() -> None:
     model, plain = FakeModel(random_language(1)), FakeModel(random_language(1))
     context = CachedContext(model)

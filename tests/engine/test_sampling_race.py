@@ -17,8 +17,11 @@ from paceline.engine.noise import (
     gumbel_of,
     hash_grid,
     largest_hashes,
+    position_key,
 )
 from paceline.engine.race import Race, argmax_of
+from paceline.engine.sampling import Sampler
+from paceline.messages import SamplingParams
 
 MASK = (1 << 64) - 1
 SHAPES = ("usual", "flat", "level", "peaked", "ties", "spikes", "holes", "few", "steep")
@@ -126,6 +129,32 @@ def test_equal_scores_go_to_the_lower_id() -> None:
     apart = gumbel_of(key, 5) - gumbel_of(key, 9)
     assert argmax_of(tokens, logits, 1.0, key) == (5 if apart > 0 else 9)
     assert argmax_of(np.array([4, 4]), logits, 1.0, key) == 4
+
+
+SAME_NOISE = 14_287, 39_786
+"""Two ids with the very same noise for the seed 1 at position 10: it is made of 32 bits."""
+
+
+@pytest.mark.parametrize("n_others", [0, 10, 11, 40])
+def test_the_same_logit_and_the_same_noise_go_to_the_lower_id(n_others: int) -> None:
+    """For a few tokens, which are compared one by one, as for many."""
+    key = position_key(1, 10)
+    low, high = SAME_NOISE
+    assert gumbel_of(key, low) == gumbel_of(key, high)
+    tokens = np.array([low, high, *range(n_others)])
+    logits = np.array([0.0, 0.0] + [-40.0] * n_others, np.float32)
+    assert argmax_of(tokens, logits, 0.8, key) == low
+
+
+@pytest.mark.parametrize("options", [{}, {"top_k": 2}, {"top_k": 40}, {"top_p": 0.9}, {"min_p": 1}])
+@pytest.mark.parametrize("others", [-20.0, -40.0])
+def test_equals_are_drawn_by_their_ids_however_few_are_left(
+    options: dict[str, float], others: float
+) -> None:
+    row = np.full(151_936, others, np.float32)
+    row[list(SAME_NOISE)] = 0.0
+    params = SamplingParams(**({"temperature": 0.8, "top_k": 0, "top_p": 1, "min_p": 0} | options))  # type: ignore[arg-type]
+    assert Sampler(params, 1).sample(row, 10) == SAME_NOISE[0]
 
 
 @given(st.integers(0, MASK), st.integers(1, 9), st.integers(1, 9), st.integers(1, 500))

@@ -22,6 +22,7 @@ from paceline.engine.llama.library import cpu_buffer_type, start
 from paceline.engine.llama.native_params import (
     BufferOverride,
     NativeModelParams,
+    native_context_params,
     native_model_params,
 )
 from paceline.errors import ModelError, ValueOutOfRangeError
@@ -142,6 +143,23 @@ def test_without_a_gpu_nothing_is_overridden() -> None:
     assert patterns(native(DRAFT, supports_gpu=False).value) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("auto", llama_cpp.LLAMA_FLASH_ATTN_TYPE_AUTO),
+        ("off", llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED),
+        ("on", llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED),
+    ],
+)
+def test_the_contexts_structure(name: str, number: int) -> None:
+    params = ModelParams("x", kv_type_k="q8_0", kv_type_v="q4_0", flash_attn=name)
+    value = native_context_params(params, 768, 96, 7)
+    assert (value.n_ctx, value.n_batch, value.n_ubatch, value.n_outputs_max) == (768, 96, 96, 7)
+    assert value.type_k == llama_cpp.GGML_TYPE_Q8_0
+    assert value.type_v == llama_cpp.GGML_TYPE_Q4_0
+    assert value.flash_attn_type == number
+
+
 def load(params: ModelParams) -> LlamaModel:
     model = LlamaBackend().load(params, n_rows=2, cancel=CancelFlag(), progress=lambda _: None)
     assert isinstance(model, LlamaModel)
@@ -178,14 +196,36 @@ def test_experts_on_the_cpu_give_the_same_logits(
     np.testing.assert_array_equal(*rows)
 
 
+def facts_key(params: ModelParams) -> str:
+    model = load(params)
+    model.close()
+    return model.facts_key
+
+
 def test_every_parameter_counts_for_measured_facts() -> None:
     plain = ModelParams(str(make_pairs.path("tiny-moe")), n_threads=1)
-    keys = []
-    for params in (plain, replace(plain, n_cpu_moe=-1), replace(plain, n_threads_batch=2)):
-        model = load(params)
-        keys.append(model.facts_key)
-        model.close()
-    assert len(set(keys)) == 3
+    changes: list[dict[str, Any]] = [
+        {},
+        {"path": str(make_pairs.path("tiny-target"))},
+        {"n_threads": 2, "n_threads_batch": 1},
+        {"n_threads_batch": 2},
+        {"kv_type_k": "q8_0"},
+        {"kv_type_v": "q8_0"},
+        {"flash_attn": "on"},
+        {"flash_attn": "off"},
+        {"device": "CPU"},
+        {"n_cpu_moe": -1},
+    ]
+    keys = [facts_key(replace(plain, **change)) for change in changes]
+    assert facts_key(plain) == keys[0]
+    assert len(set(keys)) == len(changes), keys
+
+
+def test_another_build_has_measured_facts_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    params = ModelParams(str(make_pairs.path("tiny-target")), n_threads=1)
+    before = facts_key(params)
+    monkeypatch.setattr(llama_cpp, "__version__", "0.0.0")
+    assert facts_key(params) != before
 
 
 @pytest.fixture
@@ -246,6 +286,49 @@ def test_a_draft_has_its_own_settings(pair: InlineClient) -> None:
         per_element.append((size - 12) / elements)
     assert per_element[0] == pytest.approx(2 + 2, rel=0.05)
     assert per_element[1] == pytest.approx(34 / 32 + 18 / 32, rel=0.05)
+
+
+@pytest.fixture
+def native_lines() -> Iterator[list[str]]:
+    """What llama.cpp says while the test runs."""
+    lines: list[str] = []
+    start().listener = lines.append
+    yield lines
+    start().listener = None
+
+
+@pytest.mark.parametrize(
+    ("flash_attn", "kv_types", "words"),
+    [
+        ("off", ("q8_0", "f16"), "disabled"),
+        ("on", ("f16", "q8_0"), "enabled"),
+        ("auto", ("f16", "f16"), "auto"),
+    ],
+)
+def test_a_context_says_which_cache_and_attention_it_has(
+    native_lines: list[str], flash_attn: str, kv_types: tuple[str, str], words: str
+) -> None:
+    type_k, type_v = kv_types
+    params = ModelParams(str(make_pairs.path("tiny-target")), n_threads=1, flash_attn=flash_attn)
+    load(replace(params, kv_type_k=type_k, kv_type_v=type_v)).close()
+    told = "".join(native_lines)
+    assert re.findall(r"^llama_context: flash_attn += (\w+)$", told, re.MULTILINE) == [words]
+    assert re.findall(r" ([KV]) \((\w+)\):", told) == [("K", type_k), ("V", type_v)]
+
+
+def test_a_context_computes_with_the_threads_set_last() -> None:
+    model = load(ModelParams(str(make_pairs.path("tiny-target")), n_threads=1))
+    try:
+        before = model.facts_key
+        model.set_threads(2, 3)
+        for _ in range(2):
+            context = model._context
+            assert llama_cpp.llama_n_threads(context) == model.info.n_threads == 2
+            assert llama_cpp.llama_n_threads_batch(context) == model.info.n_threads_batch == 3
+            model.remake(64, 32)  # which must not bring the old ones back
+        assert model.facts_key != before
+    finally:
+        model.close()
 
 
 def test_a_vocabulary_alone(target_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from paceline.engine.backend import LanguageModel
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.llama import LlamaBackend
+from paceline.engine.llama import LlamaBackend, LlamaModel
+from paceline.engine.llama.native_params import native_context_params
 from paceline.errors import CancelledError
 from paceline.messages import ModelParams
 
@@ -61,3 +62,46 @@ def test_rows_behind_a_stopped_decode_are_right(
     assert np.array_equal(rows, expected)
     model.clear()
     assert np.array_equal(model.decode(PROMPT, n_rows)[-1:], expected)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_a_decode_stopped_between_its_pieces_goes_on_behind_what_was_computed(
+    target_path: Path, flag: CancelFlag, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    """Where a batch is computed in several pieces, those that were done stay in the context."""
+
+    def in_pieces(*args: Any) -> Any:
+        params = native_context_params(*args)
+        params.n_ubatch = 8
+        return params
+
+    monkeypatch.setattr("paceline.engine.llama.model.native_context_params", in_pieces)
+    params = ModelParams(str(target_path), n_threads=1, n_ctx=256)
+    model = LlamaBackend().load(params, n_rows=1, cancel=flag, progress=lambda fraction: None)
+    assert isinstance(model, LlamaModel)
+    n_polls, n_left = 0, 10**9
+
+    def poll(_data: object) -> bool:
+        nonlocal n_polls, n_left
+        n_polls, n_left = n_polls + 1, n_left - 1
+        if n_left <= 0:
+            flag.set()
+        return flag.is_set()
+
+    callback = llama_cpp.ggml_abort_callback(poll)
+    llama_cpp.llama_set_abort_callback(model._context, callback, None)
+    try:
+        expected = model.decode(PROMPT, 1).copy()
+        model.clear()
+        n_left = int(share * n_polls)
+        with pytest.raises(CancelledError):
+            model.decode(PROMPT, 1)
+        flag.clear()
+        n_left = 10**9
+        n_done = model.n_past
+        assert 0 < n_done < len(PROMPT)
+        assert n_done % 8 == 0
+        assert n_done == llama_cpp.llama_memory_seq_pos_max(model._memory, 0) + 1
+        assert np.array_equal(model.decode(PROMPT[n_done:], 1), expected)
+    finally:
+        model.close()

@@ -280,3 +280,80 @@ def test_long_contexts_are_learned_between_replies() -> None:
     for n_ctx in (0, 1000, 3000):
         expected = PLAIN_S * (1 + slope * n_ctx)
         assert controller.report("t", 0, n_ctx).plain_s == pytest.approx(expected, rel=0.15)
+
+
+@pytest.mark.parametrize("is_ended", [False, True], ids=["rejected", "ended"])
+@pytest.mark.parametrize("n_accepted", range(7))
+def test_nothing_behind_the_first_rejected_token_is_judged(n_accepted: int, is_ended: bool) -> None:
+    """The model drafts three tokens, a lookup goes on with three more, and all are verified."""
+    knowledge = calibrated(CURVES["flat"])
+    controller = control(knowledge=knowledge)
+    controller.plan(10, 6)
+    assert controller.wants_model("draft", 1)
+    assert [controller.goes_on(0.97) for _ in range(3)] == [True] * 3
+    assert controller.extends("suffix", [0.97] * 3) == 3
+    assert controller.settle().n == 6
+    n_compared = n_accepted if is_ended else 6  # the rest was drafted behind the reply's end
+    controller.observe(times(7, PLAIN_S * CURVES["flat"](7), n_accepted, n_judged=n_compared))
+    judged = {name: knowledge.accepted(name).long_run for name in ("draft", "suffix")}
+    n_judged = min(n_accepted + 1, n_compared)
+    assert judged["draft"].n_judged == min(n_judged, 3)
+    assert judged["draft"].n_accepted == min(n_accepted, 3)
+    assert judged["suffix"].n_judged == max(n_judged - 3, 0)
+    assert judged["suffix"].n_accepted == max(n_accepted - 3, 0)
+
+
+def test_wide_steps_in_a_long_context_say_nothing_new_of_short_ones() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    costs = knowledge.costs
+    costs.set_context(4e-4, 0.5)
+    before = list(costs.ratios(0)[:9])
+    true_s = {width: costs.seconds(width, 3000) or 0.0 for width in (4, 8)}
+    controller = control(knowledge=knowledge)
+    for width in [4] * 12 + [8] * 12:
+        controller.plan(3000, width - 1)
+        controller.offer("suffix", [1.0] * (width - 1))
+        assert controller.settle().n == width - 1
+        controller.observe(times(width, true_s[width], width - 1, n_ctx=3000))
+    assert costs.n_samples(8) == 9
+    assert costs.ratios(0)[:9] == pytest.approx(before, rel=0.01)
+
+
+def test_steps_that_waited_for_plain_ones_are_counted_with_their_context() -> None:
+    """Each time the machine gets slower, wide steps wait until it is known who is slower."""
+    knowledge = calibrated(CURVES["flat"])
+    costs = knowledge.costs
+    costs.set_context(4e-4, 0.5)
+    before = costs.ratios(0)[4]
+    true_s = {width: costs.seconds(width, 3000) or 0.0 for width in (1, 4)}
+    controller = control(knowledge=knowledge)
+    for pace in (2, 4, 8, 16):
+        for width in (4, 4, 1, 1):
+            plan = controller.plan(3000, 3)
+            assert (plan.reason == "plain") is (width == 1)
+            controller.offer("suffix", [1.0] * 3)
+            assert controller.settle().n == width - 1
+            controller.observe(times(width, pace * true_s[width], width - 1, n_ctx=3000))
+        assert not knowledge.pace.in_doubt
+    assert costs.n_samples(4) == 9
+    assert costs.ratios(0)[4] == pytest.approx(before, rel=0.01)
+
+
+def test_among_steps_with_drafts_plain_ones_are_asked_for_again() -> None:
+    """Their time is what everything else is measured by."""
+    controller = control()
+    plain, last_width = [], 1
+    for i in range(200):
+        plan = controller.plan(10, 100)
+        if plan.n_max:
+            controller.offer("suffix", [0.97] * 4)
+        width = controller.settle().n + 1
+        if width == 1:
+            assert plan == (0, "plain", False, ())
+            plain.append(i)
+        is_warm = width == last_width
+        seconds = PLAIN_S * CURVES["flat"](width)
+        controller.observe(times(width, seconds, width - 1, is_warm=is_warm))
+        last_width = width
+    # Two each time: behind a wide step the first one tells nothing.
+    assert plain == [64, 65, 64 + 2 + 128, 64 + 2 + 128 + 1]
