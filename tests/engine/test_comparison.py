@@ -133,20 +133,24 @@ def is_the_margin(
 ) -> bool:
     """Whether `expected` is drawn with one logit changed by `margin`, and with nothing less."""
     found, expected = tokens
-
-    def brings_it(change: float) -> bool:
-        for token, by in ((expected, change), (found, -change)):
-            moved = logits.astype(np.float64)
-            moved[token] += by
-            if drawn(moved, params, key) == expected:
-                return True
-        return False
-
     if not 0 <= expected < len(logits) or logits[expected] == -math.inf:
         return margin is None
     assert margin is not None
-    smaller = np.linspace(0.0, margin * 0.995 - 1e-5, 40) if margin > 2e-5 else []
-    return brings_it(margin + 1e-5) and not any(map(brings_it, smaller))
+    likely = np.argsort(-logits, kind="stable")[:3].tolist()
+
+    def brings_it(change: float) -> bool:
+        for token in {found, expected, *likely}:
+            for by in (change, -change):
+                moved = logits.astype(np.float64)
+                moved[token] += by
+                if drawn(moved, params, key) == expected:
+                    return True
+        return False
+
+    border = (margin, margin * 1.001 + 1e-5, margin * 1.01)  # it is known to a part of it
+    smaller = np.linspace(0.0, margin * 0.99 - 2e-5, 12) if margin > 1e-4 else []
+    is_enough = any(map(brings_it, border)) or len(logits) > 40  # then top-k's border counts, too
+    return is_enough and not any(map(brings_it, smaller))
 
 
 @pytest.mark.parametrize("name", SAMPLINGS)
@@ -303,6 +307,34 @@ def test_a_flip_at_the_border_of_the_truncation_is_near_whatever_the_scores() ->
     key = position_key(seed, 0)
     gap = row[8] + gumbel_of(key, 8) - row[3] - gumbel_of(key, 3)
     assert margin < gap
+
+
+def test_the_mass_of_a_third_token_moves_the_border_of_top_p() -> None:
+    """The winner is the last of the nucleus, and a little more of the first pushes it out."""
+    row = np.log(np.array([0.6, 0.298, 0.06, 0.042])).astype(np.float32)
+    params = SamplingParams(temperature=1, top_k=0, top_p=0.9, min_p=0)
+    two = replace(params, top_p=0.85)
+    seed = next(
+        s
+        for s in range(10_000)
+        if Sampler(params, s).sample(row.copy(), 0) == 2
+        and Sampler(two, s).sample(row.copy(), 0) == 1
+    )
+    margin = margin_of(Sampler(params, seed), row, 0, 2, 1)
+    assert margin == pytest.approx(math.log(0.62 / 0.6), rel=0.02)
+
+
+def test_what_no_change_brings_has_no_margin() -> None:
+    row = np.array([0.0, -5.0, 5000.0], np.float32)
+    assert margin_of(Sampler(SamplingParams(temperature=0), 1), row, 0, 2, 0) is None
+    assert margin_of(Sampler(SamplingParams(temperature=100), 1), row, 0, 2, 0) is None
+
+
+def test_a_small_margin_below_another_kind_of_border() -> None:
+    row = np.full(40, -20.0, np.float32)
+    row[3], row[8] = 0.0, math.log(0.0501)
+    params = SamplingParams(temperature=1, top_k=0, top_p=1, min_p=0.05)
+    seed = next(s for s in range(10_000) if Sampler(params, s).sample(row.copy(), 0) == 8)
     row[8] = math.log(0.0499)
     assert margin_of(Sampler(params, seed), row, 0, 3, 8) == pytest.approx(
         math.log(0.05 / 0.0499), rel=0.01
