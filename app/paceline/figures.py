@@ -1,4 +1,4 @@
-"""What is measured about tokens, steps and replies, as frozen values of builtins.
+"""What is measured about tokens, steps, replies and devices, as frozen values of builtins.
 
 `messages` carries these and defines the words; nothing else belongs here.
 """
@@ -67,6 +67,17 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """One device that the native library can compute on; memory in bytes."""
+
+    name: str
+    description: str
+    kind: Literal["cpu", "gpu", "igpu", "accel"]
+    total_bytes: int
+    free_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class KernelUse:
     """Whose kernels compute with one kind of numbers on the CPU.
 
@@ -96,6 +107,8 @@ class Sameness:
             compared.
         is_exact: Whether the pair was loaded in exact mode.
         words: All that in sentences.
+        basis: Identifies what the numbers depend on: model, settings, build, processor, widths.
+            Only where it is the same can equality be expected at all.
     """
 
     holds: bool | None
@@ -103,6 +116,7 @@ class Sameness:
     difference: float | None
     is_exact: bool
     words: str
+    basis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +233,7 @@ class TurnStats:
         kernels: Whose kernels the target was computed with; see `ModelInfo`.
         n_rows_compared: See `Sameness.n_rows`.
         logit_difference: See `Sameness.difference`.
+        basis: See `Sameness.basis`; empty: it was not kept.
     """
 
     batch_invariant: bool | None
@@ -241,3 +256,4 @@ class TurnStats:
     kernels: tuple[KernelUse, ...] = ()
     n_rows_compared: int = 0
     logit_difference: float | None = None
+    basis: str = ""

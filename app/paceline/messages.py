@@ -22,6 +22,7 @@ from typing import Literal
 
 from paceline.figures import ClassRate as ClassRate  # noqa: PLC0414  they are found here, too
 from paceline.figures import Decision as Decision  # noqa: PLC0414
+from paceline.figures import DeviceInfo as DeviceInfo  # noqa: PLC0414
 from paceline.figures import DraftCount as DraftCount  # noqa: PLC0414
 from paceline.figures import DrafterStats as DrafterStats  # noqa: PLC0414
 from paceline.figures import KernelUse as KernelUse  # noqa: PLC0414
@@ -71,17 +72,6 @@ class ModelInfo:
     can_rollback: bool
     has_template: bool
     kernels: tuple[KernelUse, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceInfo:
-    """One device that the native library can compute on; memory in bytes."""
-
-    name: str
-    description: str
-    kind: Literal["cpu", "gpu", "igpu", "accel"]
-    total_bytes: int
-    free_bytes: int
 
 
 # ----------------------------------------------------------------------------------- commands
@@ -270,6 +260,13 @@ class PairLoaded:
     load_s: float
     notes: tuple[str, ...] = ()
     sameness: Sameness | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SamenessChanged:
+    """Idle time has found out more about the loaded pair; see `PairLoaded.sameness`."""
+
+    sameness: Sameness
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,6 +479,7 @@ Event = (
     EngineDescribed
     | LoadProgressed
     | PairLoaded
+    | SamenessChanged
     | LoadFailed
     | Unloaded
     | TokensCounted

@@ -4189,8 +4189,8 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
-        <source>The same text with any strategy and whatever was in the context before, on this machine. Prompts are prefilled in fixed pieces, and where the processor or GPU computes narrow batches in another way, single tokens are decoded in wider ones, which costs speed; a note says how much after loading. Off: what is said below.</source>
-        <translation>Derselbe Text mit jeder Strategie und gleich, was vorher im Kontext war, auf diesem Rechner. Prompts werden in festen Stücken eingelesen, und wo Prozessor oder GPU schmale Batches anders rechnen, werden einzelne Token in breiteren dekodiert, was Tempo kostet; ein Hinweis sagt nach dem Laden, wie viel. Aus: was darunter steht.</translation>
+        <source>The same text with any strategy and whatever was in the context before, on this machine. Prompts are prefilled in fixed pieces, and where the processor or GPU computes narrow batches in another way, single tokens are decoded in wider ones, which costs speed; a note says how much after loading.</source>
+        <translation>Derselbe Text mit jeder Strategie und gleich, was vorher im Kontext war, auf diesem Rechner. Prompts werden in festen Stücken eingelesen, und wo Prozessor oder GPU schmale Batches anders rechnen, werden einzelne Token in breiteren dekodiert, was Tempo kostet; ein Hinweis sagt nach dem Laden, wie viel.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
@@ -6698,8 +6698,13 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
-        <source>How far logits depend on the width of a batch was not measured here. Exact mode (in the loading settings) keeps to widths that agree.</source>
-        <translation>Wie weit Logits hier von der Breite eines Batches abhängen, wurde nicht gemessen. Der exakte Modus (in den Ladeeinstellungen) bleibt bei Breiten, die übereinstimmen.</translation>
+        <source>Exact mode (in the loading settings) avoids that.</source>
+        <translation>Der exakte Modus (in den Ladeeinstellungen) vermeidet das.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <source>How far logits depend on the width of a batch was not looked at here yet.</source>
+        <translation>Wie weit Logits hier von der Breite eines Batches abhängen, wurde noch nicht untersucht.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
@@ -6713,18 +6718,18 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
-        <source>Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other batches can differ by rounding. Exact mode (in the loading settings) avoids that.</source>
-        <translation>Vom Prompt wurden damals {:,} Token wiederverwendet und jetzt {:,}; was in anderen Batches berechnet wurde, kann sich durch Rundung unterscheiden. Der exakte Modus (in den Ladeeinstellungen) vermeidet das.</translation>
+        <source>Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other batches can differ by rounding.</source>
+        <translation>Vom Prompt wurden damals {:,} Token wiederverwendet und jetzt {:,}; was in anderen Batches berechnet wurde, kann sich durch Rundung unterscheiden.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
-        <source>That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} here. Exact mode (in the loading settings) keeps to widths that agree.</source>
-        <translation>Das ist ein knapper Fall: Zwischen Batch-Breiten unterschied sich ein Logit hier um bis zu {:.2g}. Der exakte Modus (in den Ladeeinstellungen) bleibt bei Breiten, die übereinstimmen.</translation>
+        <source>Rounding was not seen to do so much here (up to {:.2g} in a logit). Was the reply made with other kernels, threads, devices or cache types?</source>
+        <translation>So viel hat Rundung hier bisher nicht ausgemacht (bis zu {:.2g} in einem Logit). Wurde die Antwort mit anderen Kernels, Threads, Geräten oder Cache-Typen erzeugt?</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
-        <source>That is more than rounding was seen to do here: between batch widths a logit differed by up to {:.2g}. Was the pair loaded with other kernels, threads, devices or cache types then?</source>
-        <translation>Das ist mehr, als Rundung hier bisher ausgemacht hat: Zwischen Batch-Breiten unterschied sich ein Logit um bis zu {:.2g}. War das Paar damals mit anderen Kernels, Threads, Geräten oder Cache-Typen geladen?</translation>
+        <source>That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} here.</source>
+        <translation>Das ist ein knapper Fall: Zwischen Batch-Breiten unterschied sich ein Logit hier um bis zu {:.2g}.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
@@ -6740,6 +6745,11 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
         <source>Token {:,} of {:,} differs: the reply has {}, plain decoding {}.</source>
         <translation>Token {:,} von {:,} weicht ab: Die Antwort hat {}, einfaches Dekodieren {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <source>Was the reply made with other settings or kernels, or not in exact mode?</source>
+        <translation>Wurde die Antwort mit anderen Einstellungen oder Kernels erzeugt, oder nicht im exakten Modus?</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>

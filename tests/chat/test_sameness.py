@@ -17,8 +17,9 @@ from paceline.messages import (
     ChatMessage,
     EngineDied,
     FinishReason,
-    KernelUse,
     ModelParams,
+    Sameness,
+    SamenessChanged,
     SamplingParams,
     StartTurn,
     StepCommitted,
@@ -175,19 +176,19 @@ def test_the_first_difference_is_told_with_its_margin_and_texts(bench: Bench) ->
     assert bench.client.cancelled == ["check"]
 
 
+SURE: dict[str, object] = {"batch_invariant": True, "basis": "a"}
+
+
 @pytest.mark.parametrize(
     ("then", "now", "is_promised"),
     [
-        ({"batch_invariant": True}, {"batch_invariant": True}, True),
-        ({"batch_invariant": True}, {"batch_invariant": None}, False),
-        ({"batch_invariant": None}, {"batch_invariant": True}, False),
-        ({"batch_invariant": True}, {"batch_invariant": False}, False),
-        ({"batch_invariant": True}, {"batch_invariant": True, "n_reused": 7}, False),
-        (
-            {"batch_invariant": True, "kernels": (KernelUse("q8_0", "stock"),)},
-            {"batch_invariant": True, "kernels": (KernelUse("q8_0", "own"),)},
-            False,
-        ),
+        (SURE, SURE, True),
+        (SURE, SURE | {"batch_invariant": None}, False),
+        (SURE | {"batch_invariant": None}, SURE, False),
+        (SURE, SURE | {"batch_invariant": False}, False),
+        (SURE, SURE | {"n_reused": 7}, False),
+        (SURE, SURE | {"basis": "b"}, False),
+        (SURE | {"basis": ""}, SURE | {"basis": ""}, False),  # a record of before
     ],
 )
 def test_equality_is_promised_where_both_turns_had_such_rows(
@@ -202,6 +203,30 @@ def test_equality_is_promised_where_both_turns_had_such_rows(
     (found,) = bench.results
     assert isinstance(found, Differs)
     assert found.is_promised is is_promised
+
+
+def test_exact_mode_promises_it_whatever_was_reused(bench: Bench) -> None:
+    record = bench.record
+    assert record.stats is not None
+    sameness = Sameness(True, 400, 0.0, True, "Exact.", "a")
+    bench.client.emit(SamenessChanged(sameness))
+    assert bench.loader.state.sameness == sameness
+    bench.start(replace(record, stats=replace(record.stats, n_reused=300, **SURE)))  # type: ignore[arg-type]
+    bench.emit_steps("check", (11, 12))
+    bench.client.emit(TextDiverged("check", 2, 13, 99, 0.04))
+    bench.finish("check", "cancelled", (11, 12, 99), "The sky was!", **SURE)
+    (found,) = bench.results
+    assert isinstance(found, Differs)
+    assert found.is_promised
+    assert found.is_exact
+
+
+def test_a_reply_that_filled_its_context_is_compared_as_far_as_it_goes(bench: Bench) -> None:
+    bench.start(replace(bench.record, reason="context"))
+    assert bench.client.last(StartTurn).max_tokens == 5
+    bench.emit_steps("check")
+    bench.finish("check", "length", IDS, "".join(TEXT))
+    assert bench.results == [Same(5)]
 
 
 def test_a_replay_that_ends_sooner_or_later_differs(bench: Bench) -> None:

@@ -137,6 +137,8 @@ MEASURED = replace(DIFFERS, logit_difference=0.4)
         (replace(MEASURED, margin=0.9), "lookup"),
         (replace(MEASURED, reused=(300, 40)), "lookup"),
         (replace(MEASURED, margin=None), "lookup"),
+        (replace(MEASURED, is_exact=True), "lookup"),
+        (replace(MEASURED, logit_difference=0.0), "lookup"),
         (replace(MEASURED, is_promised=True), "danger"),
         (replace(MEASURED, is_promised=True, margin=1e-5), "danger"),
     ],
@@ -152,8 +154,13 @@ def test_a_difference_is_a_fault_where_equality_was_promised(
         assert ("please report" in words.details) == (tone == "danger")
         assert ("changes by 0.013" in words.details) == (result.margin == 0.013)
         assert ("near-tie" in words.details) == (result == MEASURED)
-        assert ("more than rounding" in words.details) == (
-            tone == "lookup" and result.logit_difference == 0.4 and result.margin in {None, 0.9}
+        assert ("Rounding was not seen" in words.details) == (
+            tone == "lookup"
+            and not result.is_exact
+            and (result.logit_difference == 0.0 or result.margin in {None, 0.9})
+        )
+        assert ("avoids that" in words.details) == (
+            result in (DIFFERS, MEASURED) or result.reused == (300, 40)
         )
         assert ("300 tokens were reused then and 40 now" in words.details) == (
             result.reused == (300, 40)

@@ -8,7 +8,7 @@ engine's events; no Qt.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from paceline.messages import (
@@ -21,6 +21,7 @@ from paceline.messages import (
     ModelParams,
     PairLoaded,
     Sameness,
+    SamenessChanged,
     Unloaded,
 )
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from paceline.hosting.client import EngineClient
 
 PairStatus = Literal["empty", "loading", "ready", "failed", "dead"]
-PairEvent = LoadProgressed | PairLoaded | LoadFailed | Unloaded | EngineDied
+PairEvent = LoadProgressed | PairLoaded | SamenessChanged | LoadFailed | Unloaded | EngineDied
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,10 @@ class PairLoader:
 
     def on_event(self, event: PairEvent) -> None:
         """Take an event about loading; those of an older request are dropped."""
+        if isinstance(event, SamenessChanged):
+            if self._state.status == "ready":
+                self._set(replace(self._state, sameness=event.sameness))
+            return
         self._held = None  # the first thing that a load does is to free what was there
         if isinstance(event, EngineDied):
             # A load that was waiting may still be answered by the engine that comes next.

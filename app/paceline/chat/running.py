@@ -37,6 +37,7 @@ from paceline.messages import (
     LoadProgressed,
     PairLoaded,
     PrefillProgressed,
+    SamenessChanged,
     StepCommitted,
     TextDiverged,
     TokensCounted,
@@ -127,6 +128,8 @@ class Turns(Desk):
                 self._engine_version = event.library_version
                 if self._listener is not None:
                     self._listener.engine_described(event)
+            case SamenessChanged():
+                self._pair.on_event(event)
             case TokensCounted() | Calibrated():
                 pass  # of interest to observers alone
             case Forgotten():

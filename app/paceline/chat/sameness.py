@@ -72,6 +72,7 @@ class Differs:
             with this file here; None: that was not measured.
         reused: How many tokens of the prompt were still in the context when the reply was made,
             and now; None: that was not kept.
+        is_exact: Whether the pair is loaded in exact mode now.
     """
 
     index: int
@@ -83,6 +84,7 @@ class Differs:
     is_promised: bool
     logit_difference: float | None
     reused: tuple[int, int] | None = None
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +218,13 @@ class SamenessCheck:
             self._new_id(), record.message_id, tokens, text,
             tuple(trace.text_end for trace in traces), [], [], stats, n_reused,
         )  # fmt: skip
-        was_cut_off = record.reason in (None, "cancelled")
+        was_cut_off = record.reason in (None, "cancelled", "context")
         command = StartTurn(
             self._run.turn_id,
             messages=_without(build_messages(path, record.system_prompt), record.n_cut),
             sampling=record.sampling,
             strategy=PLAIN,
-            # A stopped reply has no end of its own to come to.
+            # A stopped reply, or one that filled its context, has no end of its own to come to.
             max_tokens=len(tokens) if was_cut_off else record.max_tokens,
             seed=record.seed,
             stop=record.stop,
@@ -307,9 +309,26 @@ class SamenessCheck:
             end.text[begin:there],
             margin,
             run.text[max(begin - _BEFORE_CHARS, 0) : begin],
-            _is_promised(run.made_with, end.stats),
+            self._is_promised(run.made_with, end.stats),
             _most(run.made_with, end.stats),
             None if run.n_reused is None else (run.n_reused, end.stats.n_reused),
+            self._is_exact,
+        )
+
+    @property
+    def _is_exact(self) -> bool:
+        sameness = self._pair.state.sameness
+        return sameness is not None and sameness.is_exact
+
+    def _is_promised(self, then: TurnStats | None, now: TurnStats) -> bool:
+        """Whether equality was promised to both turns, computed on the same basis."""
+        return (
+            then is not None
+            and bool(now.basis)
+            and then.basis == now.basis
+            and then.batch_invariant is True
+            and now.batch_invariant is True
+            and (self._is_exact or then.n_reused == now.n_reused)
         )
 
     def _end(self, result: Result) -> None:
@@ -341,16 +360,6 @@ def _common(one: Sequence[int], other: Sequence[int]) -> int:
             break
         n += 1
     return n
-
-
-def _is_promised(then: TurnStats | None, now: TurnStats) -> bool:
-    """Whether both turns had rows that do not depend on the batch, of the same kernels."""
-    return (
-        then is not None
-        and then.batch_invariant is True
-        and now.batch_invariant is True
-        and (then.kernels, then.n_reused) == (now.kernels, now.n_reused)
-    )
 
 
 def _most(then: TurnStats | None, now: TurnStats) -> float | None:

@@ -25,6 +25,7 @@ from paceline.messages import (
     LoadProgressed,
     PairLoaded,
     PrefillProgressed,
+    SamenessChanged,
     StepCommitted,
     TextDiverged,
     TokensCounted,
@@ -189,7 +190,7 @@ class ChatRun:
                 remark(f"{event.message} {event.hint}")  # a drafter failed on the way
             case (
                 EngineDescribed() | Unloaded() | TuneApplied() | TokensCounted() | Forgotten()
-                | TextDiverged() | Calibrated()
+                | TextDiverged() | Calibrated() | SamenessChanged()
             ):  # fmt: skip
                 pass  # nobody asked
             case _:

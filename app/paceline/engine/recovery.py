@@ -29,7 +29,7 @@ from paceline.errors import (
 
 PIECE = 32
 """Tokens per decode when a context is filled anew. No wider than a draft, since so many give the
-same logits as one by one (on CPUs up to 63): the reply then goes on with the very same text."""
+same logits as one by one, where that was promised: the reply then goes on with the same text."""
 SMALL_BATCH = 128
 """`n_batch` of a context that is made again: less memory for what a decode computes."""
 _ROOM = 256  # a context that would end the reply at once is no help to it

@@ -3,6 +3,8 @@
 `handle` carries a command out and returns when it is done; it runs on one thread, which owns both
 models. Between two steps of a reply it looks for a `Tune`; cancelling is a flag. Whatever goes
 wrong in a load or a turn becomes an event here.
+
+Long, because it is the one place where commands become events.
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ from paceline.messages import (
     ModelParams,
     PairLoaded,
     Reset,
+    Sameness,
+    SamenessChanged,
     Shutdown,
     StartTurn,
     Tune,
@@ -88,6 +92,7 @@ class EngineService:
         self._opening: tuple[LanguageModel, ...] = ()
         self._calibration: IdleCalibration | None = None
         self._catching_up: CatchingUp | None = None
+        self._told: tuple[bool | None, str] = None, ""
 
     def handle(self, command: Command) -> None:
         """Carry out one command; every failure of a load or a turn becomes an event.
@@ -158,6 +163,8 @@ class EngineService:
         self._calibration = IdleCalibration(self._pair, is_known=recall_costs(self._pair))
         self._catching_up = CatchingUp(self._pair)
         target, draft = self._pair.target.model, self._pair.draft
+        sameness = self._pair.promise.sameness
+        self._told = sameness.holds, sameness.basis
         self._emit(
             PairLoaded(
                 command.request_id,
@@ -165,7 +172,7 @@ class EngineService:
                 draft.model.info if draft else None,
                 time.perf_counter() - began,
                 (*_load_notes(self._pair), *self._pair.notes),
-                self._pair.promise.sameness,
+                sameness,
             )
         )
 
@@ -251,6 +258,7 @@ class EngineService:
             seed = secrets.randbits(32) if command.seed is None else command.seed
             if self._pair.settle():
                 self._calibration = IdleCalibration(self._pair, is_known=recall_costs(self._pair))
+                self._tell(self._pair.promise.sameness)
             Turn(
                 self._pair,
                 command,
@@ -292,7 +300,16 @@ class EngineService:
             return True
         if self._catching_up is not None and self._catching_up.slice():
             return True
-        return self._pair is not None and self._pair.look()
+        if self._pair is None or not self._pair.look():
+            return False
+        sameness = self._pair.promise.sameness
+        if (sameness.holds, sameness.basis) != self._told:
+            self._tell(sameness)
+        return True
+
+    def _tell(self, sameness: Sameness) -> None:
+        self._told = sameness.holds, sameness.basis
+        self._emit(SamenessChanged(sameness))
 
     def _calibrate(self, command: Calibrate) -> None:
         answer = calibrated(self._pair, command)

@@ -171,4 +171,5 @@ class TurnMeter:
             kernels=kernels,
             n_rows_compared=sameness.n_rows if sameness else 0,
             logit_difference=sameness.difference if sameness else None,
+            basis=sameness.basis if sameness else "",
         )

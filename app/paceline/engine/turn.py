@@ -89,7 +89,7 @@ class Turn:
         asked = parse(command.strategy)
         strategy = fitting(asked, pair)
         pair.uses_draft = strategy.uses_draft_model
-        self._notes += limits_of(asked, pair)
+        self._notes += (*limits_of(asked, pair), *pair.promise.take_news())
         self._learning = Learning(pair, command, strategy, self._prompt)
         if command.remember:
             recall_what_was_forgotten(pair)

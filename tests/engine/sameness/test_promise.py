@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from paceline.engine.sameness import promise as promise_module
 from paceline.engine.sameness.promise import ENOUGH, PIECE, Promise
 from paceline.engine.sameness.widths import BatchWidths
 from paceline.errors import ComputeFailedError, DecodeMemoryError, EngineError
+from paceline.figures import KernelUse
 
 Rounding = Callable[[int, int, int], float]
 """The error of a row, by its batch's width, its place in there, and its token."""
@@ -130,7 +132,8 @@ def test_exact_mode_takes_the_cheapest_widths_that_agree(
     made = exact(rounding)
     assert made.context.widths == widths
     assert made.holds is True
-    assert ("costs nothing" in made.words) is (widths == (1, 1, 63))
+    assert ("Single tokens are decoded as" in made.words) is (widths[0] > 1)
+    assert (f"Drafts end at {widths[2] - 1} tokens" in made.words) is (widths[2] in {7, 8, 32})
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -172,6 +175,70 @@ def test_a_short_context() -> None:
     made = exact(lambda n, _i, _t: 0.1 * (n == 1), n_ctx=40)
     assert made.context.widths == (2, 1, 20)
     assert made.context.n_ctx == 39
+    assert exact(lambda n, _i, _t: 0.1 * (n == 1), n_ctx=16).holds is None  # no room to look
+
+
+def test_looks_at_short_texts_promise_nothing_about_long_ones() -> None:
+    facts = Facts("")
+    rounding: Rounding = lambda n, _i, _t: 0.0  # noqa: E731
+    short = Made(rounding, facts=facts, n_ctx=128)
+    short.idle()
+    assert short.holds is True
+    long = Made(rounding, facts=facts, n_ctx=4096)
+    assert long.holds is None
+    for i in range(20):  # short chats
+        long.context.clear()
+        long.context.feed(list(range(60 + i)), 0)
+        assert long.promise.slice()
+    assert long.holds is None
+    long.context.clear()
+    long.idle()
+    assert long.holds is True
+
+
+def test_what_is_far_into_the_context_is_looked_at() -> None:
+    """From 512 cells on this model's single tokens take another kernel."""
+    made = Made(n_ctx=2048)
+    made.model.rounding = lambda n, _i, _t: 0.1 * (n == 1 and made.model.n_past > 512)
+    made.idle()
+    assert made.holds is False
+
+
+def test_no_more_text_is_put_in_front_than_there_is_time_for() -> None:
+    made = Made(n_ctx=4096)
+    made.promise._evidence.add(made.context.widths, 1, 1, {})
+    made.promise.look_at_a_text(until=0.0)
+    assert max(made.model.widths) < PIECE  # nothing was prefilled
+
+
+def test_equality_has_a_basis() -> None:
+    bases = {
+        Made().promise.sameness.basis,
+        Made(is_exact=True).promise.sameness.basis,
+        exact(lambda n, _i, _t: 0.1 * (n == 1)).promise.sameness.basis,
+    }
+    assert len(bases) == 3
+    assert Made().promise.sameness.basis in bases
+
+
+def test_a_model_without_speculation_has_nothing_to_differ_from() -> None:
+    made = Made()
+    made.model.can_rollback = False
+    assert "without speculation" in made.words
+    assert not made.promise.slice()
+
+
+def test_other_widths_of_exact_mode_are_told_once() -> None:
+    is_met = False
+    made = exact(lambda n, _i, _t: 0.5 * (is_met and n % 4 != 0))
+    assert made.promise.take_news() == ()
+    is_met = True
+    made.context.feed(list(range(200)), 0)
+    made.idle()
+    (news,) = made.promise.take_news()
+    assert "Single tokens are decoded as" in news or "Drafts end at" in news
+    assert "the time of one" not in news  # nobody has measured it
+    assert made.promise.take_news() == ()
 
 
 def test_what_was_seen_is_not_looked_at_again() -> None:
@@ -225,7 +292,6 @@ def test_a_cheap_padding_is_taken_by_itself() -> None:
         costs.add(width, 0, 0.01 * (1 + width / 200))
     made = Made(by_fours, costs=costs)
     made.idle()
-    made.live(2)
     assert made.context.widths == (4, 4, 60)
     assert made.holds is True
     made.costs.__init__()  # type: ignore[misc]  # what padded steps cost is not known at once
@@ -280,6 +346,8 @@ def test_one_row_in_thousands_withdraws_the_promise(is_exact: bool) -> None:
         made.context.clear()
         made.context.feed(list(range(200 - n, 200)), 0)
         made.idle()
+    made.context.clear()
+    made.idle()
     assert made.holds is is_exact
     assert made.context.widths == ((4, 4, 60) if is_exact else BatchWidths())
 
@@ -328,9 +396,9 @@ def test_words_promise_no_more_than_is_known(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(promise_module, "LIMIT_S", 0.0)
     is_met = False
     made = exact(lambda n, _i, t: 0.5 * (is_met and n % 4 != 0))
-    assert "as far as was looked" in made.words
+    assert "as far as was looked." in made.words
     made.idle()
-    assert "as far as was looked" not in made.words
+    assert "as far as was looked (" in made.words
     is_met = True
     made.context.feed(list(range(200)), 0)
     while made.promise.slice():
@@ -339,3 +407,14 @@ def test_words_promise_no_more_than_is_known(monkeypatch: pytest.MonkeyPatch) ->
     made.promise.settle()
     assert made.context.widths != BatchWidths()
     assert "as far as was looked" in made.words
+
+
+def test_only_own_kernels_are_sure_without_a_look() -> None:
+    made = Made()
+    made.model.computes_here = True
+    for kinds, holds in ((("own", "stock"), None), (("own", "own"), True)):
+        uses = tuple(KernelUse(f"q{i}", by) for i, by in enumerate(kinds))  # type: ignore[arg-type]
+        made.model.info = replace(made.model.info, kernels=uses)
+        assert made.holds is holds
+    assert "as if it were alone" in made.words
+    assert "as far as" not in made.words

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_right
 
 from paceline.engine.control.costs import MAX_WIDTH
 from paceline.engine.facts import Facts
@@ -22,6 +23,10 @@ _LEAST_ROOM = 4
 """From the lowest to the highest width, so that at least so much can be drafted."""
 _ANY = 8
 """The width of every batch where no two widths agree."""
+FAR = (0, 256, 512, 1100)
+"""Tokens in the context from which on other kernels may compute: llama.cpp's attention divides a
+single query among threads from 256 or 512 cells on. Looks are counted apart from each on."""
+_WORST = 1e9  # in place of a difference that is no number
 _BASES = ((1, 1), (2, 1), (4, 4), (8, 8), (16, 16), (_ANY, 0))
 """Lowest width and multiple, the cheapest first; 0: that width alone."""
 
@@ -54,25 +59,21 @@ class Evidence:
             n_cells: Tokens in the context by then.
             found: The pairs that differed, and by how much.
         """
-        counts = self._looks.setdefault(widths, [0, 0, 0])
-        counts[0] += 1
-        counts[1] += n_rows
-        counts[2] = max(counts[2], n_cells)
+        counts = self._looks.setdefault(widths, [0] * (1 + len(FAR)))
+        counts[0] += n_rows
+        counts[bisect_right(FAR, n_cells)] += 1
         for pair, difference in found.items():
-            self.apart[pair] = max(difference, self.apart.get(pair, 0.0))
+            is_number = math.isfinite(difference)
+            self.apart[pair] = max(self.apart.get(pair, 0.0), difference if is_number else _WORST)
         self._write()
 
-    def n_looks(self, widths: BatchWidths) -> int:
-        """Return how often widths were looked at."""
-        return self._looks.get(widths, (0, 0, 0))[0]
+    def looks(self, widths: BatchWidths) -> list[int]:
+        """Return how often widths were looked at, from each of `FAR` tokens on to the next."""
+        return self._looks.get(widths, [0] * (1 + len(FAR)))[1:]
 
     def n_rows(self, widths: BatchWidths) -> int:
         """Return how many rows were compared at these widths."""
-        return self._looks.get(widths, (0, 0, 0))[1]
-
-    def n_cells(self, widths: BatchWidths) -> int:
-        """Return the most tokens that were in the context."""
-        return self._looks.get(widths, (0, 0, 0))[2]
+        return self._looks.get(widths, [0])[0]
 
     @property
     def difference(self) -> float | None:
@@ -116,13 +117,14 @@ class Evidence:
             data = json.loads(str(fact))
             apart = {_pair(a, b): float(d) for a, b, d in data["apart"]}
             looks = {
-                BatchWidths(*(_count(n, MAX_WIDTH) for n in found[:3])): [
-                    _count(n) for n in found[3:6]
+                BatchWidths(*(_count(n, MAX_WIDTH) for n in (low, multiple, high))): [
+                    _count(n) for n in counts
                 ]
-                for found in data["looks"]
+                for (low, multiple, high), counts in data["looks"]
             }
-            if all(math.isfinite(d) and d >= 0 for d in apart.values()) and all(
-                w.multiple and w.lowest and len(counts) == 3 for w, counts in looks.items()
+            if all(0 <= d <= _WORST for d in apart.values()) and all(
+                w.multiple and w.lowest and len(counts) == 1 + len(FAR)
+                for w, counts in looks.items()
             ):
                 self.apart, self._looks = apart, looks
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
@@ -131,7 +133,7 @@ class Evidence:
     def _write(self) -> None:
         data = {
             "apart": [[*pair, difference] for pair, difference in self.apart.items()],
-            "looks": [[*widths, *counts] for widths, counts in self._looks.items()],
+            "looks": [[[*widths], counts] for widths, counts in self._looks.items()],
         }
         self._facts.put(self._name, json.dumps(data))
 

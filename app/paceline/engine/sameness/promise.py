@@ -15,16 +15,19 @@ are taken only where a plain step costs next to nothing more.
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
 
 from paceline.engine.control.costs import MAX_WIDTH, VerifyCosts
 from paceline.engine.facts import Facts
+from paceline.engine.own_kernels import processor
 from paceline.engine.prefix import CachedContext
 from paceline.engine.sameness import words
-from paceline.engine.sameness.evidence import Evidence
+from paceline.engine.sameness.evidence import FAR, Evidence
 from paceline.engine.sameness.look import N_FEW, look, n_tokens_of, ways_of_look
 from paceline.engine.sameness.sample_text import sample_tokens
 from paceline.engine.sameness.widths import BatchWidths
@@ -32,10 +35,9 @@ from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryErro
 from paceline.figures import Sameness
 
 ENOUGH = 8
-"""Looks, each at another place, from which on it is said that rows agree."""
-PLACES = (0, 300, 40, 700, 130, 1100, 520, 1500)
-"""Tokens in front of what is looked at where the context holds none; several threads divide the
-attention of a single query from 256 or 512 cells on."""
+"""Looks, each at another place, from which on it is said that rows agree; and at least one in
+each part of the context (`evidence.FAR`) that is not shorter than `_PART`."""
+_PART = 100
 IDLE_S = 10.0
 """Seconds that a load spends on looks at texts of its own."""
 LIMIT_S = 15.0
@@ -45,6 +47,7 @@ CHEAP = 1.05
 PIECE = 128
 """Tokens per piece of a prefill in exact mode. Shorter ones leave less to compute anew after a
 reply, longer ones suit GPUs; 64 to 512 were equally fast on a CPU (0.95 to 1.04 of 512)."""
+_STRIDE = 37
 _ROOMY = 16  # the widest batch of a choice that takes no draft of a usual length away
 _N_TIMED = 3
 
@@ -75,9 +78,11 @@ class Promise:
         self._costs = costs
         self._is_exact = is_exact and context.model.can_rollback
         self._clock = clock
-        self._evidence = Evidence(facts, context.model.facts_key)
+        self._key = f"{context.model.facts_key}|{processor()}"
+        self._evidence = Evidence(facts, self._key)
         self._is_possible = True
-        self._cost = 1.0
+        self._cost: float | None = None
+        self._news: tuple[str, ...] = ()
         self._looked_at = 0
         self._spent_s = 0.0
         self._has_failed = False
@@ -92,16 +97,36 @@ class Promise:
         """What is known by now."""
         evidence, widths = self._evidence, self._context.widths
         return Sameness(
-            self._holds, evidence.n_rows(widths), evidence.difference, self._is_exact, self._words
+            self._holds,
+            evidence.n_rows(widths),
+            evidence.difference,
+            self._is_exact,
+            self._words,
+            self._basis,
         )
+
+    @property
+    def _basis(self) -> str:
+        widths = "-".join(map(str, self._context.widths))
+        text = f"{self._key}|{widths}|{'exact' if self._is_exact else 'usual'}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
     def _holds(self) -> bool | None:
         widths = self._context.widths
         if not self._is_possible or self._evidence.refutes(widths):
             return False
-        is_known = self._is_constructed or self._evidence.n_looks(widths) >= ENOUGH
-        return True if is_known else None
+        return True if self._is_constructed or self._has_enough(widths) else None
+
+    def _has_enough(self, widths: BatchWidths) -> bool:
+        """Whether there were looks enough to say that rows agree, in all of the context."""
+        looks = self._evidence.looks(widths)
+        return sum(looks) >= ENOUGH and all(looks[part] for part in self._parts)
+
+    @property
+    def _parts(self) -> list[int]:
+        """The parts of the context, by the indexes of `FAR`, that it is long enough for."""
+        return [i for i, n in enumerate(FAR) if n + _PART < self._context.model.n_ctx]
 
     @property
     def _is_constructed(self) -> bool:
@@ -119,9 +144,16 @@ class Promise:
         if self._is_exact:
             return words.exact(
                 widths, evidence.n_rows(widths), self._cost, PIECE,
-                holds=self._holds, is_possible=self._is_possible,
+                holds=self._holds, is_sure=self._is_constructed, is_possible=self._is_possible,
             )  # fmt: skip
-        return words.usual(evidence.n_rows(widths), evidence.difference, holds=self._holds)
+        if not self._context.model.can_rollback:
+            return words.PLAINLY
+        return words.usual(
+            evidence.n_rows(widths),
+            evidence.difference,
+            holds=self._holds,
+            is_sure=self._is_constructed,
+        )
 
     # ------------------------------------------------------------------------------ the choice
 
@@ -133,7 +165,16 @@ class Promise:
         """
         before = self._context.widths
         self._context.widths = self._choice()
-        return self._context.widths != before
+        has_changed = self._context.widths != before
+        if has_changed and self._is_exact:
+            self._cost = None  # until the next load
+            self._news = (self._words,)
+        return has_changed
+
+    def take_news(self) -> tuple[str, ...]:
+        """Return what the next reply has to say, once: that exact mode took other widths."""
+        news, self._news = self._news, ()
+        return news
 
     def _choice(self) -> BatchWidths:
         choices = self._choices
@@ -143,8 +184,7 @@ class Promise:
         for widths in choices:
             if widths == self._unpadded:
                 return widths
-            is_known = self._evidence.n_looks(widths) >= ENOUGH
-            if is_known and widths.highest >= _ROOMY and self._is_cheap(widths):
+            if self._has_enough(widths) and widths.highest >= _ROOMY and self._is_cheap(widths):
                 return widths
         return self._unpadded
 
@@ -190,9 +230,9 @@ class Promise:
         while (
             not self._is_constructed
             and self._is_possible
-            and self._evidence.n_looks(self._context.widths) < ENOUGH
+            and not self._has_enough(self._context.widths)
             and self._clock() - began < LIMIT_S
-            and self.look_at_a_text()
+            and self.look_at_a_text(began + LIMIT_S)
         ):
             self.settle()
         self._time()
@@ -212,8 +252,8 @@ class Promise:
         try:
             if context.tokens:
                 return self._look_here()
-            is_wanted = self._evidence.n_looks(self._goal) < ENOUGH and self._spent_s < IDLE_S
-            return is_wanted and self.look_at_a_text()
+            is_wanted = not self._has_enough(self._goal) and self._spent_s < IDLE_S
+            return is_wanted and self.look_at_a_text(began + IDLE_S)
         except CancelledError:
             return True
         except ComputeFailedError:
@@ -236,28 +276,40 @@ class Promise:
         self._looked_at = n_held
         return has_looked
 
-    def look_at_a_text(self) -> bool:
-        """Look behind as much of a text as this look's turn says; leaves an empty context."""
-        context, number = self._context, self._evidence.n_looks(self._goal)
-        n_before = PLACES[number % len(PLACES)]
-        most = context.model.n_ctx - 2 * self._goal.highest - N_FEW
-        n_before = max(min(n_before, most), 0)
+    def look_at_a_text(self, until: float = math.inf) -> bool:
+        """Look where the context was looked at least, behind a text; leaves an empty context.
+
+        Args:
+            until: By the clock, when no more of the text is put in front.
+
+        Returns:
+            Whether there was room for it.
+        """
+        context, looks = self._context, self._evidence.looks(self._goal)
+        number = sum(looks)
+        part = min(self._parts, key=looks.__getitem__, default=0)
+        n_before = FAR[part] + number * _STRIDE % _PART
+        n_before = max(min(n_before, context.model.n_ctx - 2 * self._goal.highest), 0)
         text = sample_tokens(context.model.vocab, n_before + self._goal.highest + N_FEW, number)
         try:
             for done in range(0, n_before, PIECE):
+                if self._clock() > until:
+                    break
                 context.feed(text[done : min(done + PIECE, n_before)], 0)
-            return self._look(text[n_before:])
+            return self._look(text[len(context.tokens) :])
         finally:
             context.clear()
 
     def _look(self, text: Sequence[int]) -> bool:
         """Look behind what the context holds, at the last tokens of a text; False: no room."""
         context, goal = self._context, self._goal
-        ways = ways_of_look(goal, self._evidence.n_looks(goal))
+        room = (context.model.n_ctx - len(context.tokens)) // 2
+        if room < max(N_FEW, goal.lowest):
+            return False
+        narrower = goal._replace(highest=min(room - room % goal.multiple, goal.highest))
+        ways = ways_of_look(narrower, sum(self._evidence.looks(goal)))
         n_tokens = n_tokens_of(ways)
         n_cells = len(context.tokens) + n_tokens
-        if n_cells + max(way.width for way in ways) > context.model.n_ctx:
-            return False
         tokens = [*text[-n_tokens:]]
         tokens += sample_tokens(context.model.vocab, n_tokens - len(tokens), 0)
         n_rows, found = look(context, ways, tokens)
@@ -269,7 +321,7 @@ class Promise:
     def _time(self) -> None:
         """See what a plain step costs at the widths in use."""
         context, widths = self._context, self._context.widths
-        self._cost = 1.0
+        self._news = ()  # the load says it
         if widths.lowest == 1:
             return
         token = sample_tokens(context.model.vocab, 1, 0)

@@ -69,28 +69,32 @@ def _different(result: Differs) -> SamenessWords:
 
 def _explanation(result: Differs) -> str:
     """Why a difference that no promise excludes can be."""
-    if result.reused is not None and result.reused[0] != result.reused[1]:
-        return _tr(
-            "Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other "
-            "batches can differ by rounding. Exact mode (in the loading settings) avoids that."
-        ).format(*result.reused)
+    cure = _tr("Exact mode (in the loading settings) avoids that.")
     most = result.logit_difference
-    if most is None:
-        return _tr(
-            "How far logits depend on the width of a batch was not measured here. Exact mode (in "
-            "the loading settings) keeps to widths that agree."
-        )
+    if result.is_exact:
+        words = _tr("Was the reply made with other settings or kernels, or not in exact mode?")
+    elif result.reused is not None and result.reused[0] != result.reused[1]:
+        words = _tr(
+            "Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other "
+            "batches can differ by rounding."
+        ).format(*result.reused)
+        words = f"{words} {cure}"
+    elif most is None:
+        words = _tr("How far logits depend on the width of a batch was not looked at here yet.")
+        words = f"{words} {cure}"
     # Each of the two logits that are compared may be off by so much.
-    if result.margin is not None and result.margin <= 2 * most:
-        return _tr(
+    elif most > 0 and result.margin is not None and result.margin <= 2 * most:
+        words = _tr(
             "That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} "
-            "here. Exact mode (in the loading settings) keeps to widths that agree."
+            "here."
         ).format(most)
-    return _tr(
-        "That is more than rounding was seen to do here: between batch widths a logit differed by "
-        "up to {:.2g}. Was the pair loaded with other kernels, threads, devices or cache types "
-        "then?"
-    ).format(most)
+        words = f"{words} {cure}"
+    else:
+        words = _tr(
+            "Rounding was not seen to do so much here (up to {:.2g} in a logit). Was the reply "
+            "made with other kernels, threads, devices or cache types?"
+        ).format(most)
+    return words
 
 
 def _quoted(text: str) -> str:

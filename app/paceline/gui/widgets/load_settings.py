@@ -58,7 +58,7 @@ class LoadSettings(FoldCard):
                 "The same text with any strategy and whatever was in the context before, on this "
                 "machine. Prompts are prefilled in fixed pieces, and where the processor or GPU "
                 "computes narrow batches in another way, single tokens are decoded in wider ones, "
-                "which costs speed; a note says how much after loading. Off: what is said below."
+                "which costs speed; a note says how much after loading."
             )
         )
         self.sameness = self._small_label("")
