@@ -33,6 +33,9 @@ class Recorder:
         """What was told, without the changes of the list."""
         return [name for name, _ in self.calls if name != "list"]
 
+    def sameness_changed(self, state: PairState) -> None:
+        """Nothing is loaded or lost by it."""
+
     def pair_changed(self, state: PairState) -> None:
         self.states.append(state.status)
 

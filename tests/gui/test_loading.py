@@ -16,6 +16,8 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     LoadProgressed,
+    Sameness,
+    SamenessChanged,
 )
 from paceline.settings import load_settings
 
@@ -54,6 +56,25 @@ def test_exact_and_the_lookup_cache_take_effect_with_reload(
     loading.reload_button.click()
     assert client.last(LoadPair).lookup_cache == ""
     assert client.last(LoadPair).exact
+
+
+def test_what_idle_time_finds_out_is_shown_without_a_second_warning(
+    program: Program, client: FakeClient
+) -> None:
+    window, loading = program.window, program.window.panel.loading
+    assert loading.sameness.isHidden()
+    loading.reload_button.click()
+    client.finish_load("A note.")
+    told: list[object] = []
+    program.pair.changed.connect(told.append)
+    client.emit(SamenessChanged(Sameness(None, 0, None, False, "Not known yet.")))  # noqa: FBT003
+    client.emit(SamenessChanged(Sameness(False, 36, 0.5, False, "Rows differ.")))  # noqa: FBT003
+    assert not told, "the pair is the same, and its notes were read"
+    assert not loading.sameness.isHidden()
+    assert loading.sameness.text() == "Rows differ."
+    assert window.model_bar.toolTip() == "A note.\nRows differ."
+    loading.reload_button.click()
+    assert loading.sameness.isHidden()
 
 
 def test_another_target_keeps_exact_but_not_the_old_vocabularys_cache(

@@ -86,6 +86,9 @@ class PairListener(Protocol):
     def pair_changed(self, state: PairState) -> None:
         """Something about the pair is different."""
 
+    def sameness_changed(self, state: PairState) -> None:
+        """More is known of the loaded pair's texts; nothing else is different."""
+
     def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
         """A load failed; with `falls_back` the pair that worked last is being loaded again."""
 
@@ -191,7 +194,9 @@ class PairLoader:
         """Take an event about loading; those of an older request are dropped."""
         if isinstance(event, SamenessChanged):
             if self._state.status == "ready":
-                self._set(replace(self._state, sameness=event.sameness))
+                self._state = replace(self._state, sameness=event.sameness)
+                if self._listener is not None:
+                    self._listener.sameness_changed(self._state)
             return
         self._held = None  # the first thing that a load does is to free what was there
         if isinstance(event, EngineDied):

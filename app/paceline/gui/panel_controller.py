@@ -77,6 +77,7 @@ class PanelController(QObject):
         panel.sections_changed.connect(self.settings_changed)
         panel.advice.applied.connect(self._on_advice)
         pair.changed.connect(self._on_pair_changed)
+        pair.sameness_found.connect(self._on_sameness_found)
         signals.tuned.connect(self._on_tuned)
         signals.described.connect(self._on_described)
         signals.died.connect(self._on_died)
@@ -203,6 +204,10 @@ class PanelController(QObject):
         self._notifications.error(
             death.reason, death.hint, action=RELOAD, text=self.tr("Start it again")
         )
+
+    @Slot(object)
+    def _on_sameness_found(self, state: PairState) -> None:
+        self._panel.loading.show_sameness(state.sameness)
 
     @Slot(object)
     def _on_pair_changed(self, state: PairState) -> None:

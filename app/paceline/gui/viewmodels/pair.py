@@ -18,6 +18,8 @@ class PairModel(QObject):
 
     changed = Signal(object)
     """PairState"""
+    sameness_found = Signal(object)
+    """PairState, in which `sameness` alone is new"""
     failed = Signal(object, bool)
     """LoadFailed, and whether the pair that worked last is being loaded again"""
 
@@ -53,6 +55,11 @@ class PairModel(QObject):
             self._learn_name(state.target, state.pair.target)
             self._learn_name(state.draft, state.pair.draft)
         self.changed.emit(state)
+
+    def sameness_changed(self, state: PairState) -> None:
+        """Keep and pass on."""
+        self._state = state
+        self.sameness_found.emit(state)
 
     def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
         """Pass on."""

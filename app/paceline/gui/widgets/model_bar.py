@@ -45,6 +45,7 @@ class ModelBar(QPushButton):
         self.setToolTip(self.tr("Choose the models"))
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         model.changed.connect(self._show_state)
+        model.sameness_found.connect(self._show_state)
         self._show_state()
 
     def set_arrow(self, arrow: QIcon) -> None:
