@@ -67,8 +67,8 @@ def test_what_idle_time_finds_out_is_shown_without_a_second_warning(
     client.finish_load("A note.")
     told: list[object] = []
     program.pair.changed.connect(told.append)
-    client.emit(SamenessChanged(Sameness(None, 0, None, False, "Not known yet.")))  # noqa: FBT003
-    client.emit(SamenessChanged(Sameness(False, 36, 0.5, False, "Rows differ.")))  # noqa: FBT003
+    client.emit(SamenessChanged(Sameness(None, 0, None, False, "Not known yet.")))
+    client.emit(SamenessChanged(Sameness(False, 36, 0.5, False, "Rows differ.")))
     assert not told, "the pair is the same, and its notes were read"
     assert not loading.sameness.isHidden()
     assert loading.sameness.text() == "Rows differ."
