@@ -13,6 +13,7 @@ import pytest
 import real_models
 from integration.engine import GREEDY, WARM, Engine
 from paceline import kernel_files
+from paceline.engine.sameness import promise
 
 PROMPTS = (
     "Write this list again in capital letters: red, green, blue, yellow, red, green, blue, black.",
@@ -25,6 +26,12 @@ STRATEGIES = ("suffix:min_match=1:p_min=0", "ngram-simple", "auto")
 @pytest.fixture(scope="module")
 def model() -> Path:
     return real_models.path_or_skip("smollm2-135m", "q4_k_m")
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promise, "IDLE_S", 2.0)
+    monkeypatch.setattr(promise, "LIMIT_S", 5.0)
 
 
 @pytest.fixture
