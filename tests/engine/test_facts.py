@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paceline.engine import facts as facts_module
 from paceline.engine.facts import Facts
 
 FACTS = st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
@@ -148,3 +149,39 @@ def test_a_reader_never_sees_half_a_file(folder: Path, monkeypatch: pytest.Monke
     facts.put("new", 2)
     assert seen == [{"old": 1}, {"old": 1}]
     assert written(folder) == {"old": 1, "new": 2}
+
+
+def test_two_programs_keep_each_others_facts(tmp_path: Path) -> None:
+    window, command = Facts(str(tmp_path)), Facts(str(tmp_path))
+    window.put("rows|m", "apart")
+    command.put("threads|m", 3)
+    assert command.get("rows|m") == "apart"
+    window.forget("threads|")
+    command.put("costs|m", "{}")
+    assert Facts(str(tmp_path)).below("") == {"rows|m": "apart", "costs|m": "{}"}
+
+
+def test_facts_that_could_not_be_written_are_not_lost_to_a_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file in the folder's place", "utf-8")
+    facts = Facts(str(tmp_path / "cache"))
+    facts.put("a", 1)
+    facts.put("b", 2)
+    assert facts.below("") == {"a": 1, "b": 2}
+
+
+def test_facts_that_could_not_be_written_outlive_those_that_are_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = Facts(str(folder))
+    facts.put("a", 1)
+    monkeypatch.setattr(facts_module, "write_whole", full)
+    facts.put("b", 2)
+    facts.put("c", 3)
+    assert facts.below("") == {"a": 1, "b": 2, "c": 3}
+    monkeypatch.undo()
+    facts.put("d", 4)
+    assert Facts(str(folder)).below("") == {"a": 1, "b": 2, "c": 3, "d": 4}
+
+
+def full(path: Path, content: bytes) -> None:
+    raise OSError(28, "No space left on device")

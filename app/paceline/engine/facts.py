@@ -17,18 +17,15 @@ Fact = bool | int | float | str
 
 
 class Facts:
-    """Read once, written at every change. An empty folder name keeps the facts in memory only."""
+    """Read at the beginning and before every change, so that two programs may note theirs.
+
+    An empty folder name keeps the facts in memory only.
+    """
 
     def __init__(self, cache_dir: str) -> None:
         self._path = Path(cache_dir) / "facts.json" if cache_dir else None
-        self._facts: dict[str, Fact] = {}
-        if self._path is not None:
-            with contextlib.suppress(OSError, ValueError, RecursionError):
-                data = json.loads(self._path.read_text("utf-8"))
-                if isinstance(data, dict):
-                    self._facts = {
-                        str(k): v for k, v in data.items() if isinstance(v, (bool, int, float, str))
-                    }
+        self._unsaved: dict[str, Fact] = {}
+        self._facts = self._read() or {}
 
     def get(self, key: str) -> Fact | None:
         """Return a fact; None when it was never measured."""
@@ -40,16 +37,36 @@ class Facts:
 
     def put(self, key: str, fact: Fact) -> None:
         """Keep a fact."""
-        self._facts[key] = fact
+        self._take_over()
+        self._facts[key] = self._unsaved[key] = fact
         self._save()
 
     def forget(self, prefix: str) -> None:
         """Drop the facts whose keys begin so."""
+        self._take_over()
         found = self.below(prefix)
         for key in found:
             del self._facts[key]
+            self._unsaved.pop(key, None)
         if found:
             self._save()
+
+    def _take_over(self) -> None:
+        """Take what others have noted or forgotten meanwhile; nothing where it cannot be read."""
+        found = self._read()
+        if found is not None:
+            self._facts = {**found, **self._unsaved}
+
+    def _read(self) -> dict[str, Fact] | None:
+        if self._path is None:
+            return None
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            data = json.loads(self._path.read_text("utf-8"))
+            if isinstance(data, dict):
+                return {
+                    str(k): v for k, v in data.items() if isinstance(v, (bool, int, float, str))
+                }
+        return None
 
     def _save(self) -> None:
         if self._path is None:
@@ -58,3 +75,4 @@ class Facts:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             text = json.dumps(self._facts, indent=1, sort_keys=True)
             write_whole(self._path, text.encode())
+            self._unsaved.clear()
