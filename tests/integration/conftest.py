@@ -1,0 +1,14 @@
+"""What the tests on real weights have in common."""
+
+from __future__ import annotations
+
+import pytest
+
+from paceline.engine.sameness import promise
+
+
+@pytest.fixture(autouse=True)
+def _short_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare rows for a short time only: beside other tests, a look takes seconds."""
+    monkeypatch.setattr(promise, "LIMIT_S", 4.0)
+    monkeypatch.setattr(promise, "IDLE_S", 2.0)
