@@ -2,8 +2,8 @@
 
 Beside what was promised: rows of logits that depend on the width of their batch, and replies that
 are not those of plain decoding. Every target is loaded with each choice of kernels, threads and
-mode. Rows are compared at texts of up to 1,500 tokens (`engine/sameness/promise.py`), at the widths
-in use. Replies are two turns of a chat: the shipped prompts, behind more or less other text, at
+mode. Rows are compared at texts of up to 1,200 tokens (`engine/sameness/promise.py`), at the widths
+in use. Replies are two turns of a chat: the shipped prompts, after more or less other text, at
 temperature 0 and 0.8, once without drafts and once by each strategy, in a context that was
 emptied; the second turn is looked at where the first one is the same. A reply counts where drafts
 were accepted and rejected in it. The price is the time of all drafted replies over that in default
@@ -34,6 +34,7 @@ from paceline.messages import (
 )
 
 STRATEGIES = ("suffix", "ngram-simple", "auto")
+MODES = ("default", "exact")
 BEFORE = (0, 300, 900, 1200)
 """Tokens of other text in front of a prompt."""
 _AGAIN = "Say that again in one sentence."
@@ -44,7 +45,7 @@ class Result:
     """What was found with one target, loaded one way.
 
     Attributes:
-        promised: `Sameness.holds` behind the looks.
+        promised: `Sameness.holds` after the looks.
         n_rows: Rows that were compared at the widths in use.
         n_replies: Drafted replies in which drafts were accepted and rejected.
         n_other: How many of them were not what plain decoding gives.
@@ -112,7 +113,7 @@ def measure(result: Result, pair: Pair, args: argparse.Namespace) -> None:
     sameness = promise.sameness
     result.promised, result.n_rows = sameness.holds, sameness.n_rows
     result.difference = sameness.difference
-    result.widths = "-".join(map(str, pair.loaded.target.widths))
+    result.widths = str(pair.loaded.target.widths)
 
 
 def _turns(
@@ -164,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--draft", type=Path)
     parser.add_argument("--kernels", nargs="+", default=["own", "stock"])
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--modes", nargs="+", choices=["default", "exact"])
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
     parser.add_argument("--strategies", nargs="+", default=list(STRATEGIES))
     parser.add_argument("--prompts", type=int, default=30)
     parser.add_argument("--tokens", type=int, default=200)
@@ -177,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for kernels in args.kernels:
             for threads in args.threads:
                 usual: Result | None = None
-                for mode in args.modes or ("default", "exact"):
+                for mode in args.modes:
                     result = Result(target.stem, kernels, threads, mode)
                     wish: KernelWish = kernels
                     params = [

@@ -121,7 +121,6 @@ class _Run:
     found: list[int]
     found_ends: list[int]
     made_with: TurnStats | None
-    n_reused: int | None
     diverged: TextDiverged | None = None
     cancelled: str = ""
 
@@ -213,10 +212,9 @@ class SamenessCheck:
         traces = [trace for step in record.steps for trace in step.tokens]
         tokens = tuple(trace.token for trace in traces)
         stats = record.stats
-        n_reused = stats.n_reused if stats is not None else None
         self._run = _Run(
             self._new_id(), record.message_id, tokens, text,
-            tuple(trace.text_end for trace in traces), [], [], stats, n_reused,
+            tuple(trace.text_end for trace in traces), [], [], stats,
         )  # fmt: skip
         was_cut_off = record.reason in (None, "cancelled", "context")
         command = StartTurn(
@@ -231,7 +229,7 @@ class SamenessCheck:
             expected=tokens,
         )
         self._listener.sameness_progressed(record.message_id, 0, len(tokens))
-        if n_reused == 0:
+        if stats is not None and stats.n_reused == 0:
             self._client.submit(_emptying(command, tokens[0]))
         self._client.submit(command)
         return True
@@ -311,7 +309,7 @@ class SamenessCheck:
             run.text[max(begin - _BEFORE_CHARS, 0) : begin],
             self._is_promised(run.made_with, end.stats),
             _most(run.made_with, end.stats),
-            None if run.n_reused is None else (run.n_reused, end.stats.n_reused),
+            None if run.made_with is None else (run.made_with.n_reused, end.stats.n_reused),
             self._is_exact,
         )
 

@@ -69,7 +69,7 @@ def add_draft_costs(costs: DraftCosts, token_s: float, backlog_s: float) -> None
 def _target_key(target: CachedContext) -> str:
     key = f"verify_costs|{target.model.facts_key}"
     if target.widths != BatchWidths():
-        key += "|w" + "-".join(map(str, target.widths))
+        key += f"|w{target.widths}"
     return key
 
 

@@ -7,7 +7,7 @@ logit moved. The two tokens' own logits are tried, those of the most likely toke
 borders of top-p and min-p depend most, and those next to the border of top-k.
 
 The other tokens are sorted once; where the moved one stands among them is a binary search, so that
-a vocabulary of 262k takes some hundredths of a second.
+a vocabulary of 262k takes about a tenth of a second.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ class _Moved:
         self._token, self._logit = int(tokens[place]), float(logits[place])
         self._tokens, self._logits = np.delete(tokens, place), np.delete(logits, place)
         self._top = float(logits[0])
+        self._falling = -self._logits  # ascending, for binary searches
         self._sums = np.exp(self._logits - self._top).cumsum()
         self._noise = 0.0
         self._best: NDArray[np.int64] | None = None
@@ -126,7 +127,7 @@ class _Moved:
             first = float(others[0])
             is_first = logit > first or (logit == first and self._token < int(self._tokens[0]))
             return self._token if is_first else int(self._tokens[0])
-        n_before = int(np.searchsorted(-others, -logit, side="left"))
+        n_before = int(np.searchsorted(self._falling, -logit, side="left"))
         n, is_in = self._truncated(logit, n_before)
         if not n:
             return self._token
@@ -154,6 +155,6 @@ class _Moved:
                 n = min(int(np.searchsorted(sums, enough - weight)) + 1, n)
         if params.min_p > 0:
             least = max(logit, float(others[0])) + math.log(params.min_p)
-            n = min(n, int(np.searchsorted(-others, -least, side="right")))
+            n = min(n, int(np.searchsorted(self._falling, -least, side="right")))
             is_in = is_in and logit >= least
         return n, is_in

@@ -43,7 +43,7 @@ class CachedContext:
         return self.model.n_ctx - self.widths.n_junk
 
     def feed(self, tokens: Sequence[int], n_rows: int, width: int = 0) -> Rows:
-        """Decode tokens behind what the context holds; see `LanguageModel.decode`.
+        """Decode tokens after what the context holds; see `LanguageModel.decode`.
 
         Args:
             tokens: At least one.

@@ -2,7 +2,7 @@
 
 A row that came out differently in batches of two widths sets these two apart for good; rows that
 were the same are counted. So no number of agreeing looks outweighs one that does not, and whether
-a choice of widths holds can be told for any choice, also for one that nobody thought of before.
+a choice of widths holds can be told for any choice, also for one that was never looked at.
 """
 
 from __future__ import annotations

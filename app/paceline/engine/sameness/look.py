@@ -68,7 +68,7 @@ def n_tokens_of(ways: Sequence[Way]) -> int:
 def look(
     context: CachedContext, ways: Sequence[Way], tokens: Sequence[int]
 ) -> tuple[int, dict[Pair, float]]:
-    """Decode tokens behind what the context holds, in each way, and take them back.
+    """Decode tokens after what the context holds, in each way, and take them back.
 
     Args:
         context: Has room for the tokens and one batch of the widest width; holds the same

@@ -43,7 +43,7 @@ IDLE_S = 10.0
 LIMIT_S = 15.0
 """Seconds that exact mode may take for them at load; the rest follows in idle time."""
 CHEAP = 1.05
-"""Plain steps that a padded one may cost where nobody has asked for exact mode."""
+"""Plain steps that a padded one may cost without exact mode."""
 PIECE = 128
 """Tokens per piece of a prefill in exact mode. Shorter ones leave less to compute anew after a
 reply, longer ones suit GPUs; 64 to 512 were equally fast on a CPU (0.95 to 1.04 of 512)."""
@@ -107,8 +107,8 @@ class Promise:
 
     @property
     def _basis(self) -> str:
-        widths = "-".join(map(str, self._context.widths))
-        text = f"{self._key}|{widths}|{'exact' if self._is_exact else 'usual'}"
+        mode = "exact" if self._is_exact else "usual"
+        text = f"{self._key}|{self._context.widths}|{mode}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
@@ -184,7 +184,7 @@ class Promise:
         for widths in choices:
             if widths == self._unpadded:
                 return widths
-            if self._has_enough(widths) and widths.highest >= _ROOMY and self._is_cheap(widths):
+            if self._has_enough(widths) and self._is_cheap(widths):
                 return widths
         return self._unpadded
 
@@ -198,6 +198,9 @@ class Promise:
         return BatchWidths(highest=min(self._context.model.max_rows, MAX_WIDTH))
 
     def _is_cheap(self, widths: BatchWidths) -> bool:
+        """Whether they take next to nothing away: neither time from plain steps nor from drafts."""
+        if widths.highest < _ROOMY:
+            return False
         if self._context.widths == widths:
             return True  # the costs are those of padded steps by now
         ratios = self._costs().ratios()
@@ -210,7 +213,7 @@ class Promise:
         if self._is_exact or not self._evidence.refutes(in_use):
             return in_use
         for widths in self._choices:
-            if widths.highest >= _ROOMY and self._is_cheap(widths):
+            if self._is_cheap(widths):
                 return widths
         return in_use  # how far apart they are is worth knowing, too
 
@@ -226,7 +229,6 @@ class Promise:
         if not self._is_exact:
             return
         began = self._clock()
-        self.settle()
         while (
             not self._is_constructed
             and self._is_possible
@@ -277,7 +279,7 @@ class Promise:
         return has_looked
 
     def look_at_a_text(self, until: float = math.inf) -> bool:
-        """Look where the context was looked at least, behind a text; leaves an empty context.
+        """Look in the part of the context with the fewest looks; leaves an empty context.
 
         Args:
             until: By the clock, when no more of the text is put in front.
@@ -301,7 +303,7 @@ class Promise:
             context.clear()
 
     def _look(self, text: Sequence[int]) -> bool:
-        """Look behind what the context holds, at the last tokens of a text; False: no room."""
+        """Look after what the context holds, at the last tokens of a text; False: no room."""
         context, goal = self._context, self._goal
         room = (context.model.n_ctx - len(context.tokens)) // 2
         if room < max(N_FEW, goal.lowest):
@@ -335,9 +337,7 @@ class Promise:
                     began = self._clock()
                     context.feed(token, 1)
                     taken.append(self._clock() - began)
-                seconds[used.lowest] = statistics.median(
-                    taken[1:]
-                )  # the first one rebuilds the graph
+                seconds[used.lowest] = statistics.median(taken[1:])
         finally:
             context.widths = widths
             context.clear()

@@ -24,6 +24,10 @@ class BatchWidths(NamedTuple):
             return n_tokens
         return max(-(-n_tokens // self.multiple) * self.multiple, self.lowest)
 
+    def __str__(self) -> str:
+        """Return the three numbers, as facts are named by them."""
+        return "-".join(map(str, self))
+
     @property
     def every(self) -> range:
         """All widths."""
