@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     result = Result(target.stem, kernels, threads, mode)
                     wish: KernelWish = kernels
                     params = [
-                        ModelParams(str(path), n_ctx=4096, n_threads=threads)
+                        ModelParams(str(path), n_threads=threads)
                         for path in (target, args.draft)
                         if path is not None
                     ]
