@@ -116,7 +116,7 @@ def compare(
             for _ in range(n_replies):
                 left = life.disturb(used)
                 prompt, strategy = life.next_prompt(left), rng.choice(STRATEGIES)
-                found = []
+                found, made_with = [], []
                 with load_pair(target, draft, **options) as fresh:
                     for pair in (used, fresh):
                         rows.clear()
@@ -125,7 +125,11 @@ def compare(
                             max_tokens=N_REPLY, seed=seed, ignore_eog=True,
                         )  # fmt: skip
                         found.append((reply.finish().tokens, tuple(rows)))
+                        assert reply.stats is not None
+                        made_with.append((reply.stats.basis, reply.stats.kernels))
                         assert len(rows) == len(found[-1][0])
+                if made_with[0] != made_with[1]:  # a busy machine proved some kernels in between
+                    continue
                 n += 1
                 n_other += found[0] != found[1]
                 if exact:
@@ -141,7 +145,8 @@ def test_a_reply_equals_that_of_a_fresh_context(
     n, n_other = compare(
         demo_pair, text, rows, tmp_path, exact=True, n_threads=n_threads, n_lives=2, n_replies=3
     )
-    assert (n, n_other) == (6, 0)
+    assert n_other == 0
+    assert n >= 3
 
 
 def test_without_exact_mode_logits_do_differ(
