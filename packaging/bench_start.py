@@ -9,11 +9,12 @@ measures with the real window on it, offscreen unless QT_QPA_PLATFORM says other
   of its own;
 * ``open``: from choosing a chat to its being painted, median and worst of many, ``open_longest``
   the same for one of 10,000 messages; ``settled`` until nothing near the view is left to build;
+* ``theme``: from a switch between light and dark to the window's being painted;
 * ``search``: from the moment at which the search is asked for, behind the pause that a typing
   person makes, to its hits being painted.
 
-The database may be kept for another run. Limits: 1,500, 150 and 50 ms; the exit code says whether
-all were kept.
+The database may be kept for another run. Limits: 1,500 ms for a start, 150 for a chat, 200 for a
+theme and 50 for a search; the exit code says whether all were kept.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
 
-LIMITS_MS = {"start": 1_500.0, "open": 150.0, "open_longest": 150.0, "search": 50.0}
-N_STARTS, N_OPENED, N_SEARCHES = 5, 200, 60
+LIMITS_MS = {"start": 1_500.0, "open": 150.0, "open_longest": 150.0, "theme": 200.0,
+             "search": 50.0}  # fmt: skip
+N_STARTS, N_OPENED, N_SEARCHES, N_THEMES = 5, 200, 60, 12
 SIZE = (1440, 900)
 CHATS = "chats.db"
 WORDS = ("file", "class", "the error", "return self", "def __init__", "import", "zip", "unicode")
@@ -120,7 +122,8 @@ def in_window(home: Path) -> dict[str, list[float]]:
         time.sleep(0.01)
     ids = sorted(summary.conversation_id for summary in program.session.summaries)
     longest, some = ids[0], random.Random(1).sample(ids[1:], min(N_OPENED, len(ids) - 1))
-    found: dict[str, list[float]] = {"open": [], "settled": [], "open_longest": [], "search": []}
+    found: dict[str, list[float]] = {"open": [], "settled": [], "open_longest": []}
+    found |= {"theme": [], "search": []}
     for conversation_id in some:
         shown, settled = opened(app, program, conversation_id)
         found["open"].append(shown)
@@ -128,6 +131,7 @@ def in_window(home: Path) -> dict[str, list[float]]:
     for _ in range(5):
         found["open_longest"].append(opened(app, program, longest)[0])
         opened(app, program, some[0])
+    found["theme"] = [themed(app, program) for _ in range(N_THEMES)]
     drawn = random.Random(2)
     for number in range(N_SEARCHES):
         words = WORDS[number % len(WORDS)] if number % 2 else drawn.choice(WORDS)[:4]
@@ -149,6 +153,18 @@ def opened(app: QApplication, program: Program, conversation_id: str) -> tuple[f
         app.processEvents()
     settled = perf_counter() - began
     return 1000 * shown, 1000 * settled
+
+
+def themed(app: QApplication, program: Program) -> float:
+    """Milliseconds until the window is painted in the other theme; leaves it alone a while."""
+    began = perf_counter()
+    program.window.actions_.flip_theme.trigger()
+    app.processEvents()
+    ms = 1000 * (perf_counter() - began)
+    while perf_counter() - began < 1.0:  # what was thrown away is made ready again
+        app.processEvents()
+        time.sleep(0.005)
+    return ms
 
 
 def searched(app: QApplication, program: Program, words: str) -> float:

@@ -145,6 +145,7 @@ class Appearance(QObject):
 
     @Slot()
     def _on_resize(self) -> None:
+        self.themes.changing.emit()
         self.themes.changed.emit(self.themes.current)  # who keeps a font asks for it again
 
     @Slot(object)

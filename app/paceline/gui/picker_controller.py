@@ -214,8 +214,6 @@ class PickerController(QObject):
         if self.dialog is not None:
             self.dialog.set_theme(theme, self._icons)
             self._pane.set_theme(theme)
-        elif self._builder.discard():
-            self._builder.prepare()
 
     # ------------------------------------------------------------------------------- what is picked
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
+from shiboken6 import delete
 
 from paceline.errors import UserError
 from paceline.gui.viewmodels.recommended import RecommendedPairs
@@ -84,6 +85,7 @@ class PickerBuilder(QObject):
         self._next = QTimer(self)
         self._next.setSingleShot(True)
         self._next.timeout.connect(self._on_time)
+        themes.changing.connect(self._on_changing)
 
     @property
     def is_ready(self) -> bool:
@@ -112,8 +114,8 @@ class PickerBuilder(QObject):
         was_wanted = self._next.isActive() or self._parts is not None
         self._next.stop()
         self._parts = self._steps = None
-        for each in self._made:  # in this order, and not whenever Python finds the time
-            each.deleteLater()
+        for each in self._made:  # in this order, and now: a style sheet visits what still exists
+            delete(each)
         self._made.clear()
         return was_wanted
 
@@ -156,6 +158,12 @@ class PickerBuilder(QObject):
         yield None
         dialog.ensurePolished()
         yield PickerParts(dialog, installed, recommended, pairs, hub, pane)
+
+    @Slot()
+    def _on_changing(self) -> None:
+        """Build anew later: to dress all of it would take longer than to dress the window."""
+        if self.discard():
+            self.prepare()
 
     @Slot()
     def _on_time(self) -> None:

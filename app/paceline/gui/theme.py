@@ -101,6 +101,8 @@ MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Noto Sa
 class ThemeController(QObject):
     """Which theme is in force: the desktop's, or the one that the user chose."""
 
+    changing = Signal()
+    """Another theme, or another size of text, is about to be told."""
     changed = Signal(object)
 
     def __init__(self, mode: ThemeMode = "system", parent: QObject | None = None) -> None:
@@ -137,6 +139,7 @@ class ThemeController(QObject):
         wanted = self._wanted()
         if wanted is not self._current:
             self._current = wanted
+            self.changing.emit()
             self.changed.emit(wanted)
 
     @Slot(Qt.ColorScheme)
