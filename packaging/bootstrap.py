@@ -50,6 +50,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WINDOWS = sys.platform == "win32"
 ENVIRONMENT_SPACE = 1.5e9  # three times what it takes, for what pip unpacks on the way
 BUILD_SPACE = 1e9  # more than twice what sources, objects and libraries take
+STARTER_AGAIN = 3600  # seconds
 BUILD_CORE_SECONDS = 400  # what compiling takes on one core of an ordinary machine
 
 QT_PACKAGES = (  # what Qt's libraries link to, then what a display asks for besides
@@ -454,7 +455,10 @@ def install(options: argparse.Namespace, project: Project, environment: Environm
         raise
     if capture([environment.python, "-I", "-c", "import PySide6.QtWidgets"]) is None:
         say("Qt does not load here: the command line will work, the window will not.")
-    environment.write_stamp(key=environment.key(project), extras=extras, wheel=str(wheel))
+    brought = before.get("starters", {})
+    environment.write_stamp(
+        key=environment.key(project), extras=extras, wheel=str(wheel), starters=brought
+    )
 
 
 def bring_kernels(environment: Environment, digest: str) -> None:
@@ -479,6 +483,26 @@ def bring_kernels(environment: Environment, digest: str) -> None:
             environment.write_stamp(**{**stamp, "kernels": digest})
     except (BootstrapError, OSError) as error:  # the next start tries again
         say(f"Going on with llama.cpp's kernels: {in_words(error)}")
+
+
+def bring_starter(environment: Environment) -> None:
+    """Have the first model that talks put into the user's models folder, once for each home.
+
+    Whoever deletes it there has it deleted; where it cannot be fetched, a start an hour later tries
+    again.
+    """
+    homes = ("PACELINE_HOME", "XDG_DATA_HOME", "HOME", "LOCALAPPDATA")
+    home = fingerprint([os.environ.get(name, "") for name in homes])
+    stamp = environment.read_stamp()
+    starters = dict(stamp.get("starters", {}))  # by home, True or when it was tried
+    known, now = starters.get(home), time.time()
+    if known is True or (isinstance(known, (int, float)) and 0 <= now - known < STARTER_AGAIN):
+        return
+    shelf = wheel_cache() / "starter"
+    words = ["-I", "-m", "paceline.starter", "--shelf", str(shelf)]
+    code = subprocess.run([environment.python, *words], stdout=DEVNULL, check=False).returncode
+    starters[home] = now if code else True
+    environment.write_stamp(**{**environment.read_stamp(), "starters": starters})
 
 
 def wheel_cache() -> Path:
@@ -512,6 +536,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--python", metavar="PATH", help="make the environment with this Python")
     parser.add_argument("--venv", metavar="DIR", type=Path, default=ROOT / ".venv")
     parser.add_argument("--rebuild", action="store_true", help="make and compile everything anew")
+    starter = "do not fetch the first model (98 MB), as with the variable PACELINE_STARTER=0"
+    parser.add_argument("--no-starter", action="store_true", help=starter)
     parser.add_argument("verb", choices=("run", "test"))
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
     options = parser.parse_args(arguments)
@@ -532,6 +558,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if environment.read_stamp().get("kernels") != kernels:
             bring_kernels(environment, kernels)
             say(f"Ready after {duration(time.monotonic() - started)}")
+        wanted = not options.no_starter and os.environ.get("PACELINE_STARTER", "1") != "0"
+        if options.verb == "run" and wanted:
+            bring_starter(environment)
         if options.verb == "test":
             return run_checks(environment, options.arguments)
         command = [str(environment.program), *options.arguments]

@@ -53,6 +53,11 @@ class Paths:
             log_dir=platformdirs.user_log_path(_APP, appauthor=False),
         )
 
+    @property
+    def models_dir(self) -> Path:
+        """What this program has downloaded, as ``OWNER/REPO/FILE``."""
+        return self.data_dir / "models"
+
     @classmethod
     def below(cls, home: Path) -> Paths:
         """Keep everything under one folder.

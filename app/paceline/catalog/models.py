@@ -29,7 +29,7 @@ from paceline.catalog.memory_values import Measurement, MemoryPlan
 from paceline.catalog.model_files import ModelFile, find_models, model_at
 from paceline.catalog.once import Once
 from paceline.catalog.pairing import judge
-from paceline.catalog.places import MODELS_FOLDER, Place, places
+from paceline.catalog.places import Place, places
 from paceline.catalog.verdict import Remedy, Verdict
 from paceline.engine.control.costs import MAX_WIDTH
 from paceline.errors import ModelError
@@ -71,7 +71,7 @@ class Models:
         self._environ = os.environ if environ is None else environ
         self._home = home
         self._offline = offline
-        self.models_folder = paths.data_dir / MODELS_FOLDER
+        self.models_folder = paths.models_dir
         self._headers = paths.cache_dir / "headers"
         self._names: dict[str, HubReference] = {}
         self._inspector = Once(lambda: Inspector(paths.cache_dir))

@@ -14,9 +14,6 @@ from paceline.catalog.lm_studio import lm_studio_folders
 from paceline.errors import UserError
 from paceline.paths import Paths
 
-MODELS_FOLDER = "models"
-"""Below `Paths.data_dir`: what this program has downloaded, as ``OWNER/REPO/FILE``."""
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -50,7 +47,7 @@ def places(
     except UserError:  # a broken installation; whoever wants to load the demo pair will say so
         built_in = []
     return (
-        Place(paths.data_dir / MODELS_FOLDER, "paceline"),
+        Place(paths.models_dir, "paceline"),
         *(Place(folder, "folder") for folder in own_folders),
         *places_of_others(environ, home),
         *built_in,

