@@ -19,7 +19,7 @@ from paceline.figures import Decision, DraftCount, KernelUse, TokenTrace
 from paceline.messages import StepCommitted
 from paceline.run_json import record_from_json, record_to_json, steps_from_json, steps_to_json
 from paceline.run_record import RunRecord
-from storage.chats import record, steps
+from storage.chats import as_of_old, record, steps
 
 
 def confidence(value: float | None) -> float | None:
@@ -65,6 +65,24 @@ def test_whose_kernels_computed_comes_back_and_old_records_do_not_say() -> None:
     data["stats"]["kernels"] = [{"kind": "q4_K", "by": "others"}]
     with pytest.raises(CodecError):
         record_from_json(data)
+
+
+def test_an_old_record_has_no_interval_of_plain_decoding_and_no_ratio() -> None:
+    before = record("m", "Hello")
+    assert before.stats is not None
+    assert before.stats.speedup is not None
+    old = record_from_json(through_json(as_of_old(record_to_json(before))))
+    unknown = replace(
+        before.stats,
+        plain_tokens_per_s=None,
+        plain_low=None,
+        plain_high=None,
+        machine_busy=False,
+    )
+    assert old == replace(before, stats=unknown)
+    assert old.stats is not None
+    assert old.stats.speedup is None
+    assert "plain_tokens_per_s" not in record_to_json(old)
 
 
 def test_steps_are_left_out_if_wanted() -> None:

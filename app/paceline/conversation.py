@@ -196,7 +196,6 @@ class ConversationSummary:
         private: See above.
         strategy: What the last reply was asked with; empty: there is none.
         tokens_per_s: Its speed; None where it has no figures.
-        plain_tokens_per_s: The speed without speculation; None when nobody knows.
         acceptance_rate: 0..1; None when nothing was drafted.
     """
 
@@ -209,7 +208,6 @@ class ConversationSummary:
     private: bool = False
     strategy: str = ""
     tokens_per_s: float | None = None
-    plain_tokens_per_s: float | None = None
     acceptance_rate: float | None = None
 
 

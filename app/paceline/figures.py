@@ -1,4 +1,4 @@
-"""What is measured about tokens, steps, replies and devices, as frozen values of builtins.
+"""What is measured about tokens, steps, replies, models and devices, as frozen values of builtins.
 
 `messages` carries these and defines the words; nothing else belongs here.
 """
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Reason = Literal["pays", "nothing", "dear", "shut", "trial", "ledger", "plain", "first", "forced"]
 """Why Auto did what it did in a step; see `Decision`."""
@@ -93,6 +93,28 @@ class KernelUse:
 def by_kind(uses: tuple[KernelUse, ...]) -> dict[str, str]:
     """Return the field ``kernels`` of reports: "own" or "stock" by ggml's name of the type."""
     return {use.kind: use.by for use in uses}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What a loaded model is, for people and for run records; no `kernels`: that is not known."""
+
+    path: str
+    name: str
+    architecture: str
+    description: str
+    n_params: int
+    size_bytes: int
+    n_ctx: int
+    n_ctx_train: int
+    n_vocab: int
+    n_layers: int
+    n_threads: int
+    n_threads_batch: int
+    n_gpu_layers: int
+    can_rollback: bool
+    has_template: bool
+    kernels: tuple[KernelUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +228,22 @@ class DrafterStats:
     accepted_per_position: tuple[int, ...]
 
 
+SpeedupVerdict = Literal["gain", "even", "loss"]
+
+
+class Speedup(NamedTuple):
+    """A reply's speed over plain decoding's: the estimate and its 95 % interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> SpeedupVerdict:
+        """What may be said of it: nothing, as long as the interval holds 1."""
+        return "gain" if self.low > 1.0 else "loss" if self.high < 1.0 else "even"
+
+
 @dataclass(frozen=True, slots=True)
 class TurnStats:
     """The figures of one reply; times in seconds, rates in 0..1.
@@ -221,7 +259,12 @@ class TurnStats:
             included.
         total_s: prefill_s + decode_s.
         tokens_per_s: n_generated / decode_s.
-        plain_tokens_per_s: From true plain steps; None below four of them.
+        plain_tokens_per_s: What plain decoding would have given: n_generated over the `decode_s`
+            that it would have taken, see `engine.plain_time`; None: nothing is known of it.
+        plain_low: Lower end of its 95 % interval; None: it was not told.
+        plain_high: The upper end.
+        machine_busy: Whether others used the machine so much that speeds say little: they had the
+            engine's processor for a tenth of `decode_s`, or step times vary by a quarter.
         n_steps: Verify decodes of the target.
         n_drafted: Tokens drafted.
         n_accepted: Drafted tokens that were committed.
@@ -257,3 +300,15 @@ class TurnStats:
     n_rows_compared: int = 0
     logit_difference: float | None = None
     basis: str = ""
+    plain_low: float | None = None
+    plain_high: float | None = None
+    machine_busy: bool = False
+
+    @property
+    def speedup(self) -> Speedup | None:
+        """How much faster than plain decoding it was; None: nothing was drafted, or not known."""
+        plain, low, high = self.plain_tokens_per_s, self.plain_low, self.plain_high
+        if not (self.n_drafted and self.tokens_per_s and plain and low and high):
+            return None
+        speed = self.tokens_per_s
+        return Speedup(speed / plain, speed / high, speed / low)

@@ -26,6 +26,7 @@ from paceline.figures import DeviceInfo as DeviceInfo  # noqa: PLC0414
 from paceline.figures import DraftCount as DraftCount  # noqa: PLC0414
 from paceline.figures import DrafterStats as DrafterStats  # noqa: PLC0414
 from paceline.figures import KernelUse as KernelUse  # noqa: PLC0414
+from paceline.figures import ModelInfo as ModelInfo  # noqa: PLC0414
 from paceline.figures import Outlook as Outlook  # noqa: PLC0414
 from paceline.figures import Sameness as Sameness  # noqa: PLC0414
 from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
@@ -50,28 +51,6 @@ class ChatMessage:
 
     role: str
     content: str
-
-
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
-    """What a loaded model is, for people and for run records; no `kernels`: that is not known."""
-
-    path: str
-    name: str
-    architecture: str
-    description: str
-    n_params: int
-    size_bytes: int
-    n_ctx: int
-    n_ctx_train: int
-    n_vocab: int
-    n_layers: int
-    n_threads: int
-    n_threads_batch: int
-    n_gpu_layers: int
-    can_rollback: bool
-    has_template: bool
-    kernels: tuple[KernelUse, ...] = ()
 
 
 # ----------------------------------------------------------------------------------- commands
@@ -405,6 +384,14 @@ class ControlReported:
 
 
 @dataclass(frozen=True, slots=True)
+class FiguresReported:
+    """The figures of the running turn so far; a few times a second."""
+
+    turn_id: str
+    stats: TurnStats
+
+
+@dataclass(frozen=True, slots=True)
 class TuneApplied:
     """The running turn uses this strategy from now on."""
 
@@ -489,6 +476,7 @@ Event = (
     | PrefillProgressed
     | StepCommitted
     | ControlReported
+    | FiguresReported
     | TuneApplied
     | TuneRejected
     | TextDiverged

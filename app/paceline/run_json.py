@@ -28,6 +28,7 @@ _TOKEN_COLUMNS = ("token", "source", "position", "text_end")
 _DECISION_COLUMNS = ("decided_step", "decided_drafter", "decided_n", "decided_reason")
 _FIGURE_COLUMNS = ("decided_expected", "decided_gain")
 _COUNT_COLUMNS = ("drafter", "n_drafted", "n_accepted", "n_discarded")
+_NOT_READ = ("steps", "plain_tokens_per_s")  # old records guess the latter from other replies
 
 
 def record_to_json(record: RunRecord, *, with_steps: bool = True) -> dict[str, Any]:
@@ -47,8 +48,11 @@ def record_from_json(data: object) -> RunRecord:
     """
     if not isinstance(data, dict):
         raise CodecError(f"a run record is an object, not {type(data).__name__}")
-    plain = {key: value for key, value in data.items() if key != "steps"}
-    record = decode_part(RunRecord, plain)
+    fields = {key: value for key, value in data.items() if key not in _NOT_READ}
+    stats = fields.get("stats")
+    if isinstance(stats, dict) and "plain_low" not in stats:  # nor is the estimate in these true
+        fields["stats"] = {**stats, "plain_tokens_per_s": None}
+    record = decode_part(RunRecord, fields)
     return replace(record, steps=steps_from_json(data["steps"])) if "steps" in data else record
 
 

@@ -86,7 +86,6 @@ class RunRecord:
         reason: Why it ended; None: it did not, or it failed.
         error: Why it failed.
         stats: Its figures; None where it did not finish.
-        plain_tokens_per_s: Speed without speculation, as far as known then.
         first_token_s: Seconds from the request to the first token.
         notes: What the engine remarked.
         target: The target; None: not known.
@@ -111,7 +110,6 @@ class RunRecord:
     reason: FinishReason | None = None
     error: RunError | None = None
     stats: TurnStats | None = None
-    plain_tokens_per_s: float | None = None
     first_token_s: float | None = None
     notes: tuple[str, ...] = ()
     target: ModelRecord | None = None
@@ -121,9 +119,9 @@ class RunRecord:
     steps: tuple[StepCommitted, ...] = ()
 
 
-Figures = tuple[str, float | None, float | None, float | None]
-"""What a list of replies shows: strategy, tokens/s, plain tokens/s, acceptance rate 0..1."""
-NO_FIGURES: Figures = ("", None, None, None)
+Figures = tuple[str, float | None, float | None]
+"""What a list of replies shows: strategy, tokens/s, acceptance rate 0..1."""
+NO_FIGURES: Figures = ("", None, None)
 
 
 def figures_of(record: RunRecord | None) -> Figures:
@@ -132,6 +130,5 @@ def figures_of(record: RunRecord | None) -> Figures:
         return NO_FIGURES
     stats = record.stats
     if stats is None:
-        return record.strategy, None, record.plain_tokens_per_s, None
-    plain = record.plain_tokens_per_s or stats.plain_tokens_per_s
-    return record.strategy, stats.tokens_per_s, plain, stats.acceptance_rate
+        return record.strategy, None, None
+    return record.strategy, stats.tokens_per_s, stats.acceptance_rate

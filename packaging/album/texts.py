@@ -124,7 +124,6 @@ def scripted(message_id: str, text: str, seed: int, *, speed: float = 41.2) -> R
         seed=7,
         reason="eog",
         stats=_stats(steps, len(tokens)),
-        plain_tokens_per_s=0.52 * speed,
         first_token_s=0.31,
         target=TARGET,
         draft=DRAFT,
@@ -144,6 +143,7 @@ def _stats(steps: list[StepCommitted], n_tokens: int) -> TurnStats:
         None, 412, 380, n_tokens, 0.31, seconds, seconds + 0.31, speed, 0.52 * speed,
         len(steps) - 1, drafted, accepted, 0, accepted / drafted, n_tokens / (len(steps) - 1),
         0.02 * seconds, tuple(_of(name, counts, seconds) for name in ("suffix", "draft")),
+        plain_low=0.48 * speed, plain_high=0.57 * speed,
     )  # fmt: skip
 
 

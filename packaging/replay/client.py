@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from paceline.messages import (
+    FiguresReported,
     LoadPair,
     ModelInfo,
     PairLoaded,
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from paceline.hosting.client import Listener
     from paceline.messages import Command, Event, StepCommitted
     from replay.script import Script
+
+
+FIGURES_EVERY_S = 0.5
+"""As an engine tells them."""
 
 
 class ReplayClient(QObject):
@@ -41,7 +46,7 @@ class ReplayClient(QObject):
         self._turn: StartTurn | None = None
         self._steps: list[StepCommitted] = []
         self._at = 0
-        self._start_s = 0.0
+        self._start_s = self._figures_s = 0.0
         self.n_tokens = 0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -93,7 +98,7 @@ class ReplayClient(QObject):
     @Slot()
     def _on_tick(self) -> None:
         if not self._start_s:
-            self._start_s = perf_counter()
+            self._start_s = self._figures_s = perf_counter()
             self.began.emit()
         # It wakes for the next step and not more often, as the window does for an engine's.
         due = (perf_counter() - self._start_s) * self._tokens_per_s
@@ -102,6 +107,9 @@ class ReplayClient(QObject):
             self._at += 1
             self.n_tokens += len(step.tokens)
             self._tell(step)
+        if self._turn is not None and perf_counter() >= self._figures_s:
+            self._figures_s += FIGURES_EVERY_S
+            self._tell(FiguresReported(self._turn.turn_id, self._stats()))
         if self._at < len(self._steps):
             next_s = self._start_s + self.n_tokens / self._tokens_per_s
             self._timer.start(max(ceil(1e3 * (next_s - perf_counter())), 0))
@@ -116,8 +124,9 @@ class ReplayClient(QObject):
 
     def _stats(self) -> TurnStats:
         seconds = perf_counter() - self._start_s
-        n_drafted = sum(count.n_drafted for step in self._steps for count in step.drafted)
-        n_accepted = sum(count.n_accepted for step in self._steps for count in step.drafted)
+        counts = [count for step in self._steps[: self._at] for count in step.drafted]
+        n_drafted = sum(count.n_drafted for count in counts)
+        n_accepted = sum(count.n_accepted for count in counts)
         return TurnStats(
             batch_invariant=None,
             n_prompt=600,
@@ -126,15 +135,17 @@ class ReplayClient(QObject):
             prefill_s=0.1,
             decode_s=seconds,
             total_s=seconds + 0.1,
-            tokens_per_s=self.n_tokens / seconds,
+            tokens_per_s=self.n_tokens / max(seconds, 1e-9),
             plain_tokens_per_s=self._tokens_per_s / 2,
-            n_steps=len(self._steps) - 1,
+            n_steps=max(self._at - 1, 0),
             n_drafted=n_drafted,
             n_accepted=n_accepted,
             n_discarded=0,
-            acceptance_rate=n_accepted / n_drafted,
-            mean_committed_per_step=self.n_tokens / len(self._steps),
+            acceptance_rate=n_accepted / n_drafted if n_drafted else None,
+            mean_committed_per_step=self.n_tokens / max(self._at, 1),
             overhead_s=0.1,
+            plain_low=self._tokens_per_s * 0.45,
+            plain_high=self._tokens_per_s * 0.55,
         )
 
 

@@ -1038,11 +1038,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
-        <source>Plain decoding itself, by its repeat before: {:,} of {:,}.</source>
-        <translation>Einfaches Dekodieren selbst, an seiner Wiederholung davor gemessen: {:,} von {:,}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
         <source>The engine stopped working: {}</source>
         <translation>Die Engine arbeitet nicht mehr: {}</translation>
     </message>
@@ -1926,11 +1921,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{:.1f}× plain</source>
-        <translation>{:.1f}× einfach</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
         <source>{} accepted</source>
         <translation>{} angenommen</translation>
     </message>
@@ -1946,16 +1936,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} break even here:</source>
-        <translation>{} kosten hier so viel, wie sie bringen:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} breaks even here:</source>
-        <translation>{} kostet hier so viel, wie es bringt:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
         <source>{} gave less than it cost:</source>
         <translation>{} brachte weniger, als es kostete:</translation>
     </message>
@@ -1963,6 +1943,16 @@
         <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
         <source>{} gave less than they cost:</source>
         <translation>{} brachten weniger, als sie kosteten:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} give about as much as they cost here:</source>
+        <translation>{} bringen hier etwa so viel, wie sie kosten:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
+        <source>{} gives about as much as it costs here:</source>
+        <translation>{} bringt hier etwa so viel, wie es kostet:</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
@@ -2877,6 +2867,14 @@
     </message>
 </context>
 <context>
+    <name>ExamplePlayer</name>
+    <message>
+        <location filename="../../app/paceline/gui/example_player.py"/>
+        <source>A recording: {} with Auto, made on {} ({}), at the speed that it had there.</source>
+        <translation>Eine Aufnahme: {} mit Auto, entstanden auf {} ({}), in der Geschwindigkeit, die es dort hatte.</translation>
+    </message>
+</context>
+<context>
     <name>ExchangeController</name>
     <message>
         <location filename="../../app/paceline/gui/exchange_controller.py"/>
@@ -3054,6 +3052,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <source>machine busy</source>
+        <translation>Rechner beschäftigt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <source>nothing drafted</source>
+        <translation>nichts entworfen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
         <source>plain ≈ {}</source>
         <translation>einfach ≈ {}</translation>
     </message>
@@ -3089,11 +3097,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
-        <source>{} breaks even here:</source>
-        <translation>{} hält sich hier die Waage:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
         <source>{} costs more than it gives here:</source>
         <translation>{} kostet hier mehr, als es bringt:</translation>
     </message>
@@ -3101,6 +3104,16 @@
         <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
         <source>{} drafted behind the end of the reply, never judged</source>
         <translation>{} hinter dem Ende der Antwort entworfen, nie geprüft</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <source>{} gives about as much as it costs here:</source>
+        <translation>{} bringt hier etwa so viel, wie es kostet:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <source>{} of plain decoding's speed, in 95 of 100 such replies</source>
+        <translation>{} so schnell wie einfaches Dekodieren, in 95 von 100 solchen Antworten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
@@ -3121,11 +3134,6 @@
         <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
         <source>{} tokens in {:.2f} s, {} steps</source>
         <translation>{} Token in {:.2f} s, {} Schritte</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
-        <source>{} was asked but never sure enough: it costs more than it gives here.</source>
-        <translation>{} wurde gefragt, war aber nie sicher genug: Es kostet hier mehr, als es bringt.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
@@ -3163,8 +3171,18 @@
     <name>FirstRunPage</name>
     <message>
         <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <source>A small model that talks, and is often wrong. Drafting shows in these replies:</source>
+        <translation>Ein kleines Modell, das antwortet und sich oft irrt. Bei diesen Fragen sieht man das Entwerfen:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
         <source>Chat now with the built-in pair</source>
         <translation>Jetzt mit dem eingebauten Paar chatten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <source>Chat now with {}</source>
+        <translation>Jetzt mit {} chatten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
@@ -3183,8 +3201,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
-        <source>Two tiny models that have read Python's documentation: no source of answers, but speculation is seen at once.</source>
-        <translation>Zwei winzige Modelle, die Pythons Dokumentation gelesen haben: keine Quelle für Antworten, aber die Spekulation ist gleich zu sehen.</translation>
+        <source>Try the built-in pair</source>
+        <translation>Das eingebaute Paar ausprobieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <source>Two tiny models that have read Python's documentation: no source of answers, and too small to be made faster, but one sees how it works.</source>
+        <translation>Zwei winzige Modelle, die Pythons Dokumentation gelesen haben: keine Quelle für Antworten und zu klein, um schneller zu werden, aber man sieht, wie es geht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <source>Two tiny models, one drafting for the other: how a pair works together.</source>
+        <translation>Zwei winzige Modelle, von denen eines für das andere entwirft: so arbeitet ein Paar zusammen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
@@ -5360,8 +5388,8 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/plot_words.py"/>
-        <source>{:.1f} times plain</source>
-        <translation>das {:.1f}-Fache ohne Spekulation</translation>
+        <source>{:.2f} times plain</source>
+        <translation>das {:.2f}-Fache ohne Spekulation</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/plot_words.py"/>
@@ -6371,6 +6399,11 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <source>Other programs kept the machine busy, so speeds scatter.</source>
+        <translation>Andere Programme haben den Rechner beschäftigt, darum streut das Tempo.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
         <source>Paceline {}</source>
         <translation>Paceline {}</translation>
     </message>
@@ -6381,8 +6414,8 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>Plain decoding would have taken about {} s for these tokens; this took {} s.</source>
-        <translation>Einfaches Dekodieren hätte für diese Token etwa {} s gebraucht; dies brauchte {} s.</translation>
+        <source>Plain decoding would have taken {} to {} s for these tokens; this took {} s. That is estimated from {} plain steps of this reply and from what wider steps cost here.</source>
+        <translation>Einfaches Dekodieren hätte für diese Token {} bis {} s gebraucht; dies brauchte {} s. Geschätzt ist das aus {} einfachen Schritten dieser Antwort und daraus, was breitere Schritte hier kosten.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
@@ -6423,16 +6456,6 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
         <source>Strategy</source>
         <translation>Strategie</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>That is an estimate from plain steps of earlier replies of the same pair.</source>
-        <translation>Das ist eine Schätzung aus einfachen Schritten früherer Antworten desselben Paars.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>That is an estimate from {} plain steps within this reply.</source>
-        <translation>Das ist eine Schätzung aus {} einfachen Schritten dieser Antwort.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
@@ -7311,13 +7334,23 @@ Vorgabe: {}</translation>
     <name>Starters</name>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
-        <source>Compare three ways to keep notes, as a table.</source>
-        <translation>Vergleiche drei Arten, sich Notizen zu machen, als Tabelle.</translation>
+        <source>Drafts of a few tokens, here and there.</source>
+        <translation>Hier und da Entwürfe von ein paar Tokens.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
-        <source>Explain speculative decoding as if to a friend, in five sentences.</source>
-        <translation>Erkläre spekulatives Dekodieren wie einem Freund, in fünf Sätzen.</translation>
+        <source>Each function begins like the one before.</source>
+        <translation>Jede Funktion beginnt wie die davor.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <source>Every test begins like the one before.</source>
+        <translation>Jeder Test beginnt wie der davor.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <source>Explain what a lighthouse is.</source>
+        <translation>Erkläre, was ein Leuchtturm ist.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
@@ -7326,23 +7359,71 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
-        <source>Turn this loop into a comprehension: for x in xs: if x: ys.append(x * 2)</source>
-        <translation>Mache aus dieser Schleife eine Comprehension: for x in xs: if x: ys.append(x * 2)</translation>
+        <source>Field names repeat, so lookups draft them.</source>
+        <translation>Feldnamen wiederholen sich; das Nachschlagen schreibt sie voraus.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
-        <source>Write a function that finds the longest common prefix of a list of words.</source>
-        <translation>Schreibe eine Funktion, die den längsten gemeinsamen Anfang einer Liste von Wörtern findet.</translation>
+        <source>Free text: little to draft from, so plain speed.</source>
+        <translation>Freier Text: kaum etwas vorauszuschreiben, also wie ohne Entwürfe.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
-        <source>Write a polite message that moves a meeting to next week.</source>
-        <translation>Schreibe eine höfliche Nachricht, die ein Treffen auf nächste Woche verschiebt.</translation>
+        <source>Free text: little to draft from.</source>
+        <translation>Freier Text: kaum etwas vorauszuschreiben.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
-        <source>Write a small Python script that counts the words of a text file.</source>
-        <translation>Schreibe ein kleines Python-Skript, das die Wörter einer Textdatei zählt.</translation>
+        <source>Lines of one form: drafts of a few tokens.</source>
+        <translation>Zeilen von einer Form: Entwürfe von ein paar Tokens.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <source>Rename the function add to plus and write all of it again:
+
+def add(a, b):
+    return a + b
+
+def add_all(numbers):
+    total = 0
+    for number in numbers:
+        total = add(total, number)
+    return total</source>
+        <translation>Benenne die Funktion add in plus um und schreibe alles noch einmal:
+
+def add(a, b):
+    return a + b
+
+def add_all(numbers):
+    total = 0
+    for number in numbers:
+        total = add(total, number)
+    return total</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <source>The code comes back from your own message.</source>
+        <translation>Der Code kommt aus der eigenen Nachricht zurück.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <source>Write Python functions that add, subtract, multiply and divide two numbers.</source>
+        <translation>Schreibe Python-Funktionen, die zwei Zahlen addieren, subtrahieren, multiplizieren und dividieren.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <source>Write a JSON list of four cities, each with name, country and population.</source>
+        <translation>Schreibe eine JSON-Liste mit vier Städten, jede mit Name, Land und Einwohnerzahl.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <source>Write a Python class Point with methods to add, subtract and compare points.</source>
+        <translation>Schreibe eine Python-Klasse Point mit Methoden, die Punkte addieren, subtrahieren und vergleichen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <source>Write a Python dictionary of the months and their number of days.</source>
+        <translation>Schreibe ein Python-Dictionary mit den Monaten und der Zahl ihrer Tage.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
@@ -8049,11 +8130,6 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome_controller.py"/>
-        <source>Load it and ask this</source>
-        <translation>Laden und dies fragen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
         <source>Nothing of it is stored or remembered; it is gone when the window closes.</source>
         <translation>Nichts davon wird gespeichert oder gemerkt; es ist weg, wenn das Fenster schließt.</translation>
     </message>
@@ -8074,11 +8150,6 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome_controller.py"/>
-        <source>Send this question</source>
-        <translation>Diese Frage senden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
         <source>The best pair of yours that fits this machine:</source>
         <translation>Ihr bestes Paar, das auf diesen Rechner passt:</translation>
     </message>
@@ -8086,6 +8157,11 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/welcome_controller.py"/>
         <source>The largest model of yours that fits this machine:</source>
         <translation>Ihr größtes Modell, das auf diesen Rechner passt:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <source>Watch an example</source>
+        <translation>Ein Beispiel ansehen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome_controller.py"/>

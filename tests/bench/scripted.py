@@ -36,13 +36,18 @@ def model(path: str = "/home/somebody/models/target.gguf") -> ModelInfo:
 
 
 def stats(
-    total_s: float, prefill_s: float = 0.0, n_tokens: int = 10, drafted: tuple[int, int] = (0, 0)
+    total_s: float,
+    prefill_s: float = 0.0,
+    n_tokens: int = 10,
+    drafted: tuple[int, int] = (0, 0),
+    plain_s: float | None = None,
 ) -> TurnStats:
-    """The figures of a reply; `drafted`: tokens drafted and accepted."""
+    """The figures of a reply; `drafted`: tokens drafted and accepted; `plain_s`: see `Run`."""
     decode_s = total_s - prefill_s
     n_steps = n_tokens - 1 - drafted[1]
     return TurnStats(
-        True, 20, 0, n_tokens, prefill_s, decode_s, total_s, n_tokens / decode_s, None, n_steps,
+        True, 20, 0, n_tokens, prefill_s, decode_s, total_s, n_tokens / decode_s,
+        n_tokens / plain_s if plain_s else None, n_steps,
         drafted[0], drafted[1], 0, None, None, 0.0,
     )  # fmt: skip
 

@@ -41,8 +41,9 @@ SPEED = {"off": 1.0, "draft": 0.5, "suffix": 2.0, "auto": 0.8}
 
 def reply(command: StartTurn) -> Event:
     """Draft takes half the time of plain decoding, suffix twice."""
-    seconds = SPEED[command.strategy] * (2.0 if command.messages == B.messages else 1.0)
-    return finished(command, stats(seconds, n_tokens=command.max_tokens))
+    plain_s = 2.0 if command.messages == B.messages else 1.0
+    seconds = SPEED[command.strategy] * plain_s
+    return finished(command, stats(seconds, n_tokens=command.max_tokens, plain_s=plain_s))
 
 
 def bench(strategies: tuple[str, ...], repeats: int = 3) -> tuple[BenchRun, Engine]:
@@ -102,6 +103,16 @@ def test_auto_is_calibrated_once() -> None:
     bound = report.workloads[0].results[1].bound
     assert bound is not None
     assert (bound.n_within, bound.n_replies) == (3, 3)
+    assert {(run.workload, run.plain_s) for run in report.runs} == {("a", 1.0), ("b", 2.0)}
+
+
+def test_what_a_reply_does_not_know_of_plain_decoding_is_not_guessed() -> None:
+    run, engine = bench(("auto",))
+    engine.reply = lambda command: finished(command, stats(1.0, n_tokens=command.max_tokens))
+    engine.drive(run)
+    report = run.result()
+    assert {run.plain_s for run in report.runs} == {None}
+    assert all(result.bound is None for found in report.workloads for result in found.results)
 
 
 def test_many_strategies_are_measured_by_several_plain_runs() -> None:

@@ -7,7 +7,7 @@ import pytest
 from bench.scripted import stats
 from paceline.bench.plan import make_plan
 from paceline.bench.report import COLUMNS, rows, to_json
-from paceline.bench.runs import Report, Run
+from paceline.bench.runs import Bound, Report, Run
 from paceline.bench.summary import acceptance, geomean_per_repeat, quartiles, summarise
 from paceline.bench.workload import Workload
 
@@ -26,11 +26,12 @@ def run(
     prefill_s: float = 0.0,
     tokens: tuple[int, ...] = tuple(range(11)),
     drafted: tuple[int, int] = (0, 0),
+    plain_s: float | None = None,
 ) -> Run:
     figures = stats(total_s, prefill_s, len(tokens), drafted)
     return Run(
         workload, strategy, repeat, tokens, figures.prefill_s, figures.decode_s, 20,
-        figures.n_steps, figures.n_drafted, figures.n_accepted, 0,
+        figures.n_steps, figures.n_drafted, figures.n_accepted, 0, plain_s=plain_s,
     )  # fmt: skip
 
 
@@ -88,28 +89,49 @@ def test_plain_decoding_is_held_against_its_own_first_repeat() -> None:
     assert report(runs).workloads[0].results[0].n_different == 2
 
 
-@pytest.mark.parametrize(("total_s", "is_within"), [(1.41, True), (1.43, False)])
-def test_the_bound_of_auto(total_s: float, is_within: bool) -> None:
-    # Ten plain steps in a second: 1.02 s and four times 0.1 s are promised.
-    runs = [run("a", "off", 1, 1.0), run("a", "auto", 1, total_s)]
+@pytest.mark.parametrize(("prefill_s", "most_s"), [(0.0, 1.522), (2.0, 3.562)])
+def test_the_bound_of_auto(prefill_s: float, most_s: float) -> None:
+    # Eleven plain steps of 0.1 s: 1.02 times them and the prompt are promised, and 0.4 s.
+    def bound_at(total_s: float) -> Bound:
+        runs = [
+            run("a", "off", 1, 9.0, plain_s=9.0),  # of another minute
+            run("a", "auto", 1, total_s, prefill_s=prefill_s, plain_s=1.1),
+        ]
+        bound = report(runs, ("auto",)).workloads[0].results[1].bound
+        assert bound is not None
+        assert bound.n_replies == 1
+        assert bound.worst == pytest.approx(total_s / most_s)
+        return bound
+
+    assert bound_at(most_s - 0.001).n_within == 1
+    assert bound_at(most_s + 0.001).n_within == 0
+
+
+def test_every_reply_is_held_against_its_own_plain_time() -> None:
+    pairs = [(1.0, 1.0), (2.0, 2.0), (2.0, 1.0), (9.0, None)]  # what is not known does not count
+    runs = [
+        each
+        for repeat, (total_s, plain_s) in enumerate(pairs, 1)
+        for each in (
+            run("a", "off", repeat, 1.0),
+            run("a", "auto", repeat, total_s, plain_s=plain_s),
+        )
+    ]
     bound = report(runs, ("auto",)).workloads[0].results[1].bound
     assert bound is not None
-    assert bound.n_within == int(is_within)
-    assert bound.worst == pytest.approx(total_s / 1.42)
-    assert report([run("a", "draft", 1, 1.0), *runs]).workloads[0].results[0].bound is None
+    assert (bound.n_within, bound.n_replies) == (2, 3)
+    assert bound.worst == pytest.approx(2.0 / (1.02 + 4 / 11))
 
 
-def test_the_bound_of_plain_decoding_is_what_noise_alone_does() -> None:
-    seconds = [1.0, 1.3, 1.0, 1.5, 1.0]  # 0.42 and more than before is too long
-    runs = [run("a", "off", i, s) for i, s in enumerate(seconds, 1)]
-    bound = report([*runs, run("a", "auto", 1, 1.0)], ("auto",)).workloads[0].results[0].bound
-    assert bound is not None
-    assert (bound.n_within, bound.n_replies) == (3, 4)
-    assert report(runs[:1]).workloads[0].results[0].bound is None
+def test_nobody_but_auto_has_promised_anything() -> None:
+    strategies = ("off", "draft", "auto")
+    runs = [run("a", strategy, n, 1.0, plain_s=1.0) for strategy in strategies for n in (1, 2)]
+    results = report(runs, ("draft", "auto")).workloads[0].results
+    assert [result.strategy for result in results if result.bound is not None] == ["auto"]
 
 
 def test_a_reply_of_the_prefill_alone_says_nothing_about_the_bound() -> None:
-    runs = [run("a", strategy, 1, 1.0, tokens=(7,)) for strategy in ("off", "auto")]
+    runs = [run("a", strategy, 1, 1.0, tokens=(7,), plain_s=0.1) for strategy in ("off", "auto")]
     assert report(runs, ("auto",)).workloads[0].results[1].bound is None
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -6,12 +7,14 @@ from chat.chat_bench import text_of
 from chat.recorder import Recorder
 from gui.fake_client import STATS, FakeClient, described, step_of, without_plain
 from paceline.chat.pair import Pair, PairLoader
+from paceline.chat.records import to_record
 from paceline.chat.reply import Reply, TurnOptions
 from paceline.chat.session import ChatSession
 from paceline.messages import (
     ChatMessage,
     DescribeEngine,
     EngineDied,
+    FiguresReported,
     LoadFailed,
     LoadPair,
     ModelParams,
@@ -344,20 +347,60 @@ def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: Bench) ->
     assert len(bench.told.answers) == 2
 
 
-def test_the_plain_speed_is_remembered_until_other_models_are_loaded(bench: Bench) -> None:
-    seen = []
-    for stats in (STATS, without_plain(STATS)):
-        bench.session.send("Hello?")
-        reply = bench.session.active
-        bench.client.reply("Hi", stats=stats)
-        assert reply is not None
-        seen.append(reply.plain_tokens_per_s)
-    bench.load()
+def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: Bench) -> None:
     bench.session.send("Hello?")
     reply = bench.session.active
-    bench.client.reply("Hi", stats=without_plain(STATS))
     assert reply is not None
-    assert [*seen, reply.plain_tokens_per_s] == [21.6, 21.6, None]
+    turn_id = bench.client.start_turn()
+    assert reply.stats is None
+    for n in (1, 20):
+        so_far = replace(STATS, n_generated=n)
+        bench.client.step("H", n)
+        bench.client.figures(so_far)
+        bench.client.emit(FiguresReported("a turn of somebody else", STATS))
+        assert reply.stats == so_far
+        assert to_record(reply).stats is None  # a record tells what is final
+    bench.client.finish_turn("Hi", stats=STATS)
+    bench.client.emit(FiguresReported(turn_id, without_plain()))
+    assert reply.stats == to_record(reply).stats == STATS
+
+
+def test_what_plain_decoding_takes_is_no_other_replys_business(bench: Bench) -> None:
+    ratios = []
+    for stats in (STATS, without_plain(), STATS):
+        bench.session.send("Hello?")
+        reply = bench.session.active
+        assert reply is not None
+        bench.client.reply("Hi", stats=stats)
+        assert reply.stats is not None
+        ratios.append(reply.stats.speedup and round(reply.stats.speedup.ratio, 2))
+    assert ratios == [1.91, None, 1.91]
+
+
+@pytest.mark.parametrize("death", [False, True])
+def test_a_reply_that_breaks_off_has_no_figures(bench: Bench, *, death: bool) -> None:
+    bench.session.send("Hello?")
+    reply = bench.session.active
+    assert reply is not None
+    turn_id = bench.client.start_turn()
+    bench.client.step("H", 0)
+    bench.client.figures()
+    bench.client.step("i", 1)  # the figures know nothing of this one
+    event = EngineDied("SIGSEGV") if death else TurnFailed(turn_id, "broken", "It broke.", "")
+    bench.client.emit(event)
+    assert reply.status == "failed"
+    assert reply.stats is to_record(reply).stats is None
+
+
+def test_a_reply_that_the_end_of_the_program_cuts_off_has_no_figures(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    reply = bench.session.active
+    assert reply is not None
+    bench.client.start_turn()
+    bench.client.figures()
+    bench.client.step("Hi", 1)
+    bench.session.close()
+    assert (reply.reason, reply.stats) == ("cancelled", None)
 
 
 def test_what_may_be_remembered_is_asked_for_each_reply(bench: Bench) -> None:

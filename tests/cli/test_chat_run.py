@@ -22,6 +22,7 @@ from paceline.messages import (
     DrafterStats,
     EngineDied,
     Event,
+    FiguresReported,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -47,6 +48,10 @@ LOADED = PairLoaded(LOAD_ID, INFO, None, 0.1)
 STARTED = TurnStarted(TURN_ID, 3, 0, 7)
 STATS = TurnStats(
     None, 3, 0, 2, 0.1, 0.2, 0.3, 10.0, None, 1, 0, 0, 0, None, 1.0, 0.0, ()
+)  # fmt: skip
+SPECULATED = replace(
+    STATS, plain_tokens_per_s=5.0, plain_low=4.0, plain_high=6.25, n_drafted=10, n_accepted=6,
+    n_discarded=2, acceptance_rate=0.75,
 )  # fmt: skip
 DRAFTER = DrafterStats("draft", 1, 1, 1, 0.0, 0.1, 0.0, 1, 1, 2, 1, (1, 0))
 
@@ -210,14 +215,34 @@ def test_numbers_that_json_lacks_become_null(capsys: Capture) -> None:
 
 
 def test_the_figures_of_a_speculated_reply(capsys: Capture) -> None:
-    stats = replace(
-        STATS, plain_tokens_per_s=5.0, n_drafted=10, n_accepted=6, n_discarded=2,
-        acceptance_rate=0.75,
-    )  # fmt: skip
+    run([STARTED, finished("", SPECULATED)])
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert "2.00× (1.60–2.50) the plain 5.0 tokens/s" in line
+    assert "6 of 10 drafted tokens accepted (75%)" in line
+
+
+@pytest.mark.parametrize(
+    "stats",
+    [
+        replace(SPECULATED, n_drafted=0, n_accepted=0, n_discarded=0, acceptance_rate=None),
+        replace(SPECULATED, plain_low=None, plain_high=None),
+        replace(SPECULATED, plain_tokens_per_s=None),
+    ],
+)
+def test_a_reply_that_nothing_is_known_of_has_no_ratio(capsys: Capture, stats: TurnStats) -> None:
     run([STARTED, finished("", stats)])
     line = capsys.readouterr().err.splitlines()[-1]
-    assert "2.00× the plain 5.0 tokens/s" in line
-    assert "6 of 10 drafted tokens accepted (75%)" in line
+    assert "10.0 tokens/s" in line
+    assert "×" not in line
+    assert "plain" not in line
+
+
+def test_the_figures_on_the_way_are_not_printed(capsys: Capture) -> None:
+    on_the_way = FiguresReported(TURN_ID, SPECULATED)
+    run([STARTED, step(0, "a"), on_the_way, step(1, "b"), finished("ab")], as_json=True)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["event"] for line in lines] == ["step", "step", "finished"]
+    assert lines[-1]["stats"]["n_drafted"] == 0
 
 
 def test_the_turn_is_cancelled_when_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:

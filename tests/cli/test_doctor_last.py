@@ -24,7 +24,7 @@ LOOKUP = DrafterStats("prompt-lookup", 1, 90, 20, 0.001, 0.002, 0.0, 20, 15, 160
 DRAFT = DrafterStats("draft", 1, 70, 65, 0.5, 2.0, 0.25, 70, 66, 280, 252, (66, 63, 62, 61))
 STATS = TurnStats(
     True, 50, 0, 367, 0.5, 10.0, 10.5, 36.7, 20.0, 90, 440, 276, 8, 276 / 432, 4.07, 0.3,
-    (LOOKUP, DRAFT),
+    (LOOKUP, DRAFT), plain_low=18.0, plain_high=22.5,
 )  # fmt: skip
 
 
@@ -40,7 +40,10 @@ def test_it_shows_the_figures_of_the_last_reply(paceline_home: Path, target_path
     arguments = ("--strategy", CHAIN, "--max-tokens", "120", "--seed", "3", "--ignore-eog")
     finished = chat(*arguments, "--remember").finished
     report = report_of(paceline_home)
-    assert set(report) == {"when", "strategy", "target", "draft", "stats", "advice"}
+    assert set(report) == {"when", "strategy", "target", "draft", "stats", "speedup", "advice"}
+    speedup, stats = report["speedup"], report["stats"]
+    assert speedup["ratio"] == stats["tokens_per_s"] / stats["plain_tokens_per_s"]
+    assert speedup["low"] < speedup["ratio"] < speedup["high"]
     assert report["strategy"] == CHAIN
     assert report["target"] == target_path.name
     assert report["stats"] == finished["stats"]
@@ -86,7 +89,7 @@ def test_the_report_for_people(tmp_path: Path) -> None:
         "draft model: d.gguf",
         "strategy: prompt-lookup+draft",
         "",
-        "speed: 36.7 tokens/s, 1.84 × the plain 20.0",
+        "speed: 36.7 tokens/s, 1.84 × (1.63 to 2.04) the plain 20.0",
         "tokens: 367 in 90 steps, 4.07 per step",
         "acceptance: 64% (276 of 432 drafted tokens)",
         "",
@@ -116,9 +119,18 @@ def test_a_reply_without_drafts_for_people(tmp_path: Path) -> None:
     save_last_run(tmp_path, LastRun("off", "t.gguf", None, plain, 0.0))
     text = last_report.as_text(last_report.collect(tmp_path))
     assert "draft model: none" in text
-    assert "speed: 9.0 tokens/s, no plain speed known" in text
+    assert "speed: 9.0 tokens/s, nothing drafted" in text
     assert "acceptance: none (0 of 0 drafted tokens)" in text
     assert text.endswith("No advice: nothing stands out.")
+
+
+@pytest.mark.parametrize("names", [("plain_tokens_per_s",), ("plain_low", "plain_high")])
+def test_a_reply_whose_plain_speed_is_not_known(tmp_path: Path, names: tuple[str, ...]) -> None:
+    stats = replace(STATS, **dict.fromkeys(names))
+    save_last_run(tmp_path, LastRun("draft", "t.gguf", "d.gguf", stats, 1.75e9))
+    report = last_report.collect(tmp_path)
+    assert report["speedup"] is None
+    assert "speed: 36.7 tokens/s, no plain speed known" in last_report.as_text(report)
 
 
 def test_many_places_are_cut(tmp_path: Path) -> None:

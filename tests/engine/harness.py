@@ -15,9 +15,9 @@ from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import Draft, DrafterInfo, Settings, Workbench
 from paceline.engine.drafters.strategy import Strategy, parse_strategy
 from paceline.engine.fake import EOG, N_VOCAB, FakeModel, Logits
+from paceline.engine.plain_time import RecentPlain
 from paceline.engine.prefix import CachedContext
 from paceline.engine.sampling import Sampler
-from paceline.engine.stats import PlainSpeed
 from paceline.engine.text import TextAssembler
 from paceline.messages import SamplingParams, StepCommitted
 
@@ -143,10 +143,10 @@ def decoder_for(
         eog=frozenset({EOG}),
         chunk=16,
     )
-    speed = PlainSpeed()
+    recent = RecentPlain()
     if warm:  # the plain steps behind a load are not what these tests are about
         for _ in range(8):
-            speed.add(1.0)
+            recent.add(1.0)
     return Decoder(
         "turn",
         context or CachedContext(model),
@@ -155,7 +155,7 @@ def decoder_for(
         text=TextAssembler(model.vocab, stop),
         max_tokens=max_tokens,
         eog=frozenset({EOG}),
-        plain_speed=speed,
+        recent_plain=recent,
     )
 
 

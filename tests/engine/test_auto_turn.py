@@ -20,7 +20,7 @@ from engine.harness import (
     target_price,
 )
 from engine.test_service import PROMPT_LENGTH, Bench
-from paceline.engine import control_reports
+from paceline.engine import reports as report_times
 from paceline.engine.control.priors import Priors
 from paceline.engine.facts import Facts
 from paceline.engine.fake import FakeModel, scripted
@@ -65,7 +65,7 @@ def test_auto_reports_what_it_knows_and_last_of_all_before_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 0.0
-    monkeypatch.setattr(control_reports, "_clock", lambda: now)
+    monkeypatch.setattr(report_times, "_clock", lambda: now)
     bench = bench_of(FakeModel(LANGUAGE))
 
     def tick(event: Event) -> None:

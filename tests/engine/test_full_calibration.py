@@ -229,7 +229,7 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     assert pair is not None
     pair.kept["index"] = object()
     pair.knowledge.accepted("draft")
-    costs, plain = pair.knowledge.costs, pair.plain_speed.tokens_per_s
+    costs, plain = pair.knowledge.costs, pair.recent_plain.pace
     assert plain is not None
     bench.events.clear()
     bench.client.submit(Reset())
@@ -241,7 +241,7 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     assert pair.knowledge.acceptance == {}
     assert pair.knowledge.costs is costs
     assert costs.missing(WIDTHS) == []
-    assert pair.plain_speed.tokens_per_s == plain
+    assert pair.recent_plain.pace == plain
     assert bench.ask() == 0
 
 

@@ -17,6 +17,7 @@ from paceline.messages import (
     DescribeEngine,
     EngineDescribed,
     Event,
+    FiguresReported,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -82,7 +83,8 @@ def test_a_turn_from_start_to_finish() -> None:
     kinds = [type(event) for event in bench.events]
     assert kinds[:2] == [LoadProgressed] * 2  # it begins, and it has all weights
     assert kinds[2:5] == [PairLoaded, TurnStarted, PrefillProgressed]
-    assert kinds[5:-1] == [StepCommitted] * 7
+    assert kinds[5:7] == [StepCommitted, FiguresReported]
+    assert kinds[7:-1] == [StepCommitted] * 6
     shown = "".join(e.text for e in bench.events if isinstance(e, StepCommitted))
     assert shown == "Hello!"
     assert finished.tokens == (*b"Hello!", 256)

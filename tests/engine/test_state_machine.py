@@ -43,9 +43,9 @@ from paceline.engine.drafters import registry
 from paceline.engine.drafters.base import Draft, DrafterInfo, Settings, Workbench
 from paceline.engine.drafters.strategy import Strategy, parse_strategy
 from paceline.engine.fake import EOG, N_VOCAB, ByteVocabulary, FakeModel, Logits
+from paceline.engine.plain_time import RecentPlain
 from paceline.engine.prefix import CachedContext
 from paceline.engine.sampling import Sampler
-from paceline.engine.stats import PlainSpeed
 from paceline.engine.text import TextAssembler
 from paceline.errors import CancelledError
 from paceline.messages import SOURCE_TARGET, SamplingParams, StepCommitted
@@ -203,7 +203,7 @@ class Life(RuleBasedStateMachine):
         self.draft = CachedContext(self.model(draft, N_CTX_DRAFT, draft_price))
         self.kept: dict[str, object] = {}
         self.knowledge = Knowledge()
-        self.speed = PlainSpeed()
+        self.recent = RecentPlain()
         self.history = list(b"ask")
         self.decoder: Decoder | None = None
         self.steps: Generator[StepCommitted, None, None] | None = None
@@ -239,8 +239,8 @@ class Life(RuleBasedStateMachine):
         self.expected, self.reason = plain_reply(
             self.language, prompt, Sampler(params, seed), max_tokens, stop
         )
-        while is_warm and self.speed.n_needed:
-            self.speed.add(1.0)
+        while is_warm and self.recent.n_needed:
+            self.recent.add(1.0)
         sampler = Sampler(params, seed)
         bench = Workbench(
             vocab=ByteVocabulary(),
@@ -253,7 +253,7 @@ class Life(RuleBasedStateMachine):
         self.decoder = Decoder(
             "turn", self.target, bench, strategy,
             text=TextAssembler(bench.vocab, [stop]), max_tokens=max_tokens, eog=bench.eog,
-            plain_speed=self.speed, knowledge=self.knowledge,
+            recent_plain=self.recent, knowledge=self.knowledge,
         )  # fmt: skip
         self.ids = {info.id for info, _ in strategy.members(has_grammar=False)}
         self.control_at_random(control)

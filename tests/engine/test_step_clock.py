@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paceline.engine import step_clock
-from paceline.engine.stats import PlainSpeed, TurnMeter
+from paceline.engine.stats import TurnMeter
 from paceline.engine.step_clock import Lap, StepClock
 
 
@@ -16,15 +16,14 @@ class Timed:
         self.now = 100.0
         self.native = self.own = 0.0
         monkeypatch.setattr(step_clock, "_clock", lambda: self.now)
-        self.meter, self.speed = TurnMeter(), PlainSpeed()
-        self.clock = StepClock(self.meter, self.speed, lambda: self.native, lambda: self.own)
+        self.meter = TurnMeter()
+        self.clock = StepClock(self.meter, lambda: self.native, lambda: self.own)
         self.clock.start()
 
     def step(
         self,
         width: int,
         seconds: float = 1.0,
-        draft_s: float = 0.0,
         gap: float = 0,
         held_s: float = 0.0,
     ) -> Lap:
@@ -32,7 +31,7 @@ class Timed:
         self.own += gap + seconds - held_s
         self.now += gap + seconds
         self.native += seconds / 2
-        return self.clock.lap(width, draft_s, began)
+        return self.clock.lap(width, began)
 
 
 @pytest.fixture
@@ -51,6 +50,7 @@ def test_seconds_in_which_the_thread_did_not_run_are_told(timed: Timed) -> None:
     laps = [timed.step(1, held_s=held_s) for held_s in (0.0, 0.25, 0.0, 0.75)]
     assert [lap.held_s for lap in laps] == pytest.approx([0.0, 0.25, 0.0, 0.75])
     assert [lap.seconds for lap in laps] == pytest.approx([1.0] * 4)
+    assert timed.meter.held_s == pytest.approx(1.0)
     # Two clocks are never quite alike, and no thread runs for longer than the time that passes.
     assert timed.step(1, held_s=-0.01).held_s == 0.0
 
@@ -73,15 +73,9 @@ def test_a_thread_that_is_not_the_one_before_gives_no_nonsense(timed: Timed) -> 
 
 def test_without_a_clock_of_its_own_nothing_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step_clock, "_clock", iter([0.0, 5.0]).__next__)
-    clock = StepClock(TurnMeter(), PlainSpeed(), lambda: 0.0)
+    clock = StepClock(TurnMeter(), lambda: 0.0)
     clock.start()
-    assert clock.lap(1, 0.0, 0.0).held_s == 0.0
-
-
-def test_a_plain_step_counts_without_the_time_for_drafting(timed: Timed) -> None:
-    for _ in range(5):
-        timed.step(1, seconds=1.25, draft_s=0.25)
-    assert timed.speed.tokens_per_s == timed.meter.plain.tokens_per_s == 1.0
+    assert clock.lap(1, 0.0).held_s == 0.0
 
 
 def test_a_step_that_was_mended_tells_nothing(timed: Timed) -> None:
@@ -108,12 +102,5 @@ def test_the_meter_knows_the_whole_time_and_what_of_it_was_native(timed: Timed) 
     assert timed.clock.end() == 0.5
     timed.step(1)
     timed.step(4, seconds=3.0)
-    timed.clock.close()
     assert timed.meter.decode_s == 4.5
     assert timed.meter.native_s == 2.0
-
-
-def test_a_reply_that_never_began_took_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    meter = TurnMeter()
-    StepClock(meter, PlainSpeed(), lambda: 0.0).close()
-    assert meter.decode_s == 0.0

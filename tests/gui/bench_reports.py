@@ -33,6 +33,7 @@ def report_of(
     strategies: Sequence[str] = (),
     other_text: Sequence[str] = (),
     failures: Sequence[Failure] = (),
+    plain_s: float | None = 1.0,
 ) -> Report:
     """A report of runs that took these seconds.
 
@@ -41,13 +42,14 @@ def report_of(
         strategies: All that took part; by default those that have times.
         other_text: Strategies whose replies are other ones than plain decoding's.
         failures: What went wrong.
+        plain_s: What each reply would have taken without drafts, by its own figures.
     """
     named = strategies or tuple(dict.fromkeys(name for each in times.values() for name in each))
     plan = Plan(
         tuple(Workload(name, prompt="x") for name in times), tuple(named or ("off",)), n_repeats=3
     )
     runs = [
-        _run(workload, strategy, repeat, seconds, is_other=strategy in other_text)
+        _run(workload, strategy, repeat, seconds, plain_s, is_other=strategy in other_text)
         for workload, each in times.items()
         for strategy, all_seconds in each.items()
         for repeat, seconds in enumerate(all_seconds, 1)
@@ -58,9 +60,18 @@ def report_of(
     )  # fmt: skip
 
 
-def _run(workload: str, strategy: str, repeat: int, seconds: float, *, is_other: bool) -> Run:
+def _run(
+    workload: str,
+    strategy: str,
+    repeat: int,
+    seconds: float,
+    plain_s: float | None,
+    *,
+    is_other: bool,
+) -> Run:
     drafts = 0 if strategy == "off" else 10
     return Run(
         workload, strategy, repeat, (1, 2, 4 if is_other else 3), 0.0, seconds,
         n_prompt=5, n_steps=2, n_drafted=drafts, n_accepted=drafts // 2, n_discarded=0,
+        plain_s=plain_s,
     )  # fmt: skip

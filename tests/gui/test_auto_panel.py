@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from gui.control_events import drafting_step, outlook, plain_step, report
-from gui.fake_client import STATS, FakeClient, model_info
+from gui.fake_client import STATS, FakeClient, at_speed, model_info, perhaps
 from paceline.engine.drafters.strategy import parse_strategy
 from paceline.gui.theme import DARK
 from paceline.gui.viewmodels.decisions import mix_of
@@ -182,10 +182,13 @@ def test_the_sentence_and_the_section_tell_what_was_reported(
     write(client, turn_id)
     shut = outlook("ngram-mod", is_open=False, gain=0.8, n_judged=50)
     client.emit(report(turn_id, outlook(), shut))
+    client.figures()
     qtbot.waitUntil(lambda: panel.headline.sentence.text().startswith("Draft model pays here"))
     qtbot.waitUntil(lambda: len(panel.why.blocks) == 2)
     assert "67\u202f% accepted" in panel.headline.sentence.text()
-    assert panel.headline.plain.text() == "plain ≈ 25.0"
+    assert panel.headline.plain.text() == "plain ≈ 21.6"
+    assert panel.headline.ratio.text() == "1.91×"
+    assert panel.headline.ratio.property("tone") == "gain"
     assert len(panel.why.costs.rows) == 9
     assert panel.why.costs.rows[0].time == "40.0\u202fms"
     assert "2 tokens: 44.8\u202fms" in panel.why.costs.accessibleDescription()
@@ -195,9 +198,24 @@ def test_the_sentence_and_the_section_tell_what_was_reported(
     assert draft.state.text() == "asked"
     assert (pool.title.text(), pool.state.text()) == ("N-gram pool", "pauses")
     assert panel.why.balance[0].text().startswith("Plain decoding would give 25.0 tokens/s")
-    client.finish_turn("x")
-    assert panel.headline.ratio.text() == "1.91×"  # the finished reply's own figures
+    client.finish_turn("x", stats=perhaps())
+    assert panel.headline.ratio.text() == "1.91×"
+    assert panel.headline.ratio.property("tone") == "even"
+    assert panel.headline.sentence.text().startswith("Draft model gives about as much as it costs")
     assert len(panel.why.blocks) == 2  # what is known stays
+
+
+def test_before_the_first_figures_the_sentence_says_nothing_of_speed(
+    auto: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    panel = auto.window.panel
+    turn_id = begin(auto, client)
+    write(client, turn_id)
+    client.emit(report(turn_id))
+    sentence = panel.headline.sentence
+    qtbot.waitUntil(lambda: sentence.text().startswith("Draft model: 3 tokens per draft"))
+    assert (panel.headline.plain.text(), panel.headline.ratio.text()) == ("", "")
+    client.finish_turn("x")
 
 
 def test_reports_of_foreign_turns_are_not_shown(auto: Program, client: FakeClient) -> None:
@@ -233,6 +251,7 @@ def test_the_sentence_changes_only_with_its_meaning(
     turn_id = begin(auto, client)
     n_ticks = len(told)
     for n in range(3):
+        client.figures(at_speed(40.0 + n))  # and so does the speed
         for i in range(n * 40, n * 40 + 40):  # what is drafted scatters
             client.emit(drafting_step(turn_id, i + 1, n_rejected=1 + i % 2, total_s=0.08))
             if i % 8 == n:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from gui.control_events import CURVE, PLAIN_S, costs, drafting_step, outlook, plain_step, report
+from gui.control_events import CURVE, costs, drafting_step, outlook, plain_step, report
 from gui.fake_client import step_of
 from paceline.engine.drafters import forced, registry
-from paceline.figures import Decision, Reason
+from paceline.figures import Decision, Reason, Speedup
 from paceline.gui.viewmodels.control_words import (
     reason_meaning,
     reason_title,
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from paceline.gui.viewmodels.verdict import Verdict
     from paceline.messages import ControlReported, StepCommitted
 
+GAIN, LOSS = Speedup(1.5, 1.2, 1.9), Speedup(0.8, 0.7, 0.99)
+PERHAPS = Speedup(1.3, 0.98, 1.7)
 SOURCES = Sources((*registry.available(), forced.INFO))
 REASONS: tuple[Reason, ...] = get_args(Reason)
 SAYS: dict[Reason, str] = {
-    "pays": "Draft model pays here: 3 tokens per draft, 67\u202f% accepted, 1.5× plain.",
+    "pays": "Draft model pays here: 3 tokens per draft, 67\u202f% accepted.",
     "nothing": "Plain decoding here: nobody has a draft to offer.",
     "dear": "Plain decoding is faster here: verifying one more token makes a step 1.1 times as "
     "long, and 78\u202f% of what Draft model drafts first is accepted.",
@@ -55,8 +57,12 @@ def steps_of(reason: Reason, n: int = RECENT_STEPS) -> list[StepCommitted]:
     return [plain_step("t", i, reason) for i in range(1, n + 1)]
 
 
-def said(steps: list[StepCommitted], told: ControlReported | None = None) -> str:
-    return sentence(judge(mix_of(steps), plain_s=PLAIN_S, report=told), SOURCES)
+def said(
+    steps: list[StepCommitted],
+    told: ControlReported | None = None,
+    speedup: Speedup | None = GAIN,
+) -> str:
+    return sentence(judge(mix_of(steps), speedup=speedup, report=told), SOURCES)
 
 
 @pytest.mark.parametrize("reason", REASONS)
@@ -87,10 +93,45 @@ def test_a_mixture_is_told_as_one(qapp: object) -> None:
     rare = [plain_step("t", i, "nothing") for i in range(28)]
     rare += [drafting_step("t", i, drafter="suffix", total_s=0.01) for i in range(4)]
     assert said(rare).startswith("Suffix match pays here:")
-    dear = [drafting_step("t", i, total_s=0.25) for i in range(30)]
-    assert said(dear).startswith("Draft model gave less than it cost: 3 tokens per draft")
-    even = [drafting_step("t", i, total_s=0.12) for i in range(30)]
-    assert said(even).startswith("Draft model breaks even here:")
+    for speedup in (PERHAPS, LOSS, None):
+        assert said(rare, speedup=speedup) == SAYS["nothing"]
+
+
+@pytest.mark.parametrize(
+    ("speedup", "one", "two"),
+    [
+        (GAIN, "Draft model pays here: ", "Draft model and Suffix match pay here: "),
+        (
+            PERHAPS,
+            "Draft model gives about as much as it costs here: ",
+            "Draft model and Suffix match give about as much as they cost here: ",
+        ),
+        (
+            LOSS,
+            "Draft model gave less than it cost: ",
+            "Draft model and Suffix match gave less than they cost: ",
+        ),
+        (None, "Draft model: ", "Draft model and Suffix match: "),
+    ],
+)
+def test_what_drafts_gave_is_what_the_interval_allows_to_say(
+    speedup: Speedup | None, one: str, two: str, qapp: object
+) -> None:
+    facts = "3 tokens per draft, 67\u202f% accepted."
+    # How long the newest steps took changes nothing: the figures of the reply tell.
+    for total_s in (0.01, 0.3):
+        steps = [drafting_step("t", i, total_s=total_s) for i in range(30)]
+        assert said(steps, speedup=speedup) == one + facts
+    both = [drafting_step("t", i, drafter="suffix" if i % 2 else "draft") for i in range(30)]
+    assert said(both, speedup=speedup) == two + facts
+
+
+def test_another_verdict_about_the_speed_is_news(qapp: object) -> None:
+    mix = mix_of(steps_of("pays"))
+    pays = judge(mix, speedup=GAIN)
+    assert not is_news(pays, judge(mix, speedup=Speedup(1.9, 1.1, 2.9)))  # it stands beside it
+    for speedup in (Speedup(1.5, 0.99, 2.0), LOSS, None):
+        assert is_news(pays, judge(mix, speedup=speedup, before=pays))
 
 
 def test_several_pausing_drafters_are_named(qapp: object) -> None:
@@ -112,7 +153,8 @@ def test_the_sentence_stays_while_steps_only_scatter(qapp: object) -> None:
             step = drafting_step("t", i, n_rejected=1 + i % 2, total_s=0.07 + 0.01 * (i % 3))
         log.push(step)
         if i >= RECENT_STEPS:
-            now = judge(log.recent, plain_s=PLAIN_S, before=shown)
+            speedup = Speedup(1.5 + 0.02 * (i % 3), 1.2 - 0.05 * (i % 2), 1.9)
+            now = judge(log.recent, speedup=speedup, before=shown)
             if is_news(shown, now):
                 shown = now
             told.add(sentence(shown, SOURCES))
@@ -122,20 +164,20 @@ def test_the_sentence_stays_while_steps_only_scatter(qapp: object) -> None:
 def test_a_reason_is_kept_until_another_one_is_clearly_more_frequent(qapp: object) -> None:
     def kind(n_dear: int, before: Verdict | None) -> Verdict:
         steps = steps_of("dear", n_dear) + steps_of("nothing", RECENT_STEPS - n_dear)
-        return judge(mix_of(steps), plain_s=PLAIN_S, before=before)
+        return judge(mix_of(steps), speedup=GAIN, before=before)
 
     first = kind(20, None)
     assert first.kind == "dear"
     assert kind(15, first).kind == "dear"
     assert kind(10, first).kind == "nothing"
     measuring = mix_of(steps_of("plain", 23) + steps_of("nothing", 9))
-    assert judge(measuring, plain_s=None).kind == "nothing"
-    before = judge(mix_of(steps_of("plain", 30) + steps_of("nothing", 2)), plain_s=None)
-    assert before.kind == judge(measuring, plain_s=None, before=before).kind == "measures"
-    drafting = judge(mix_of(steps_of("pays")), plain_s=None)
+    assert judge(measuring, speedup=None).kind == "nothing"
+    before = judge(mix_of(steps_of("plain", 30) + steps_of("nothing", 2)), speedup=None)
+    assert before.kind == judge(measuring, speedup=None, before=before).kind == "measures"
+    drafting = judge(mix_of(steps_of("pays")), speedup=PERHAPS)
     few = mix_of(steps_of("pays", 7) + steps_of("nothing", 25))
-    assert judge(few, plain_s=None, before=drafting).kind == "pays"
-    assert judge(few, plain_s=None).kind == "nothing"
+    assert judge(few, speedup=PERHAPS, before=drafting).kind == "even"
+    assert judge(few, speedup=PERHAPS).kind == "nothing"
 
 
 def test_steps_without_a_decision_are_left_out(qapp: object) -> None:
@@ -143,7 +185,7 @@ def test_steps_without_a_decision_are_left_out(qapp: object) -> None:
     for i in range(5):
         log.push(step_of("t", "abc", i))
     assert log.whole.n_steps == log.recent.n_steps == 0
-    assert decision_rows(log.whole, SOURCES, PLAIN_S) == ()
+    assert decision_rows(log.whole, SOURCES, GAIN) == ()
     assert decision_part(log.whole) == decision_details(log.whole) == ""
 
 
@@ -159,8 +201,9 @@ def test_only_the_newest_steps_are_recent() -> None:
 
 def test_a_replys_decisions_in_rows(qapp: object) -> None:
     mix = mix_of(steps_of("pays", 30) + steps_of("nothing", 9) + steps_of("plain", 1))
-    rows = dict(decision_rows(mix, SOURCES, PLAIN_S))
-    assert rows["In short"].startswith("Draft model pays here")
+    for speedup, words in ((GAIN, "pays here"), (LOSS, "gave less than it cost")):
+        rows = dict(decision_rows(mix, SOURCES, speedup))
+        assert rows["In short"].startswith(f"Draft model {words}")
     assert (
         rows["Draft model"] == "drafted first in 75\u202f% of the steps, 60 of 90 tokens accepted"
     )

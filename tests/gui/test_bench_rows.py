@@ -25,7 +25,7 @@ from paceline.gui.viewmodels import bench_words as words
 from paceline.gui.viewmodels.bench_choices import contenders
 from paceline.gui.viewmodels.bench_panels import panels_of, report_csv
 from paceline.gui.viewmodels.bench_prompts import chat_outline, chat_workloads
-from paceline.gui.viewmodels.bench_rows import verdict
+from paceline.gui.viewmodels.bench_rows import ratio_tone, verdict
 from paceline.gui.viewmodels.bench_titles import kind_of, title_of
 from paceline.gui.viewmodels.reply_settings import ReplySettings
 from paceline.gui.viewmodels.speculation import SpeculationModel
@@ -186,6 +186,22 @@ def test_the_estimate_counts_replies_and_guesses_from_plain_speed(qtbot: QtBot) 
     assert words.left_text(Progress("measure", 1, 4, None, None)) == ""
     assert words.left_text(Progress("measure", 1, 4, None, 300.0)) == "about 5 min left"
     assert words.left_text(Progress("measure", 1, 4, None, 3.0)) == "a few seconds left"
+
+
+def test_how_auto_kept_its_promise_is_told_by_each_replys_own_plain_time(qtbot: QtBot) -> None:
+    times = {"off": [9.0, 9.0, 9.0], "draft": [9.0, 9.0, 9.0], "auto": [2.3, 2.4, 2.3]}
+    report = report_of({"one": times, "two": times}, plain_s=1.0)  # 1.02 s and 4 times 1/3 s
+    assert words.bound_text(report).endswith(": 4 of 6 kept to it.")
+    assert words.bound_text(report_of({"one": times}, plain_s=None)) == ""
+    del times["auto"]
+    assert words.bound_text(report_of({"one": times})) == ""
+
+
+@pytest.mark.parametrize(
+    ("ratio", "tone"), [(1.05, "gain"), (1.04, "even"), (0.95, "even"), (0.94, "loss")]
+)
+def test_one_rule_for_the_colour_of_a_ratio(ratio: float, tone: str) -> None:
+    assert ratio_tone(ratio) == tone
 
 
 # -------------------------------------------------------------------------------------- pictures

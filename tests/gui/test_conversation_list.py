@@ -164,19 +164,17 @@ def test_times_are_as_short_as_people_say_them(model: ConversationList) -> None:
 
 
 def test_figures_have_ever_shorter_wordings() -> None:
-    fast = chat(
-        "a", strategy="draft", tokens_per_s=41.2, plain_tokens_per_s=21.6, acceptance_rate=0.711
-    )
-    assert figure_texts(fast) == ("1.91× · 71\u202f% accepted", "1.91× · 71\u202f%", "1.91×")
-    off = replace(fast, strategy="off", plain_tokens_per_s=None, acceptance_rate=None)
+    fast = chat("a", strategy="draft", tokens_per_s=41.2, acceptance_rate=0.711)
+    assert figure_texts(fast) == (
+        "41.2 t/s · 71\u202f% accepted", "41.2 t/s · 71\u202f%", "41.2 t/s",
+    )  # fmt: skip
+    off = replace(fast, strategy="off", acceptance_rate=None)
     assert figure_texts(off) == ("41.2 t/s · speculation off", "41.2 t/s")
     silent = replace(off, strategy="suffix")
     assert figure_texts(silent)[0] == "41.2 t/s · nothing drafted"
-    unknown = replace(fast, plain_tokens_per_s=None)
-    assert figure_texts(unknown)[0] == "41.2 t/s · 71\u202f% accepted"
     assert figure_texts(chat("new")) == ()
     private = replace(fast, private=True)
-    assert second_lines(private, NOW)[0] == "now · not stored · 1.91× · 71\u202f% accepted"
+    assert second_lines(private, NOW)[0] == "now · not stored · 41.2 t/s · 71\u202f% accepted"
     assert second_lines(private, NOW)[-1] == "now · not stored"
     assert second_lines(fast, NOW, "writing…") == ("now · writing…",)
     assert second_lines(replace(chat("x"), changed_s=0.0), NOW) == ("",)

@@ -58,9 +58,12 @@ def test_the_card_is_live_and_names_every_drafter(program: Program, client: Fake
     assert [LIGHT.lookup in card.lines[0].dot.styleSheet()] == [True]
     assert LIGHT.accent in card.lines[1].dot.styleSheet()
     assert card.lines[0].accessibleName() == "Grammar: 1 of 2 50\u202f%"
+    client.figures(BAD)  # they are late, and tell of drafters that have not drafted
     client.emit(mixed_step(turn_id, 2))
     program.live.refreshed.emit()
+    assert [line.title.full_text for line in card.lines] == ["Grammar", "Draft model"]
     assert card.lines[0].figures.text() == "2 of 4"
+    assert card.lines[1].details.text() == "drafts 2, accepted 2\ntokens 2, accepted 2"
     client.finish_turn("axx")
 
 
@@ -126,6 +129,7 @@ def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
     program.session.send("Hello?")
     client.start_turn()
     client.step("a", 0)
+    client.figures(BAD)
     program.live.refreshed.emit()
     assert line.isHidden()
     client.finish_turn("a", stats=BAD)

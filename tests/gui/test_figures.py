@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QLocale
 
-from gui.fake_client import STATS, FakeClient, plain_step
+from gui.fake_client import STATS, FakeClient, at_speed, plain_step, step_of, undrafted
 from paceline.chat.reply import Reply, TurnOptions
-from paceline.gui.viewmodels import figures
+from paceline.engine.drafters import registry
+from paceline.gui.viewmodels import figures, run_details
+from paceline.gui.viewmodels.metrics import StepMetrics
+from paceline.gui.viewmodels.sources import Sources
 from paceline.gui.widgets.fields import Number
 from paceline.gui.widgets.stats_label import StatsLabel
 from paceline.messages import PrefillProgressed
+from paceline.run_record import RunRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +25,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
-
-SILENT = replace(STATS, n_drafted=0, n_accepted=0, acceptance_rate=None, tokens_per_s=18.0)
+    from paceline.messages import TurnStats
 
 
 @pytest.fixture
@@ -51,35 +54,104 @@ def silent_turn(program: Program, client: FakeClient, strategy: str, speed: floa
     turn_id = client.start_turn()
     for number in range(1, 9):
         client.emit(plain_step(turn_id, number))
-    client.finish_turn("x", stats=replace(SILENT, tokens_per_s=speed))
+    client.finish_turn("x", stats=at_speed(speed, undrafted()))
 
 
-def test_a_drafter_that_never_drafts_is_not_called_plain(
-    program: Program, client: FakeClient
+@pytest.mark.parametrize("speed", [18.0, 21.6, 30.0])
+def test_nothing_drafted_is_no_ratio_but_said(
+    program: Program, client: FakeClient, speed: float
 ) -> None:
-    silent_turn(program, client, "draft", 18.0)
     card = program.window.panel.headline
-    assert card.ratio.text() == "0.83×"
-    assert card.ratio.property("tone") == "loss"
-    assert card.sentence.text() == (
-        "Draft model was asked but never sure enough: it costs more than it gives here."
-    )
-    silent_turn(program, client, "prompt-lookup", 21.6)
-    assert "nothing was drafted" in card.sentence.text()
-    assert "Plain" not in card.sentence.text()
-    silent_turn(program, client, "off", 21.6)
-    assert card.sentence.text().startswith("Plain decoding")
+    for strategy, sentence in (
+        ("draft", "Draft model was asked but never sure enough: nothing was drafted."),
+        ("off", "Plain decoding: one token per step, nothing was drafted."),
+    ):
+        silent_turn(program, client, strategy, speed)
+        assert card.sentence.text() == sentence
+        assert (card.plain.text(), card.ratio.text()) == ("", "")
+        assert card.ratio.property("tone") == "even"
+        reply = program.live.reply
+        assert reply is not None
+        line = figures.stats_line(reply)
+        assert ("nothing drafted" in line) == (strategy != "off")
+        assert "×" not in line
+        assert "plain" not in line
+        assert "plain decoding" not in figures.stats_details(reply)
+
+
+def ended(stats: TurnStats) -> Reply:
+    options = TurnOptions(strategy="draft")
+    return Reply("t", "m", "c", options, status="finished", strategy="draft", stats=stats)
 
 
 @pytest.mark.parametrize(
-    ("ratio", "tone", "tag"),
-    [(1.05, "gain", "em"), (1.04, "even", "b"), (0.95, "even", "b"), (0.94, "loss", "del")],
+    ("plain_low", "plain_high", "tone", "shown"),
+    [
+        (60.0, 99.9, "gain", "<em>1.25×</em>"),
+        (60.0, 100.0, "even", "· 1.25× ·"),
+        (60.0, 130.0, "even", "· 1.25× ·"),
+        (100.0, 120.0, "even", "· 0.91× ·"),
+        (100.1, 120.0, "loss", "<del>0.91×</del>"),
+    ],
 )
-def test_one_rule_for_the_colour_of_a_ratio(ratio: float, tone: str, tag: str) -> None:
-    assert figures.ratio_tone(ratio) == tone
-    stats = replace(STATS, tokens_per_s=100 * ratio)
-    reply = Reply("t", "m", "c", TurnOptions(), stats=stats, plain_tokens_per_s=100.0)
-    assert f"<{tag}>{ratio:.2f}×</{tag}>" in figures.stats_line(reply)
+def test_one_rule_for_the_colour_of_a_ratio(
+    plain_low: float, plain_high: float, tone: str, shown: str
+) -> None:
+    plain = 80.0 if "1.25" in shown else 110.0
+    stats = replace(
+        STATS, tokens_per_s=100.0,
+        plain_tokens_per_s=plain, plain_low=plain_low, plain_high=plain_high,
+    )  # fmt: skip
+    line = figures.stats_line(ended(stats))
+    assert shown in line
+    assert f"plain ≈ {figures.speed_text(plain)}" in line
+    assert line.count("<") == (4 if tone != "even" else 2)  # the speed stands out in any case
+    interval = f"{100 / plain_high:.2f}–{100 / plain_low:.2f}×"
+    assert f"{interval} of plain decoding's speed" in figures.stats_details(ended(stats))
+    metrics = StepMetrics(Sources(registry.available()))
+    metrics.push(step_of("t", "abc", 1))
+    head = figures.headline(metrics, "Draft model", stats)
+    assert (head.ratio, head.tone) == (shown.strip("<>emdl/· "), tone)
+    words = {"gain": "pays here", "even": "about as much", "loss": "costs more than it gives"}
+    assert words[tone] in head.sentence
+    record = RunRecord("m", "finished", stats=stats)
+    assert run_details.figures(record)[2].tone == tone
+
+
+def test_a_busy_machine_is_told_in_grey() -> None:
+    stats = replace(STATS, plain_low=20.0, plain_high=45.0, machine_busy=True)
+    assert "</b> · plain ≈ 21.6 · 1.91× · machine busy · " in figures.stats_line(ended(stats))
+    for calm in (STATS, undrafted()):
+        assert "machine busy" not in figures.stats_line(ended(calm))
+        busy = replace(calm, machine_busy=True)
+        assert "· machine busy" in figures.stats_line(ended(busy))
+
+
+@pytest.mark.parametrize("missing", ["plain_tokens_per_s", "plain_low", "plain_high"])
+def test_a_reply_of_old_shows_its_speed_and_no_ratio(missing: str) -> None:
+    stats = replace(STATS, **{missing: None})
+    line = figures.stats_line(ended(stats))
+    assert line.startswith("<b>41.2 t/s</b> · 71")
+    assert "plain" not in line
+    assert "nothing drafted" not in line
+    metrics = StepMetrics(Sources(registry.available()))
+    metrics.push(step_of("t", "abc", 1))
+    head = figures.headline(metrics, "Draft model", stats)
+    assert (head.speed, head.plain, head.ratio, head.tone) == ("41.2", "", "", "even")
+    assert head.sentence.startswith("Draft model: ")
+
+
+def test_the_headline_waits_for_the_first_step_and_outlives_a_failure() -> None:
+    metrics = StepMetrics(Sources(registry.available()))
+    assert figures.headline(metrics, "Draft model", None) == figures.Headline()
+    metrics.push(step_of("t", "a", 0))
+    first = replace(undrafted(), n_steps=0, tokens_per_s=1e9)  # the prefill's token alone
+    assert figures.headline(metrics, "Draft model", first) == figures.Headline()
+    for number in (1, 2, 3):
+        metrics.push(step_of("t", "abc", number))
+    failed = figures.headline(metrics, "Draft model", None)
+    assert (failed.speed, failed.ratio, failed.tone) == ("150", "", "even")
+    assert failed.sentence.startswith("Draft model: 3.0 tokens per step")
 
 
 def test_the_context_is_never_more_than_full(

@@ -13,7 +13,7 @@ from gui.fake_client import STATS, FakeClient
 from paceline.chat.last_run import load_last_run
 from paceline.errors import UserError
 from paceline.gui.learning_controller import MEMORY_FOLDER, _Forget
-from paceline.messages import LoadPair, StartTurn
+from paceline.messages import LoadPair, StartTurn, TurnFailed
 from paceline.settings import Settings
 
 if TYPE_CHECKING:
@@ -85,6 +85,19 @@ def test_the_last_reply_is_kept_only_with_permission(
     assert (run.stats, run.strategy) == (STATS, "draft")
     assert run.target == "paceline-demo-target-q8_0.gguf"
     assert run.draft == "paceline-demo-draft-q8_0.gguf"
+
+
+def test_a_reply_that_breaks_off_is_not_the_last_one(
+    program: Program, client: FakeClient, paceline_home: Path
+) -> None:
+    program.window.panel.learning.switch.click()
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    client.step("abc", 1)
+    client.figures()
+    client.emit(TurnFailed(turn_id, "broken", "It broke.", ""))
+    program.background.close()
+    assert load_last_run(paceline_home / "data") is None
 
 
 def test_forgetting_deletes_what_was_learned_and_nothing_else(

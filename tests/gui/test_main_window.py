@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from gui.fake_client import STATS, FakeClient
+from gui.fake_client import FakeClient, undrafted, without_plain
 from paceline.gui.look_at_pair import first_parts
 from paceline.gui.viewmodels import figures
 from paceline.gui.viewmodels.conversations import GROUP_ROLE, ID_ROLE, SUBTITLE_ROLE
@@ -92,10 +91,12 @@ def test_the_line_below_a_reply(program: Program, client: FakeClient, qtbot: QtB
     )
     assert "8 drafted behind the end" in figures.stats_details(reply)
     assert reply.stats is not None
-    reply.plain_tokens_per_s = None
+    reply.stats = without_plain()
     assert "plain" not in figures.stats_line(reply)
-    reply.stats = replace(STATS, acceptance_rate=None, n_drafted=0)
+    assert "71\u202f% of 312" in figures.stats_line(reply)
+    reply.stats = undrafted()
     assert "accepted" not in figures.stats_line(reply)
+    assert "nothing drafted" in figures.stats_line(reply)
     reply.reason = "cancelled"
     assert figures.stats_line(reply).endswith("stopped")
 
@@ -198,7 +199,7 @@ def test_conversations_are_listed_newest_first_with_their_figures(
     assert sorted(titles(program)) == ["First", "Second"]
     index = program.window.sidebar.list.model().index(rows(program)[0], 0)
     subtitle = str(index.data(SUBTITLE_ROLE)).replace("\u202f", " ")
-    assert subtitle.endswith("1.91× · 71 % accepted")
+    assert subtitle == "now · 41.2 t/s · 71 % accepted"
     assert index.data(GROUP_ROLE) == "Today"
 
 

@@ -8,12 +8,23 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
-from gui.fake_client import STATS, FakeClient, described, plain_step
+from gui.control_events import drafting_step
+from gui.fake_client import (
+    STATS,
+    FakeClient,
+    at_speed,
+    described,
+    perhaps,
+    plain_step,
+    undrafted,
+    without_plain,
+)
 from paceline.chat.reply import TurnOptions
 from paceline.engine.drafters import registry
 from paceline.engine.drafters.strategy import parse_strategy
 from paceline.errors import UserError
 from paceline.gui.viewmodels.choices import GROUPS
+from paceline.gui.viewmodels.figures import stats_line
 from paceline.gui.viewmodels.speculation import SpeculationModel
 from paceline.messages import (
     DeviceInfo,
@@ -25,6 +36,8 @@ from paceline.messages import (
     Tune,
     TuneApplied,
     TuneRejected,
+    TurnFailed,
+    TurnStats,
 )
 from paceline.settings import Settings
 
@@ -336,8 +349,10 @@ def test_the_headline_is_live_and_ends_with_the_replys_figures(
     client.step("a", 0)
     for number in range(1, 40):
         client.step("abc", number)
+        client.figures(at_speed(150.0))
     assert program.live.is_running
     qtbot.waitUntil(lambda: headline.speed.text() == "150")
+    assert headline.ratio.text() == "6.94×"
     assert "67" in headline.sentence.text()
     client.finish_turn("abc")
     assert not program.live.is_running
@@ -346,13 +361,67 @@ def test_the_headline_is_live_and_ends_with_the_replys_figures(
     assert "pays here" in headline.sentence.text()
 
 
-def test_a_loss_is_called_a_loss(program: Program, client: FakeClient) -> None:
+@pytest.mark.parametrize("stats", [STATS, perhaps(), at_speed(10.0), undrafted(), without_plain()])
+@pytest.mark.parametrize("strategy", ["draft", "auto", "off"])
+def test_the_headline_is_the_same_at_the_end_and_on_the_way(
+    program: Program, client: FakeClient, qtbot: QtBot, strategy: str, stats: TurnStats
+) -> None:
+    program.speculation.choose(strategy)
     program.session.send("Hello?")
-    client.reply("Hi", stats=replace(STATS, tokens_per_s=10.0))
+    turn_id = client.start_turn()
+    client.step("a", 0)
+    for number in range(1, 20):
+        if stats.n_drafted and strategy == "auto":
+            client.emit(drafting_step(turn_id, number))
+        elif stats.n_drafted:
+            client.step("abc", number)
+        else:
+            client.emit(plain_step(turn_id, number))
+    client.figures(stats)
+    with qtbot.waitSignal(program.live.refreshed):
+        pass
+    shown = program.live.headline
+    assert shown.speed == program.window.panel.headline.speed.text() != ""
+    client.finish_turn("abc", stats=stats)
+    assert program.live.headline == shown
+    assert program.window.panel.headline.sentence.text() == shown.sentence
+
+
+def test_a_reply_that_breaks_off_keeps_the_speed_of_its_steps(
+    program: Program, client: FakeClient
+) -> None:
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    for number in range(6):
+        client.step("abc", number)
+        client.figures()
+    client.emit(TurnFailed(turn_id, "broken", "It broke.", ""))
     headline = program.window.panel.headline
-    assert headline.ratio.text() == "0.46×"
-    assert headline.ratio.property("tone") == "loss"
-    assert "costs more than it gives" in headline.sentence.text()
+    assert (headline.speed.text(), headline.ratio.text()) == ("150", "")
+    assert headline.sentence.text().startswith("Draft model: 3.0 tokens per step")
+    reply = program.live.reply
+    assert reply is not None
+    assert stats_line(reply) == ""
+
+
+@pytest.mark.parametrize(
+    ("stats", "ratio", "tone", "words"),
+    [
+        (STATS, "1.91×", "gain", "Draft model pays here:"),
+        (perhaps(), "1.91×", "even", "Draft model gives about as much as it costs here:"),
+        (perhaps(at_speed(20.0)), "0.93×", "even", "gives about as much as it costs here:"),
+        (at_speed(10.0), "0.46×", "loss", "Draft model costs more than it gives here:"),
+    ],
+)
+def test_a_loss_is_called_a_loss_and_chance_neither(
+    program: Program, client: FakeClient, stats: TurnStats, ratio: str, tone: str, words: str
+) -> None:
+    program.session.send("Hello?")
+    client.reply("Hi", stats=stats)
+    headline = program.window.panel.headline
+    assert headline.ratio.text() == ratio
+    assert headline.ratio.property("tone") == tone
+    assert words in headline.sentence.text()
 
 
 def test_a_reply_of_several_drafters_is_nobodys_alone(program: Program, client: FakeClient) -> None:
@@ -372,7 +441,7 @@ def test_plain_decoding_is_called_plain(program: Program, client: FakeClient) ->
     turn_id = client.start_turn()
     for number in range(1, 9):
         client.emit(plain_step(turn_id, number))
-    client.finish_turn("x", stats=replace(STATS, n_drafted=0, n_accepted=0, acceptance_rate=None))
+    client.finish_turn("x", stats=undrafted())
     assert program.window.panel.headline.ratio.text() == ""
     assert "nothing was drafted" in program.window.panel.headline.sentence.text()
 

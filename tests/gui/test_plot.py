@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
-from gui.fake_client import plain_step, step_of
+from gui.fake_client import STATS, plain_step, step_of, undrafted, without_plain
 from paceline.engine.drafters import registry
 from paceline.gui.theme import DARK, LIGHT
 from paceline.gui.viewmodels.metrics import MOST_PLACES, RATE_STEPS, StepMetrics, TimeShares
@@ -45,7 +45,6 @@ def test_an_empty_reply_has_no_figures(metrics: StepMetrics) -> None:
     window = metrics.window(100)
     assert [len(a) for a in (window.drafted, window.accepted, window.tokens_per_s)] == [0, 0, 0]
     assert metrics.tokens_per_s is None
-    assert metrics.plain_tokens_per_s is None
     assert metrics.acceptance_rate is None
     assert metrics.times == TimeShares()
 
@@ -101,14 +100,6 @@ def test_the_speed_is_tokens_over_seconds_of_the_last_steps(metrics: StepMetrics
     rates = metrics.window(200).tokens_per_s
     assert rates[:100] == pytest.approx(150)
     assert np.all(np.diff(rates[99:]) < 0)
-
-
-def test_the_plain_speed_needs_four_plain_steps(metrics: StepMetrics) -> None:
-    for number in range(1, 4):
-        metrics.push(plain_step("t", number))
-    assert metrics.plain_tokens_per_s is None
-    metrics.push(plain_step("t", 4))
-    assert metrics.plain_tokens_per_s == pytest.approx(20)
 
 
 def test_the_time_is_shared_out_completely(metrics: StepMetrics) -> None:
@@ -428,10 +419,14 @@ def test_the_end_of_a_reply_is_told_in_words(plot: SpeedPlot, metrics: StepMetri
     fill(metrics, 10)
     plot.refresh(20.0)
     assert plot.bars_canvas.accessibleDescription() == ""
-    words = spoken(metrics, Sources(registry.available()), 41.2, 21.6)
-    assert words == (
-        "Draft model: 20 of 30 drafted tokens accepted, 41.2 tokens per second, 1.9 times plain"
-    )
+    sources = Sources(registry.available())
+    words = spoken(metrics, sources, STATS)
+    facts = "Draft model: 20 of 30 drafted tokens accepted, "
+    assert words == facts + "41.2 tokens per second, 1.91 times plain"
+    assert spoken(metrics, sources, without_plain()) == facts + "41.2 tokens per second"
+    assert spoken(metrics, sources, None) == facts + "150 tokens per second"  # it failed
+    silent = spoken(StepMetrics(sources), sources, undrafted())
+    assert silent == "Nothing was drafted, 41.2 tokens per second"
     plot.refresh(20.0, words)
     assert plot.bars_canvas.accessibleDescription() == words
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from gui.fake_client import STATS, plain_step, step_of
+from gui.fake_client import STATS, perhaps, plain_step, step_of, undrafted, without_plain
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.viewmodels import run_details
 from paceline.gui.viewmodels.sameness_words import progress_words, result_words
-from paceline.messages import KernelUse, LogitBias, SamplingParams
+from paceline.messages import KernelUse, LogitBias, SamplingParams, StepCommitted, TurnStats
 from paceline.run_record import ModelRecord, RunError, RunRecord
 
 STEPS = (step_of("t", "x", 0), step_of("t", "x", 1), *(plain_step("t", n) for n in range(2, 7)))
@@ -23,12 +23,11 @@ RECORD = RunRecord(
     max_tokens=1024,
     reason="eog",
     stats=STATS,
-    plain_tokens_per_s=21.6,
     first_token_s=0.44,
     steps=STEPS,
 )
 FAILED = replace(
-    RECORD, status="failed", reason=None, stats=None, plain_tokens_per_s=None, first_token_s=None,
+    RECORD, status="failed", reason=None, stats=None, first_token_s=None,
     error=RunError("decode-failed", "It broke.", "Try again."),
 )  # fmt: skip
 
@@ -51,25 +50,42 @@ def test_a_reply_without_figures_has_those_of_its_steps() -> None:
     assert values(replace(FAILED, steps=())) == [""] * 6
 
 
-def test_a_plain_reply_has_no_ratio() -> None:
-    record = replace(RECORD, strategy="off", asked_strategy="off")
-    assert values(record)[2] == ""
+@pytest.mark.parametrize("strategy", ["off", "draft", "auto"])
+def test_a_reply_without_drafts_has_no_ratio_whoever_was_asked(strategy: str) -> None:
+    record = replace(RECORD, strategy=strategy, asked_strategy=strategy, stats=undrafted())
+    assert values(record)[:3] == ["41.2", "", ""]
+    assert run_details.figures(record)[2].tone is None
     assert "decoded plainly" in run_details.plain_words(record)
 
 
+def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
+    (_, _, ratio, *_) = run_details.figures(replace(RECORD, stats=perhaps()))
+    assert (ratio.value, ratio.tone) == ("1.91×", "even")
+
+
 @pytest.mark.parametrize(
-    ("record", "words"),
-    [
-        (RECORD, ("4.6 s", "2.0 s", "estimate from 5 plain steps")),
-        (replace(RECORD, steps=STEPS[:3]), ("earlier replies",)),
-        (replace(RECORD, plain_tokens_per_s=None), ("not measured",)),
-    ],
+    ("steps", "n_plain"), [(STEPS, 5), (STEPS[:3], 1), (STEPS[:2], 0)], ids=["5", "1", "0"]
 )
 def test_plain_decoding_is_an_estimate_and_says_from_what(
-    record: RunRecord, words: tuple[str, ...]
+    steps: tuple[StepCommitted, ...], n_plain: int
 ) -> None:
-    text = run_details.plain_words(record)
-    assert [word for word in words if word not in text] == []
+    assert run_details.plain_words(replace(RECORD, steps=steps)) == (
+        "Plain decoding would have taken 3.9 to 5.6 s for these tokens; this took 2.0 s. That is "
+        f"estimated from {n_plain} plain steps of this reply and from what wider steps cost here."
+    )
+
+
+def test_a_busy_machine_is_told() -> None:
+    busy = replace(RECORD, stats=replace(STATS, machine_busy=True))
+    assert run_details.plain_words(busy).endswith("kept the machine busy, so speeds scatter.")
+    assert "busy" not in run_details.plain_words(RECORD)
+
+
+@pytest.mark.parametrize("stats", [without_plain(), replace(STATS, plain_low=None)])
+def test_what_is_not_known_of_plain_decoding_is_not_told(stats: TurnStats) -> None:
+    record = replace(RECORD, stats=stats)
+    assert values(record)[:3] == ["41.2", "", ""]
+    assert "not measured" in run_details.plain_words(record)
 
 
 def test_the_time_is_the_prefill_s_and_the_steps() -> None:

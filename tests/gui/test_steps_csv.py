@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from gui.fake_client import plain_step, step_of
+from gui.fake_client import STATS, plain_step, step_of
 from paceline.gui.viewmodels.positions import positions
 from paceline.gui.viewmodels.steps_csv import steps_csv
 from paceline.messages import DraftCount, StepCommitted, TokenTrace
@@ -29,7 +29,7 @@ def test_every_step_is_a_row_with_sums_and_a_part_per_drafter() -> None:
         [("prompt-lookup", 0), ("draft", 1), ("target", -1)],
         [("prompt-lookup", 1, 1, 0), ("draft", 4, 1, 2)],
     )
-    rows = rows_of(steps_csv([step_of("t", "x", 0), step_of("t", "x", 1), both], 21.5))
+    rows = rows_of(steps_csv([step_of("t", "x", 0), step_of("t", "x", 1), both], STATS))
     assert [row["step"] for row in rows] == ["0", "1", "2"]
     assert [row["tokens"] for row in rows] == ["1", "3", "3"]
     assert [row["time_s"] for row in rows] == ["0.020000", "0.040000", "0.060000"]
@@ -40,13 +40,15 @@ def test_every_step_is_a_row_with_sums_and_a_part_per_drafter() -> None:
     ]  # fmt: skip
     assert last["prompt-lookup accepted"] == "1"
     assert last["tokens_per_s"] == "150.000"
-    assert last["plain_tokens_per_s"] == "21.500"
+    assert list(last)[-3:] == ["plain_tokens_per_s", "plain_low", "plain_high"]
+    assert list(last.values())[-3:] == ["21.600", "18.000", "25.900"]
     assert (last["verify_s"], last["total_s"]) == ("0.012000", "0.020000")
 
 
 def test_plain_steps_are_marked_and_what_is_not_known_is_empty() -> None:
     (row,) = rows_of(steps_csv([plain_step("t", 1, total_s=0.0)], None))
     assert (row["plain"], row["plain_tokens_per_s"], row["tokens_per_s"]) == ("1", "", "")
+    assert (row["plain_low"], row["plain_high"]) == ("", "")
     assert row["drafted"] == "0"
     assert rows_of(steps_csv([], None)) == []
 

@@ -80,7 +80,7 @@ def test_skipping_leaves_for_good_and_the_menu_brings_it_back(first: Program) ->
     assert first.window.focusWidget() is first.window.chat_pane.composer.edit
     first.window.actions_.welcome.trigger()
     assert welcome.page.isVisible()
-    assert first.window.focusWidget() is welcome.page.demo.options[0]
+    assert first.window.focusWidget() is welcome.page.first.options[0]
 
 
 def test_the_menu_shows_it_in_a_new_chat(program: Program, client: FakeClient) -> None:
@@ -92,10 +92,10 @@ def test_the_menu_shows_it_in_a_new_chat(program: Program, client: FakeClient) -
 
 
 def test_one_key_asks_the_built_in_pair(first: Program, client: FakeClient) -> None:
-    option = welcome_of(first).page.demo.options[0]
+    option = welcome_of(first).page.first.options[0]
     option.setFocus()
     QTest.keyClick(option, Qt.Key.Key_Space)
-    assert client.last(StartTurn).messages[-1].content == starters("", is_demo=True)[0]
+    assert client.last(StartTurn).messages[-1].content == starters("", is_demo=True)[0].text
     assert not welcome_of(first).page.isVisible()
 
 

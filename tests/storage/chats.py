@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paceline.conversation import Conversation, Message
 from paceline.figures import DraftCount, DrafterStats, TokenTrace, TurnStats
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from paceline.storage.problems import StorageProblem
+
+_NEW_FIGURES = ("plain_low", "plain_high", "machine_busy")
 
 
 def chat(key: str, *texts: str, title: str = "") -> Conversation:
@@ -51,17 +53,24 @@ def record(message_id: str, *texts: str) -> RunRecord:
     """What is known of a reply that ended, with every field filled."""
     drafter = DrafterStats("draft", 1, 30, 29, 0.5, 1.5, 0.25, 29, 20, 90, 60, (20, 15, 5))
     stats = TurnStats(
-        True, 120, 20, 60, 0.25, 2.0, 2.25, 30.0, 15.0, 30, 90, 60, 2, 0.68, 2.0, 0.01, (drafter,)
-    )
+        True, 120, 20, 60, 0.25, 2.0, 2.25, 30.0, 15.0, 30, 90, 60, 2, 0.68, 2.0, 0.01, (drafter,),
+        plain_low=12.5, plain_high=18.0, machine_busy=True,
+    )  # fmt: skip
     model = ModelRecord(
         "A model", "model.gguf", "llama", "1B", 10**9, 2**30, 4096, 4, 8, 0, "f", "s"
     )
     return RunRecord(
         message_id, "finished", 1e9, "draft", "auto",
         SamplingParams(logit_bias=(LogitBias(5, -1.0),)),
-        256, 2**63, ("###",), "Be brief.", True, 3, "eog", None, stats, 14.5, 0.125,
+        256, 2**63, ("###",), "Be brief.", True, 3, "eog", None, stats, 0.125,
         ("a note",), model, replace(model, name="small"), "0.1", "0.3.36", steps(texts),
     )  # fmt: skip
+
+
+def as_of_old(data: dict[str, Any]) -> dict[str, Any]:
+    """A record's JSON data as it was kept while plain decoding had no interval."""
+    stats = {key: value for key, value in data["stats"].items() if key not in _NEW_FIGURES}
+    return {**data, "stats": stats, "plain_tokens_per_s": 14.5}
 
 
 class Watched:

@@ -240,6 +240,7 @@ class BenchRun:
             cell.workload.name, cell.strategy, cell.repeat, event.tokens,
             stats.prefill_s, stats.decode_s, stats.n_prompt, stats.n_steps,
             stats.n_drafted, stats.n_accepted, stats.n_discarded, stats.batch_invariant,
+            stats.n_generated / plain if (plain := stats.plain_tokens_per_s) else None,
         )  # fmt: skip
         self._forecast.add(cell, run)
         if cell.repeat:

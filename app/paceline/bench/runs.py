@@ -29,6 +29,8 @@ class Run:
         n_accepted: See there.
         n_discarded: See there.
         batch_invariant: See there.
+        plain_s: The `decode_s` that it would have had without drafts, by its own figures; None:
+            not known.
     """
 
     workload: str
@@ -43,6 +45,7 @@ class Run:
     n_accepted: int
     n_discarded: int
     batch_invariant: bool | None = None
+    plain_s: float | None = None
 
     @property
     def total_s(self) -> float:
@@ -107,8 +110,7 @@ class Result:
         total_s: Median of the whole time.
         prefill_s: Median of the prompt's time.
         n_tokens: Median length of the reply in tokens.
-        bound: For Auto, where a reply had a step. For plain decoding the same by its own repeat
-            before: what the machine's noise alone does.
+        bound: For Auto, where a reply had a step.
     """
 
     strategy: str

@@ -54,7 +54,6 @@ class _Plain:
 
     total_s: float
     decode_s: float
-    step_s: float
     tokens: tuple[int, ...]
 
 
@@ -62,7 +61,6 @@ def _plain(runs: Sequence[Run]) -> _Plain:
     return _Plain(
         statistics.median(run.total_s for run in runs),
         statistics.median(run.decode_s for run in runs),
-        statistics.median(run.decode_s / max(run.n_steps, 1) for run in runs),
         runs[0].tokens,
     )
 
@@ -105,7 +103,7 @@ def _result(strategy: str, pairs: Sequence[tuple[_Plain, Run]]) -> Result:
         total_s=statistics.median(run.total_s for run in runs),
         prefill_s=statistics.median(run.prefill_s for run in runs),
         n_tokens=round(statistics.median(len(run.tokens) for run in runs)),
-        bound=_own_bound(strategy, pairs),
+        bound=_bound(runs) if is_controlled(strategy) else None,
     )
 
 
@@ -126,19 +124,16 @@ def quartiles(values: Sequence[float]) -> Ratio:
     return Ratio(middle, low, high)
 
 
-def _own_bound(strategy: str, pairs: Sequence[tuple[_Plain, Run]]) -> Bound | None:
-    if strategy == PLAIN:
-        before = {run.repeat: off for off, run in pairs}
-        return _bound([(before[n], run) for _, run in pairs if (n := run.repeat - 1) in before])
-    return _bound(pairs) if is_controlled(strategy) else None
+def _bound(runs: Sequence[Run]) -> Bound | None:
+    """Return how replies kept to the bound; None: no reply had a step, so nothing was decided.
 
-
-def _bound(pairs: Sequence[tuple[_Plain, Run]]) -> Bound | None:
-    """Return how replies kept to the bound; None: no reply had a step, so nothing was decided."""
+    Each is held against its own plain time: another reply's is that of another minute.
+    """
     parts = [
-        run.total_s / (BOUND_FACTOR * off.total_s + BOUND_STEPS * off.step_s)
-        for off, run in pairs
-        if run.n_steps
+        run.total_s
+        / (BOUND_FACTOR * (run.prefill_s + plain) + BOUND_STEPS * plain / len(run.tokens))
+        for run in runs
+        if run.n_steps and (plain := run.plain_s)
     ]
     if not parts:
         return None

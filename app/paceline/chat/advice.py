@@ -129,16 +129,17 @@ def advise(stats: TurnStats, strategy: str) -> tuple[Advice, ...]:
 
 
 def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
-    plain, rate = stats.plain_tokens_per_s, stats.acceptance_rate
-    if not plain or rate is None or rate < LOW or stats.n_drafted < MIN_TOKENS:
+    speedup, rate = stats.speedup, stats.acceptance_rate
+    if speedup is None or rate is None or rate < LOW or stats.n_drafted < MIN_TOKENS:
         return
-    if stats.tokens_per_s > plain:
+    if speedup.verdict != "loss":
         return
     model = next((case for case in cases if case.info.family == "model"), None)
     share = model.stats.draft_s / max(stats.decode_s, 1e-9) if model else 0.0
     reason = (
-        f"{stats.tokens_per_s:.1f} tokens/s against {plain:.1f} plain, although {_percent(rate)} "
-        f"of {stats.n_drafted} drafted tokens were accepted"
+        f"{stats.tokens_per_s:.1f} tokens/s against {stats.plain_low:.1f} to "
+        f"{stats.plain_high:.1f} plain, although {_percent(rate)} of {stats.n_drafted} drafted "
+        "tokens were accepted"
     )
     if model and share >= _DEAR:
         lookup = without(model.strategy, model.info) or first_known(_LOOKUPS)

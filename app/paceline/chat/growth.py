@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from paceline.messages import (
     ControlReported,
+    FiguresReported,
     PrefillProgressed,
     StepCommitted,
     TextDiverged,
@@ -24,6 +25,7 @@ TurnEvent = (
     | PrefillProgressed
     | StepCommitted
     | ControlReported
+    | FiguresReported
     | TuneApplied
     | TuneRejected
     | TextDiverged
@@ -54,6 +56,8 @@ def grow(reply: Reply, event: TurnEvent, clock_s: float) -> None:
             reply.text += event.text
             reply.traces.extend(event.tokens)
             reply.steps.append(event)
+        case FiguresReported():
+            reply.stats = event.stats
         case TuneApplied():
             reply.strategy = event.strategy
         case TurnFinished():

@@ -172,6 +172,11 @@ class PairLoader:
             )
         )
 
+    def expect(self, pair: Pair) -> None:
+        """Say that this pair is about to be loaded, so that a message may wait for it."""
+        if self._state.status == "empty":
+            self._set(PairState("loading", pair))
+
     def reload(self) -> bool:
         """Load the pair again that worked last, else the one that was wanted; False: none.
 

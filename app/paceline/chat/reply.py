@@ -69,9 +69,8 @@ class Reply:
         started_s: The same in seconds since the epoch; 0: it was not.
         first_token_s: Seconds from then to the first token.
         reason: Why the reply ended.
-        stats: The figures of the finished reply.
-        plain_tokens_per_s: Speed without speculation: measured in this reply, else as last
-            measured with this pair of models; None when nobody knows.
+        stats: The figures so far, in the end those of the whole; None before the first ones, and
+            where it ended without the engine's word.
         error: Why it failed.
         notes: What the engine remarked about the turn.
         n_cut: Messages that were left out of the prompt.
@@ -100,7 +99,6 @@ class Reply:
     first_token_s: float | None = None
     reason: FinishReason | None = None
     stats: TurnStats | None = None
-    plain_tokens_per_s: float | None = None
     error: ReplyError | None = None
     notes: tuple[str, ...] = ()
     n_cut: int = 0

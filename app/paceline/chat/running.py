@@ -32,6 +32,7 @@ from paceline.messages import (
     ControlReported,
     EngineDescribed,
     EngineDied,
+    FiguresReported,
     Forgotten,
     LoadFailed,
     LoadProgressed,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
     from paceline.chat.growth import TurnEvent
     from paceline.chat.pair import PairLoader
+    from paceline.chat.recording import Recording
     from paceline.chat.store import ConversationStore
     from paceline.hosting.client import EngineClient
     from paceline.messages import Event, ModelInfo
@@ -102,10 +104,9 @@ class Turns(Desk):
         self._options = options
         self._fingerprint_of = fingerprint_of
         self._clock = clock
-        self._is_submitted = False
+        self._is_submitted = self._is_greedy = False
         self._models: tuple[ModelInfo | None, ModelInfo | None] = (None, None)
         self._engine_version = ""
-        self._plain_tokens_per_s: float | None = None
         self._observers: list[Callable[[Event], None]] = []
 
     # -------------------------------------------------------------------------------- events
@@ -141,8 +142,6 @@ class Turns(Desk):
                     self._on_turn_event(reply, event)
 
     def _on_pair_event(self, event: LoadProgressed | PairLoaded | LoadFailed | Unloaded) -> None:
-        if isinstance(event, PairLoaded):
-            self._plain_tokens_per_s = None  # it was another pair's
         if self._active is None or self._is_submitted:
             return
         state = self._pair.state
@@ -183,21 +182,26 @@ class Turns(Desk):
                 if self._listener is not None:
                     self._listener.tune_answered(reply, event)
             case TurnFinished():
-                if event.stats.plain_tokens_per_s is not None:
-                    self._plain_tokens_per_s = event.stats.plain_tokens_per_s
-                reply.plain_tokens_per_s = self._plain_tokens_per_s
                 self._end(reply, "finished")
             case TurnFailed():
                 self._fail(reply, event.code, event.message, event.hint)
-            case ControlReported() | TextDiverged():
+            case ControlReported() | FiguresReported() | TextDiverged():
                 pass  # observers show the one, and chats compare with nothing
             case _:
                 assert_never(event)
 
     # --------------------------------------------------------------------------------- turns
 
-    def _start_reply(self, question_id: str, *, shows_again: bool = False) -> None:
-        options = self._options()
+    def _start_reply(
+        self,
+        question_id: str,
+        *,
+        shows_again: bool = False,
+        greedy: bool = False,
+        recording: Recording | None = None,
+    ) -> Reply:
+        self._is_greedy = greedy
+        options = self._now_asked() if recording is None else TurnOptions(recording.strategy)
         answer = Message(self._new_id(), question_id, "assistant", "", self._now())
         reply = Reply(
             self._new_id(),
@@ -205,7 +209,6 @@ class Turns(Desk):
             self.current.conversation_id,
             options,
             strategy=options.strategy,
-            plain_tokens_per_s=self._plain_tokens_per_s,
             app_version=__version__,
         )
         self._replies[answer.message_id] = reply
@@ -217,7 +220,12 @@ class Turns(Desk):
             if shows_again:
                 self._listener.conversation_shown(self.current)
             self._listener.reply_started(reply)
-        self._begin(reply)
+        if recording is None:
+            self._begin(reply)
+        else:
+            self._is_submitted, self._models = True, (recording.target, None)
+            reply.submitted_s, reply.started_s = self._clock(), self._now()
+        return reply
 
     def _begin(self, reply: Reply) -> None:
         """Submit now, or when the models are there; load them again if they are gone."""
@@ -227,9 +235,16 @@ class Turns(Desk):
         elif status != "loading" and not self._pair.reload():
             self._fail(reply, "no-model", "No model is loaded.", "Open one in the Models menu.")
 
+    def _now_asked(self) -> TurnOptions:
+        """What the settings ask for, and greedily where the reply is to be so."""
+        options = self._options()
+        if not self._is_greedy:
+            return options
+        return replace(options, sampling=replace(options.sampling, temperature=0.0))
+
     def _ask_again(self, reply: Reply) -> None:
         """What fitted when the reply was asked for need not fit the pair that came."""
-        options, seed = self._options(), reply.options.seed
+        options, seed = self._now_asked(), reply.options.seed
         reply.options = options if seed is None else replace(options, seed=seed)
         reply.strategy = options.strategy
 
@@ -254,11 +269,12 @@ class Turns(Desk):
 
     def _fail(self, reply: Reply, code: str, message: str, hint: str) -> None:
         reply.error = ReplyError(code, message, hint)
+        reply.stats = None  # the last ones tell of fewer tokens than it has
         self._end(reply, "failed")
 
     def _give_up(self, reply: Reply) -> None:
         """End a reply of which nothing more will come; what it has is kept."""
-        reply.reason = "cancelled"
+        reply.reason, reply.stats = "cancelled", None
         self._end(reply, "finished")
 
     def _end(self, reply: Reply, status: Literal["finished", "failed"]) -> None:

@@ -15,6 +15,7 @@ from paceline.conversation import Message, clean
 from paceline.messages import DescribeEngine, Forget, Tune
 
 if TYPE_CHECKING:
+    from paceline.chat.recording import Recording
     from paceline.chat.reply import Reply
     from paceline.conversation import Attachment, Conversation
 
@@ -28,15 +29,43 @@ class ChatSession(Turns):
         """Ask for versions and devices."""
         self._client.submit(DescribeEngine())
 
-    def send(self, text: str, attachments: tuple[Attachment, ...] = ()) -> bool:
-        """Add a message of the user and start its reply; False if blank or one is under way."""
+    def send(
+        self, text: str, attachments: tuple[Attachment, ...] = (), *, greedy: bool = False
+    ) -> bool:
+        """Add a message of the user and start its reply; False if blank or one is under way.
+
+        Args:
+            text: What it says.
+            attachments: Its files.
+            greedy: This one reply takes the likeliest token each time, whatever the settings say.
+        """
         text = clean(text).strip()
         if self._active is not None or not (text or attachments):
             return False
         leaf = self.current.leaf_id
         question = Message(self._new_id(), leaf, "user", text, self._now(), attachments)
-        self._ask(self.current.add(question), question.message_id)
+        self._ask(self.current.add(question), question.message_id, greedy=greedy)
         return True
+
+    def begin_recorded(self, recording: Recording) -> Reply | None:
+        """Ask a recording's question in the shown chat; its events are then told to `on_event`.
+
+        Returns:
+            The reply, which ends with the recording or by `end_recorded`; None: another one is
+            under way.
+        """
+        if self._active is not None:
+            return None
+        leaf = self.current.leaf_id
+        question = Message(self._new_id(), leaf, "user", recording.question, self._now())
+        conversation = with_title(self.current, self.current.add(question))
+        self._shelf.put(conversation, (question.message_id,))
+        return self._start_reply(question.message_id, recording=recording)
+
+    def end_recorded(self) -> None:
+        """End the recorded reply that is under way where it is."""
+        if self._active is not None:
+            self._give_up(self._active)
 
     def edit(
         self, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
@@ -148,11 +177,16 @@ class ChatSession(Turns):
     # ------------------------------------------------------------------------------- private
 
     def _ask(
-        self, conversation: Conversation, question_id: str, *, shows_again: bool = False
+        self,
+        conversation: Conversation,
+        question_id: str,
+        *,
+        shows_again: bool = False,
+        greedy: bool = False,
     ) -> None:
         """Keep a question that was just added, and start its reply."""
         self._shelf.put(with_title(self.current, conversation), (question_id,))
-        self._start_reply(question_id, shows_again=shows_again)
+        self._start_reply(question_id, shows_again=shows_again, greedy=greedy)
 
     def _purge(self, conversation_id: str, *, was_learned: bool) -> None:
         self._shelf.give_up(conversation_id)

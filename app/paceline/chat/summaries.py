@@ -31,11 +31,10 @@ def summary_of(
 
 def with_figures(line: ConversationSummary, last: RunRecord | None) -> ConversationSummary:
     """The same line with the figures of the last reply; None: there is none."""
-    strategy, speed, plain, rate = figures_of(last)
+    strategy, speed, rate = figures_of(last)
     return replace(
         line,
         strategy=strategy,
         tokens_per_s=speed,
-        plain_tokens_per_s=plain,
         acceptance_rate=rate,
     )

@@ -185,20 +185,11 @@ def _why(report: Report) -> str:
 
 
 def _auto(report: Report) -> list[str]:
-    lines = [
+    return [
         f"{strategy}: {_bound(bound)}"
         for strategy in report.strategies
-        if strategy != PLAIN and (bound := bound_of(report, [strategy]))
+        if (bound := bound_of(report, [strategy]))
     ]
-    noise = bound_of(report, [PLAIN])
-    return [*lines, _noise(noise)] if lines and noise else lines
-
-
-def _noise(bound: Bound) -> str:
-    return (
-        f"Plain decoding itself, by its repeat before, kept to that in {bound.n_within} of "
-        f"{bound.n_replies} replies: the rest is the machine's noise."
-    )
 
 
 def _bound(bound: Bound) -> str:

@@ -20,6 +20,7 @@ from paceline.messages import (
     EngineDescribed,
     EngineDied,
     Event,
+    FiguresReported,
     Forgotten,
     LoadFailed,
     LoadProgressed,
@@ -190,7 +191,7 @@ class ChatRun:
                 remark(f"{event.message} {event.hint}")  # a drafter failed on the way
             case (
                 EngineDescribed() | Unloaded() | TuneApplied() | TokensCounted() | Forgotten()
-                | TextDiverged() | Calibrated() | SamenessChanged()
+                | TextDiverged() | Calibrated() | SamenessChanged() | FiguresReported()
             ):  # fmt: skip
                 pass  # nobody asked
             case _:

@@ -44,6 +44,7 @@ def collect(folder: Path) -> dict[str, Any]:
         "target": run.target,
         "draft": run.draft,
         "stats": jsonl.stats(run.stats),
+        "speedup": run.stats.speedup._asdict() if run.stats.speedup else None,
         "advice": [dataclasses.asdict(advice) for advice in advise(run.stats, run.strategy)],
     }
 
@@ -56,7 +57,7 @@ def as_text(report: dict[str, Any]) -> str:
         f"draft model: {report['draft'] or 'none'}",
         f"strategy: {report['strategy']}",
         "",
-        *_speed(report["stats"]),
+        *_speed(report["stats"], report["speedup"]),
     ]
     for drafter, figures in report["stats"]["by_drafter"].items():
         lines += ["", *_drafter(drafter, figures)]
@@ -66,13 +67,16 @@ def as_text(report: dict[str, Any]) -> str:
     return "\n".join([*lines, *([] if report["advice"] else ["No advice: nothing stands out."])])
 
 
-def _speed(stats: dict[str, Any]) -> list[str]:
-    plain, speed = stats["plain_tokens_per_s"], stats["tokens_per_s"]
-    against = f"{speed / plain:.2f} × the plain {plain:.1f}" if plain else "no plain speed known"
+def _speed(stats: dict[str, Any], speedup: dict[str, float] | None) -> list[str]:
+    against = "nothing drafted" if not stats["n_drafted"] else "no plain speed known"
+    if speedup is not None:
+        low, high = speedup["low"], speedup["high"]
+        plain = stats["plain_tokens_per_s"]
+        against = f"{speedup['ratio']:.2f} × ({low:.2f} to {high:.2f}) the plain {plain:.1f}"
     accepted, judged = stats["n_accepted"], stats["n_drafted"] - stats["n_discarded"]
     committed = stats["mean_committed_per_step"]
     return [
-        f"speed: {speed:.1f} tokens/s, {against}",
+        f"speed: {stats['tokens_per_s']:.1f} tokens/s, {against}",
         f"tokens: {stats['n_generated']} in {stats['n_steps']} steps"
         + (f", {committed:.2f} per step" if committed is not None else ""),
         f"acceptance: {_share(accepted, judged)} ({accepted} of {judged} drafted tokens)",

@@ -137,10 +137,13 @@ def _tokens(n: int) -> str:
 
 
 def _plain(stats: TurnStats) -> list[str]:
-    plain = stats.plain_tokens_per_s
-    if not plain or not stats.n_drafted:
+    speedup = stats.speedup
+    if speedup is None:
         return []
-    return [f"{stats.tokens_per_s / plain:.2f}× the plain {plain:.1f} tokens/s"]
+    return [
+        f"{speedup.ratio:.2f}× ({speedup.low:.2f}–{speedup.high:.2f}) "
+        f"the plain {stats.plain_tokens_per_s:.1f} tokens/s"
+    ]
 
 
 def _acceptance(stats: TurnStats) -> list[str]:

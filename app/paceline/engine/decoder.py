@@ -21,10 +21,11 @@ from paceline.engine.control.knowledge import Knowledge
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.strategy import Strategy
 from paceline.engine.own_time import own_clock
+from paceline.engine.plain_time import PlainTime, RecentPlain
 from paceline.engine.prefix import CachedContext, common_prefix
 from paceline.engine.recovery import Recovery
-from paceline.engine.stats import PlainSpeed, TurnMeter
-from paceline.engine.step_clock import StepClock
+from paceline.engine.stats import TurnMeter
+from paceline.engine.step_clock import Lap, StepClock
 from paceline.engine.text import TextAssembler
 from paceline.engine.verify import verify
 from paceline.errors import ContextFullError, EngineError
@@ -60,7 +61,7 @@ class Decoder:
         text: TextAssembler,
         max_tokens: int,
         eog: frozenset[int],
-        plain_speed: PlainSpeed,
+        recent_plain: RecentPlain,
         knowledge: Knowledge | None = None,
         expected: Sequence[int] = (),
     ) -> None:
@@ -73,14 +74,15 @@ class Decoder:
         self._text = text
         self._max_tokens = max_tokens
         self._eog = eog
-        self._plain_speed = plain_speed
-        self.meter = TurnMeter()
+        self._recent_plain = recent_plain
         self._knowledge = knowledge or Knowledge()
+        self.meter = TurnMeter(PlainTime(self._knowledge, recent_plain))
         self._chain = make_chain(strategy, bench, self.meter, self._knowledge)
         self._replaced: list[Chain] = []
         self._recovery = Recovery(target)
         own = own_clock(target.model, bench.draft.model if bench.draft else None)
-        self._clock = StepClock(self.meter, plain_speed, self._native_s, own)
+        self._clock = StepClock(self.meter, self._native_s, own)
+        self._timed_s = 0.0  # what learning from the last step took, which falls into the next
         self._n_prompt = 0
         self.history: list[int] = []
         self.finish_reason: FinishReason | None = None
@@ -177,7 +179,6 @@ class Decoder:
             n_same = common_prefix(self._target.tokens, self.history)
             self._target.rollback(min(n_same, len(self.history) - 1))
             self._chain.close()
-            self._clock.close()
 
     # ------------------------------------------------------------------------------- prefill
 
@@ -200,6 +201,7 @@ class Decoder:
         ended = self._commit(token)
         self._close_step(1, ended=ended)
         seconds = self._clock.end()
+        self.meter.plain.add_same(seconds)
         trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
         return StepCommitted(
             self._turn_id, 0, (trace,), self._text.take(), (), 0.0, 0.0, seconds, seconds
@@ -211,7 +213,7 @@ class Decoder:
         """Decode and commit; None when nothing could be committed."""
         target, history, meter = self._target, self.history, self.meter
         # A load's first steps are plain, so that there is something to compare with.
-        is_first = self._plain_speed.n_needed > 0
+        is_first = self._recent_plain.n_needed > 0
         n_max = 0 if is_first else self._room()
         began = _clock()
         proposal, draft_s = self._chain.propose(history, self._n_prompt, n_max)
@@ -248,6 +250,7 @@ class Decoder:
         target.rollback(n_held + 1 + verdict.n_accepted)
         n_discarded = verdict.n_discarded + n_dropped
         counts = self._chain.observe(proposal, verdict.n_accepted, n_discarded)
+        observe_s = _clock() - sample_ended
         meter.n_steps += 1
         meter.n_discarded += n_discarded
         self._close_step(len(verdict.tokens), ended=verdict.ended)
@@ -256,8 +259,13 @@ class Decoder:
             if not verdict.tokens:
                 return None
 
-        lap = self._clock.lap(0 if is_mended else width, draft_s, began)
-        decision = self._chain.timed(n_held, width, lap)
+        lap = self._clock.lap(0 if is_mended else width, began)
+        verify_s = sample_began - verify_began
+        n_committed = len(verdict.tokens)
+        meter.plain.add(0 if is_mended else width, n_held, n_committed, verify_s, warm=lap.is_warm)
+        speculating_s = draft_s + observe_s + self._timed_s
+        meter.plain.add_same(max(lap.seconds - verify_s - speculating_s, 0.0))
+        decision = self._decide(n_held, width, lap)
         if is_first and decision is not None:
             decision = Decision("", 0, "first")
         return StepCommitted(
@@ -267,12 +275,19 @@ class Decoder:
             self._text.take() if self.failure is None else self._text.finish(),
             tuple(counts),
             draft_s,
-            sample_began - verify_began,
+            verify_s,
             sample_ended - sample_began,
             lap.seconds,
             lap.plain,
             decision,
         )
+
+    def _decide(self, n_held: int, width: int, lap: Lap) -> Decision | None:
+        """Let the chain see how long the step took; its own time falls into the next one."""
+        began = _clock()
+        decision = self._chain.timed(n_held, width, lap)
+        self._timed_s = _clock() - began
+        return decision
 
     def _mended(
         self,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 
 from paceline.errors import ModelError
 
 _HEAD_BYTES = 1 << 20
+_TYPE = re.compile(r"\b((?:I?Q|TQ)\d\w*|BF16|F16|F32|MXFP4|NVFP4)\b(?: - (Small|Medium|Large)\b)?")
 
 
 def check_model_file(text: str) -> Path:
@@ -47,6 +49,21 @@ def check_model_file(text: str) -> Path:
             "Choose a model in GGUF format; other formats must be converted first.",
         )
     return path
+
+
+def title_with_type(title: str, description: str) -> str:
+    """Return a model's title with the type of its weights, e.g. ``Qwen3 8B Q4_K_M``.
+
+    Args:
+        title: What the file calls itself.
+        description: What llama.cpp says (`llama_model_desc`), e.g. ``qwen3 8B Q4_K - Medium``.
+    """
+    found = _TYPE.search(description)
+    if found is None:
+        return title
+    size = found[2][:1] if found[2] else ""
+    kind = f"{found[1]}_{size}" if size else found[1]
+    return title if kind.lower() in title.lower() else f"{title} {kind}"
 
 
 def file_id(path: Path) -> str:

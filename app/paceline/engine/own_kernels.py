@@ -88,6 +88,14 @@ def isa_fact(key: str) -> str:
     return f"kernel_isa|{key}|{processor()}"
 
 
+def is_expected(kernel: str) -> bool:
+    """Whether a kernel that fails its test here is no news.
+
+    On processors with AVX512-FP16 ggml adds values in F16 registers, which own attention does not.
+    """
+    return kernel == "attention-f16" and "avx512_fp16" in processor()
+
+
 @functools.cache
 def processor() -> str:
     """Return what the result of a test depends on: the processor's name and its instructions."""

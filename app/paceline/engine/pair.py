@@ -11,10 +11,10 @@ from paceline.engine.control.knowledge import Knowledge
 from paceline.engine.drafters import draft_model
 from paceline.engine.facts import Facts
 from paceline.engine.known_acceptance import recall_acceptance
+from paceline.engine.plain_time import RecentPlain
 from paceline.engine.prefix import CachedContext
 from paceline.engine.prompt_size import PromptSizes
 from paceline.engine.sameness.promise import Promise
-from paceline.engine.stats import PlainSpeed
 from paceline.engine.template import ChatTemplate
 from paceline.engine.vocab import vocabulary_hash
 from paceline.errors import ComputeFailedError
@@ -51,7 +51,7 @@ class LoadedPair:
         self.draft = CachedContext(draft) if draft else None
         self.template = ChatTemplate(target.template, target.vocab)
         self.sizes = PromptSizes(self.template)
-        self.plain_speed = PlainSpeed(n_last=32)
+        self.recent_plain = RecentPlain()
         self.facts = facts
         self.notes: tuple[str, ...] = ()
         self.kept: dict[str, object] = {}

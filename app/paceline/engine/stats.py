@@ -1,19 +1,18 @@
-"""The figures of a reply, counted while it grows, and the plain speed beside it."""
+"""The figures of a reply, counted while it grows."""
 
 from __future__ import annotations
 
-import statistics
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from paceline.engine.backend import LanguageModel
 from paceline.engine.control.ledger import Ledger
+from paceline.engine.plain_time import BUSY, PlainTime
 from paceline.figures import DrafterStats, KernelUse, Sameness, TurnStats
 
-MIN_PLAIN_STEPS = 4
-"""Fewer plain steps than this give no estimate."""
+_HELD = 0.1
+"""A machine is busy that keeps the engine's thread waiting for this share of its time."""
 
 
 class Activity(NamedTuple):
@@ -38,34 +37,6 @@ def activity_of(models: Iterable[LanguageModel]) -> Activity | None:
         if running is not None:
             return Activity(*running, model.slowest_s)
     return None
-
-
-class PlainSpeed:
-    """The time of a plain step, from true plain steps only.
-
-    A true plain step decodes one row, drafts nothing, and follows another step of one row: after
-    a change of width llama.cpp rebuilds its graph, and that first step is not counted. The median
-    ignores hiccups; a limit to the last `n_last` steps lets it follow a growing context.
-    """
-
-    def __init__(self, n_last: int | None = None) -> None:
-        self._seconds: deque[float] = deque(maxlen=n_last)
-
-    def add(self, seconds: float) -> None:
-        """Count one true plain step."""
-        self._seconds.append(seconds)
-
-    @property
-    def n_needed(self) -> int:
-        """Plain steps still missing for an estimate."""
-        return max(MIN_PLAIN_STEPS - len(self._seconds), 0)
-
-    @property
-    def tokens_per_s(self) -> float | None:
-        """The estimate; None below `MIN_PLAIN_STEPS`."""
-        if self.n_needed:
-            return None
-        return 1.0 / max(statistics.median(self._seconds), 1e-9)
 
 
 @dataclass(slots=True)
@@ -109,22 +80,26 @@ class DrafterMeter:
 class TurnMeter:
     """Counts for one reply.
 
+    Args:
+        plain: Takes its steps, to tell what plain decoding would have taken.
+
     Attributes:
+        held_s: Seconds of decoding in which others had the thread's processor.
         prefill_held_s: Seconds of the prefill in which others had the thread's processor.
         ledger: Auto's account of it, which outlives a switch to another strategy and back; None
             before Auto's first step.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, plain: PlainTime | None = None) -> None:
         self.n_prompt = 0
         self.n_reused = 0
         self.n_generated = 0
         self.n_steps = 0
         self.n_discarded = 0
         self.prefill_s = self.prefill_held_s = 0.0
-        self.decode_s = 0.0
+        self.decode_s = self.held_s = 0.0
         self.native_s = 0.0
-        self.plain = PlainSpeed()
+        self.plain = plain or PlainTime()
         self.ledger: Ledger | None = None
         self.drafters: dict[str, DrafterMeter] = {}
 
@@ -148,6 +123,7 @@ class TurnMeter:
         n_drafted = sum(m.tokens for m in meters)
         n_accepted = sum(m.tokens_accepted for m in meters)
         n_judged = n_drafted - self.n_discarded
+        plain = self.plain.estimate() if self.n_generated else None
         return TurnStats(
             batch_invariant=sameness.holds if sameness else None,
             n_prompt=self.n_prompt,
@@ -157,7 +133,10 @@ class TurnMeter:
             decode_s=self.decode_s,
             total_s=self.prefill_s + self.decode_s,
             tokens_per_s=self.n_generated / max(self.decode_s, 1e-9),
-            plain_tokens_per_s=self.plain.tokens_per_s,
+            plain_tokens_per_s=self.n_generated / plain.seconds if plain else None,
+            plain_low=self.n_generated / plain.most if plain else None,
+            plain_high=self.n_generated / plain.least if plain else None,
+            machine_busy=self.held_s > _HELD * self.decode_s or self.plain.noise > BUSY,
             n_steps=self.n_steps,
             n_drafted=n_drafted,
             n_accepted=n_accepted,

@@ -1,4 +1,4 @@
-"""When the steps of a reply begin and end, and which of them tell how fast plain decoding is."""
+"""When the steps of a reply begin and end, and which of them are like the one before."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from paceline.engine.stats import PlainSpeed, TurnMeter
+from paceline.engine.stats import TurnMeter
 
 LONG_GAP_S = 0.005
 """Seconds between two steps from which on they may count as a pause, if the step is shorter."""
@@ -21,7 +21,8 @@ class Lap(NamedTuple):
 
     Attributes:
         seconds: From the last step's end to this one's.
-        plain: Whether it was a true plain step, see `PlainSpeed`.
+        plain: Whether it was a true plain step: one row, behind another step of one row. After a
+            change of width llama.cpp builds its graph anew.
         is_warm: Whether its batch was as wide as that of the step before, so that its time tells
             what the width costs.
         had_pause: Whether something foreign happened in it, so that its time tells nothing.
@@ -41,7 +42,6 @@ class StepClock:
 
     Args:
         meter: The reply's figures.
-        plain_speed: What is known of plain steps since the load.
         native_s: Returns the seconds within native calls so far, of both models.
         own: The thread's own seconds; None: they do not tell, see `own_time`.
     """
@@ -49,12 +49,10 @@ class StepClock:
     def __init__(
         self,
         meter: TurnMeter,
-        plain_speed: PlainSpeed,
         native_s: Callable[[], float],
         own: Callable[[], float] | None = None,
     ) -> None:
         self._meter = meter
-        self._plain_speed = plain_speed
         self._native_s = native_s
         self._own = own
         self._own_ended = self._last_held_s = 0.0
@@ -73,12 +71,11 @@ class StepClock:
         self._meter.prefill_held_s = self._held_s(self._meter.prefill_s)
         self._native_at_start = self._native_s()
 
-    def lap(self, width: int, draft_s: float, began: float) -> Lap:
+    def lap(self, width: int, began: float) -> Lap:
         """End a step.
 
         Args:
             width: Tokens of its batch; 0 when that is not what was decoded in the end.
-            draft_s: Seconds of it that went into drafting.
             began: When it began to draft; what came before was the listeners' time.
         """
         ended = _clock()
@@ -88,18 +85,16 @@ class StepClock:
         is_held_up = gap > LONG_GAP_S and gap > ended - began
         had_pause = width == 0 or is_held_up
         self._width = width
-        plain = is_warm and width == 1
-        if plain:
-            self._meter.plain.add(seconds - draft_s)
-            self._plain_speed.add(seconds - draft_s)
         self.end(ended)
-        return Lap(seconds, plain, is_warm, had_pause, self._last_held_s)
+        self._meter.held_s += self._last_held_s
+        return Lap(seconds, is_warm and width == 1, is_warm, had_pause, self._last_held_s)
 
     def end(self, now: float | None = None) -> float:
         """Note a step's end, and return the seconds that it took."""
         now = _clock() if now is None else now
         seconds, self._ended = now - self._ended, now
         self._last_held_s = self._held_s(seconds)
+        self._meter.decode_s = now - self._began
         self._meter.native_s = self._native_s() - self._native_at_start
         return seconds
 
@@ -112,8 +107,3 @@ class StepClock:
         if held_s < _LEAST_HELD_S:  # the two clocks were not read at the same time
             return 0.0
         return min(held_s, _MOST_HELD * seconds)  # the reply may go on in another thread
-
-    def close(self) -> None:
-        """Tell the meter how long decoding took, if it began."""
-        if self._began:
-            self._meter.decode_s = self._ended - self._began

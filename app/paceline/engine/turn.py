@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.control_reports import ControlReports
 from paceline.engine.decoder import Decoder
 from paceline.engine.drafters.base import Workbench
 from paceline.engine.drafters.strategy import Strategy, parse_strategy
@@ -13,6 +12,7 @@ from paceline.engine.failures import describe_failure
 from paceline.engine.known_acceptance import keep_acceptance, recall_what_was_forgotten
 from paceline.engine.learning import Learning
 from paceline.engine.pair import LoadedPair
+from paceline.engine.reports import Reports
 from paceline.engine.strategy_fit import fitting, limits_of
 from paceline.engine.text import TextAssembler
 from paceline.engine.turn_request import check_limits, encode_prompt, make_sampler
@@ -27,6 +27,7 @@ from paceline.errors import (
 )
 from paceline.messages import (
     Event,
+    FiguresReported,
     FinishReason,
     PrefillProgressed,
     StartTurn,
@@ -117,14 +118,14 @@ class Turn:
                 text=self._text,
                 max_tokens=command.max_tokens,
                 eog=bench.eog,
-                plain_speed=pair.plain_speed,
+                recent_plain=pair.recent_plain,
                 knowledge=pair.knowledge,
                 expected=command.expected,
             )
         except BaseException:  # a drafter that cannot work here
             self._sampler.close()
             raise
-        self._reports = ControlReports(self._decoder.report, emit)
+        self._reports = Reports(self._figures, self._decoder.report, emit)
 
     def run(self) -> None:
         """Generate the reply; every step becomes an event.
@@ -201,7 +202,7 @@ class Turn:
         if divergence is not None:
             self._emit(TextDiverged(command.turn_id, *divergence))
             reason = "cancelled"
-        self._reports.tell()
+        self._reports.tell_control()
         self._emit(
             TurnFinished(
                 command.turn_id,
@@ -234,6 +235,9 @@ class Turn:
         return self._decoder.meter.freeze(
             self._pair.promise.sameness, self._pair.target.model.info.kernels
         )
+
+    def _figures(self) -> FiguresReported:
+        return FiguresReported(self._command.turn_id, self.stats)
 
     def close(self) -> None:
         """Let go of a turn that was never run; its steps do it else."""

@@ -58,6 +58,7 @@ def run(argv: Sequence[str]) -> int:
     interrupts.interrupted.connect(program.window.close)
     failures.install()
     interrupts.install()
+    program.window.fit_screen()
     try:
         program.start()
         code = app.exec()

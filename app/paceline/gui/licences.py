@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from paceline import starter
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -49,8 +51,9 @@ class ReadLicences:
             _shipped("JetBrains Mono", "OFL-1.1", self.resources / "fonts/JetBrainsMono-OFL.txt"),
             _shipped("Demo models", "PSF-2.0", self.resources / "models" / "LICENSE-PSF-2.0.txt"),
         )
+        fetched = Component(starter.NAME, "Apache-2.0", f"{starter.SOURCE}\n{starter.LICENCE}")
         libraries = sorted((_library(name) for name in self.libraries), key=_name)
-        return tuple(each for each in (*own, *libraries) if each.licence or each.text)
+        return tuple(each for each in (*own, fetched, *libraries) if each.licence or each.text)
 
 
 def _name(component: Component) -> str:

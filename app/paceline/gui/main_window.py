@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Signal, Slot
+from PySide6.QtCore import QByteArray, QPoint, Signal, Slot
 from PySide6.QtWidgets import QMainWindow, QMenuBar
 
 from paceline.gui.actions import Actions
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from paceline.gui.viewmodels.pair import PairModel
     from paceline.gui.viewmodels.speculation import SpeculationModel
 
+_TITLE_BAR_PX = 32
 DEFAULT_SIZE = (1280, 800)
 
 
@@ -100,6 +101,14 @@ class MainWindow(QMainWindow):
         if self._text_px != font_px():
             self._text_px = font_px()
             self.panes.fit_text()
+
+    def fit_screen(self) -> None:
+        """Be no larger than the screen has room for; of a frame is known only that it has a bar."""
+        room = self.screen().availableGeometry().adjusted(0, _TITLE_BAR_PX, 0, 0)
+        if self.width() <= room.width() and self.height() <= room.height():
+            return
+        self.resize(self.size().boundedTo(room.size()))
+        self.move(room.topLeft() - QPoint(0, _TITLE_BAR_PX))
 
     def restore(self, settings: WindowSettings) -> None:
         """Bring the window back as it was left."""

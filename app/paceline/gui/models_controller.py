@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu, QWidget
 
     from paceline.chat.pair import PairLoader
+    from paceline.errors import UserError
     from paceline.gui.actions import Actions
     from paceline.gui.background import Background
     from paceline.gui.current_devices import CurrentDevices
@@ -46,6 +47,7 @@ class ModelsController(QObject):
         pair: PairModel,
         speculation: SpeculationModel,
         demo: Pair,
+        first: Pair,
         saved: SavedPairs,
         models: Judge | None,
         devices: CurrentDevices,
@@ -60,6 +62,7 @@ class ModelsController(QObject):
             pair: Tells how that goes.
             speculation: The strategies; some need a draft model.
             demo: The pair that comes with the program.
+            first: What is loaded where nothing was used before.
             saved: The pairs that were used last; a pair that works is remembered here.
             models: Judges pairs and plans their memory; None: the engine alone does.
             devices: What models can be put on.
@@ -71,6 +74,7 @@ class ModelsController(QObject):
         self._loader = loader
         self._pair = pair
         self._demo = demo
+        self._first = first
         self._background = background
         self._notifications = notifications
         self._window = window
@@ -117,16 +121,14 @@ class ModelsController(QObject):
         zones.dropped.connect(self._on_dropped)
 
     def start(self) -> None:
-        """Load the pair that was used last if its files are there, else the demo pair."""
-        if not self._saved.pairs:
-            self.load_demo_pair()
-            return
-        pair = self._saved.pair(0)
+        """Load the pair that was used last if its files are there; at first the starter."""
+        pair = self._saved.pair(0) if self._saved.pairs else self._first
+        self._loader.expect(pair)
         if _built_in(pair, self._demo):
             self.load(pair)
         else:
             self._background.start(
-                partial(is_here, pair), partial(self._on_start, pair), self.failures.on_unusable
+                partial(is_here, pair), partial(self._on_start, pair), self._on_no_start
             )
 
     @Slot(int)
@@ -221,6 +223,8 @@ class ModelsController(QObject):
             self.load(pair)
             return
         self.load_demo_pair()
+        if not self._saved.pairs:
+            return
         self._notifications.warn(
             self.tr("The models that were used last are not there any more: {}.").format(
                 self._saved.titles[0]
@@ -228,6 +232,10 @@ class ModelsController(QObject):
             self.tr("The demo pair takes their place."),
             topic=MODELS,
         )
+
+    def _on_no_start(self, error: UserError) -> None:
+        self.load_demo_pair()
+        self.failures.on_unusable(error)
 
     def _on_looked_at(self, pair: object) -> None:
         if isinstance(pair, Pair):

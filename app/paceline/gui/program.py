@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from paceline.chat.pair import Pair, PairLoader
+from paceline.chat.pair import PairLoader
 from paceline.chat.session import ChatSession
 from paceline.engine.drafters import forced
 from paceline.gui.appearance import Appearance
@@ -40,11 +40,9 @@ from paceline.gui.viewmodels.chat import ChatSignals
 from paceline.gui.viewmodels.conversations import ConversationList
 from paceline.gui.viewmodels.live import LiveFigures
 from paceline.gui.viewmodels.pair import PairModel
-from paceline.gui.viewmodels.saved_pairs import SavedPairs
+from paceline.gui.viewmodels.saved_pairs import SavedPairs, first_pairs
 from paceline.gui.viewmodels.sources import Sources
 from paceline.gui.viewmodels.speculation import SpeculationModel
-from paceline.messages import ModelParams
-from paceline.paths import demo_pair
 from paceline.settings import LoadedSettings, Settings, save_settings
 
 if TYPE_CHECKING:
@@ -171,8 +169,7 @@ class Program(QObject):
             notifications=self.notifications,
             parent=self,
         )
-        target, draft = demo_pair(resources)
-        demo = Pair(ModelParams(str(target)), ModelParams(str(draft)))
+        demo, self.starter = first_pairs(resources, models)
         self.saved_pairs = SavedPairs(settings.pairs, demo, self)
         self.devices = CurrentDevices(self.session.describe_engine, self.loader, self)
         self.models = ModelsController(
@@ -180,6 +177,7 @@ class Program(QObject):
             pair=self.pair,
             speculation=self.speculation,
             demo=demo,
+            first=self.starter or demo,
             saved=self.saved_pairs,
             models=models,
             devices=self.devices,

@@ -247,7 +247,7 @@ class RunController(QObject):
     def _on_csv(self) -> None:
         record = self._record
         if record is not None and self.dialog is not None:
-            self._exports.save_steps(self.dialog, record.steps, record.plain_tokens_per_s)
+            self._exports.save_steps(self.dialog, record.steps, record.stats)
 
     @Slot()
     def _on_live_png(self) -> None:
@@ -258,8 +258,7 @@ class RunController(QObject):
         shown = self._live.reply
         reply = self._session.full_reply(shown.message_id) if shown is not None else None
         if reply is not None:
-            plain = self._live.plain_tokens_per_s
-            self._exports.save_steps(self._window, tuple(reply.steps), plain)
+            self._exports.save_steps(self._window, tuple(reply.steps), reply.stats)
 
     # -------------------------------------------------------------------------------- hashes
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from paceline.gui.save_file import SaveFile
     from paceline.gui.widgets.speed_plot import SpeedPlot
-    from paceline.messages import StepCommitted
+    from paceline.messages import StepCommitted, TurnStats
     from paceline.run_record import RunRecord
 
 
@@ -71,7 +71,7 @@ class RunExports(QObject):
             )
 
     def save_steps(
-        self, window: QWidget, steps: Sequence[StepCommitted], plain: float | None
+        self, window: QWidget, steps: Sequence[StepCommitted], stats: TurnStats | None
     ) -> None:
         """Save steps as a table."""
         self._save.ask(
@@ -79,7 +79,7 @@ class RunExports(QObject):
             self.tr("Export the steps"),
             "paceline-steps.csv",
             self.tr("Tables (*.csv)"),
-            partial(_csv, tuple(steps), plain),
+            partial(_csv, tuple(steps), stats),
         )
 
 
@@ -87,5 +87,5 @@ def _json(record: RunRecord) -> bytes:
     return record_text(record).encode()
 
 
-def _csv(steps: Sequence[StepCommitted], plain: float | None) -> bytes:
-    return steps_csv(steps, plain).encode()
+def _csv(steps: Sequence[StepCommitted], stats: TurnStats | None) -> bytes:
+    return steps_csv(steps, stats).encode()

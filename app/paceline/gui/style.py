@@ -54,7 +54,7 @@ QLabel[role="small"] { color: $muted; font-size: $small; }
 QLabel[role="section"] { color: $muted; font-size: $small; letter-spacing: 0.4px; }
 QLabel[role="big"] { font-size: $figure; font-weight: 700; }
 QLabel[role="ratio"] { color: $accent; font-size: $heading; font-weight: 700; }
-QLabel[role="ratio"][tone="even"] { color: $text; }
+QLabel[role="ratio"][tone="even"] { color: $muted; }
 QLabel[role="ratio"][tone="loss"] { color: $danger; }
 QLabel[role="scale"] { color: $muted; font-size: $tiny; background: transparent; }
 QLabel[role="accent"] { color: $accent; font-weight: 600; }

@@ -12,11 +12,13 @@ from PySide6.QtCore import QObject, QSize, Signal, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QStackedWidget
 
+from paceline import starter
 from paceline.errors import UserError
+from paceline.gui.example_player import ExamplePlayer
 from paceline.gui.viewmodels.candidates import size_text
 from paceline.gui.viewmodels.first_pairs import best_here, estimated_bytes, quick_bytes, that_fit
 from paceline.gui.viewmodels.machine import machine_facts, models_fact
-from paceline.gui.viewmodels.starters import starters
+from paceline.gui.viewmodels.starters import Starter, starters
 from paceline.gui.widgets.picker.recommended_page import RecommendedPage
 from paceline.gui.widgets.welcome.first_run_page import FirstRunPage
 from paceline.gui.widgets.welcome.start_page import StartPage
@@ -60,7 +62,16 @@ class WelcomeController(QObject):
         self._stack.addWidget(self.start)
         sign = QIcon(str(resources / "icons" / "paceline.svg"))
         self.page.show_sign(sign.pixmap(QSize(_SIGN_PX, _SIGN_PX)))
+        self._player = ExamplePlayer(
+            program.session,
+            program.signals,
+            program.notifications,
+            resources / "examples" / "starter.jsonl",
+            self,
+        )
+        self.page.first.offer_other(self.tr("Watch an example"))
         self._connect(program)
+        self.page.show_first(starter.NAME if program.starter is not None else "")
         self._show_which()
         self._show_pair()
         self._on_shown(program.session.current)
@@ -69,7 +80,9 @@ class WelcomeController(QObject):
 
     def _connect(self, program: Program) -> None:
         self.page.skipped.connect(self.leave)
-        self.page.demo.chosen.connect(self._on_ask)
+        self.page.first.chosen.connect(self._on_ask)
+        self.page.first.other_chosen.connect(self._player.play)
+        self.page.demo.clicked.connect(self._on_demo)
         self.page.own.chosen.connect(self._on_load_best)
         self.page.own.other_chosen.connect(self._on_choose)
         self.page.get.chosen.connect(self._on_recommended)
@@ -100,7 +113,7 @@ class WelcomeController(QObject):
         self._is_open = True
         self._show_which()
         self._look_for_models()
-        self.page.demo.options[0].setFocus()
+        self.page.first.options[0].setFocus()
 
     @Slot()
     def leave(self) -> None:
@@ -146,14 +159,18 @@ class WelcomeController(QObject):
             self._look_for_models()
 
     def _show_pair(self) -> None:
-        """Offer questions that suit what is loaded; the built-in pair has its own on its card."""
+        """Offer questions that suit what is loaded; the first model has its own on its card."""
         pair, demo = self._program.pair.state.pair, self._program.models.demo
         is_demo = pair is None or pair.target.path == demo.target.path
-        questions = starters(self._program.pair.target_name, is_demo=is_demo)
-        self.start.offer(questions)
-        of_demo = starters("", is_demo=True)[:_N_ASKED]
-        remark = self.tr("Send this question") if is_demo else self.tr("Load it and ask this")
-        self.page.demo.offer([(text, remark) for text in of_demo])
+        self.start.offer(starters(self._program.pair.target_name, is_demo=is_demo))
+        self.page.first.offer(self._of_first[:_N_ASKED])
+
+    @property
+    def _of_first(self) -> tuple[Starter, ...]:
+        """The questions to the model of the first chat."""
+        if self._program.starter is None:
+            return starters("", is_demo=True)
+        return starters(starter.NAME, is_demo=False)
 
     @Slot()
     def _on_room(self) -> None:
@@ -182,7 +199,9 @@ class WelcomeController(QObject):
             card.say(self.tr("Any GGUF file: as the target, as the draft model, or both."))
             card.offer_other(self.tr("Open a model file…"))
             return
-        self._best = best_here(catalogue.entries.entries, self._n_free)
+        first = self._program.starter
+        besides = first.target.path if first is not None else ""
+        self._best = best_here(catalogue.entries.entries, self._n_free, besides=besides)
         card.offer_other(self.tr("Choose models…"))
         if self._best is None:
             card.offer(())
@@ -249,20 +268,25 @@ class WelcomeController(QObject):
     @Slot(int)
     def _on_ask(self, which: int) -> None:
         models, pair = self._program.models, self._program.pair.state.pair
-        if pair is not None and pair.target.path != models.demo.target.path:
-            models.load_demo_pair()
-        self._ask(starters("", is_demo=True)[which])
+        first = self._program.starter or models.demo
+        if pair is not None and pair.target.path != first.target.path:
+            models.load(first)
+        self._ask(self._of_first[which].text)
+
+    @Slot()
+    def _on_demo(self) -> None:
+        self._program.models.load_demo_pair()
+        self.leave()
 
     @Slot(str)
     def _ask(self, text: str) -> None:
         """Send a question; where that cannot be, it stays in the field, which says why."""
         composer = self._program.window.chat_pane.composer
         composer.setFocus()
-        if not composer.text.strip():
-            composer.set_text(text)
-            composer.button.click()
-        else:  # what has been written is not thrown away
-            composer.set_text(f"{composer.text.rstrip()}\n{text}")
+        before = composer.text.rstrip()  # what has been written is not thrown away
+        composer.set_text(f"{before}\n{text}" if before else text)
+        if not before and composer.can_send and self._program.session.send(text, greedy=True):
+            composer.set_text("")
 
     @Slot(int)
     def _on_load_best(self, _which: int) -> None:

@@ -15,10 +15,7 @@ from paceline.run_record import Figures
 from paceline.storage.changes import Head
 
 _HEAD = "id, title, created_s, changed_s, pinned, tags, leaf_id, reply_id"
-_SUMMARY = (
-    "id, title, created_s, changed_s, pinned, tags,"
-    " strategy, tokens_per_s, plain_tokens_per_s, acceptance_rate"
-)
+_SUMMARY = "id, title, created_s, changed_s, pinned, tags, strategy, tokens_per_s, acceptance_rate"
 
 _NO_TAGS = "[]"
 
@@ -36,8 +33,7 @@ def read_summaries(connection: sqlite3.Connection) -> dict[str, ConversationSumm
             tags=() if row[5] == _NO_TAGS else _tags(row[5]),  # 10,000 times
             strategy=row[6],
             tokens_per_s=row[7],
-            plain_tokens_per_s=row[8],
-            acceptance_rate=row[9],
+            acceptance_rate=row[8],
         )
         for row in rows
     }
@@ -55,18 +51,18 @@ def read_through(connection: sqlite3.Connection) -> None:
 
 def summary_of(head: Head, figures: Figures) -> ConversationSummary:
     """A conversation as the list shows it."""
-    strategy, speed, plain, rate = figures
+    strategy, speed, rate = figures
     return ConversationSummary(
         head.conversation_id, head.title, head.created_s, head.changed_s, head.pinned, head.tags,
-        strategy=strategy, tokens_per_s=speed, plain_tokens_per_s=plain, acceptance_rate=rate,
+        strategy=strategy, tokens_per_s=speed, acceptance_rate=rate,
     )  # fmt: skip
 
 
 def write_figures(connection: sqlite3.Connection, conversation_id: str, figures: Figures) -> None:
     """Let a conversation show these figures."""
     connection.execute(
-        "UPDATE conversations SET strategy = ?2, tokens_per_s = ?3, plain_tokens_per_s = ?4,"
-        " acceptance_rate = ?5 WHERE id = ?1",
+        "UPDATE conversations SET strategy = ?2, tokens_per_s = ?3, acceptance_rate = ?4"
+        " WHERE id = ?1",
         (conversation_id, *figures),
     )
 

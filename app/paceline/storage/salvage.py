@@ -25,8 +25,8 @@ from paceline.storage.database import LOG_ENDINGS, Database, create_private, tra
 _TABLES = {  # the first column counts the rows; the kinds are those of the columns
     "conversations": (
         "key, id, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, is_removed,"
-        " strategy, tokens_per_s, plain_tokens_per_s, acceptance_rate",
-        "ittrritotitRRR",
+        " strategy, tokens_per_s, acceptance_rate",
+        "ittrritotitRR",
     ),
     "messages": (
         "key, conversation, id, parent_id, role, content, created_s, attachments",

@@ -44,6 +44,8 @@ STATS = st.builds(
     TurnStats, st.one_of(st.none(), st.booleans()), *[COUNT] * 3, *[FIGURE] * 4,
     st.one_of(st.none(), FIGURE), *[COUNT] * 4, SHARE, SHARE, FIGURE,
     st.lists(DRAFTERS, max_size=2).map(tuple),
+    plain_low=st.one_of(st.none(), FIGURE), plain_high=st.one_of(st.none(), FIGURE),
+    machine_busy=st.booleans(),
 )  # fmt: skip
 
 
@@ -97,7 +99,6 @@ def runs(draw: DrawFn, message: Message) -> RunRecord:
             reason=optional(st.sampled_from(get_args(FinishReason))),
             error=optional(st.builds(RunError, WORD, TEXT, TEXT)),
             stats=optional(STATS),
-            plain_tokens_per_s=optional(FIGURE),
             first_token_s=optional(FIGURE),
             notes=st.lists(TEXT, max_size=2).map(tuple),
             target=optional(MODELS),

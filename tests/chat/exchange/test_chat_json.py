@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ from chat.exchange.chats import chats
 from paceline.chat.exchange.chat_json import VERSION, dumped, from_json, to_json
 from paceline.chat.exchange.reading import read_chats
 from paceline.errors import UserError
-from storage.chats import chat, record
+from storage.chats import as_of_old, chat, record
 
 if TYPE_CHECKING:
     from paceline.conversation import Conversation
@@ -111,6 +112,28 @@ def test_every_wrong_field_is_named(
         from_json(data)
     assert words in caught.value.message
     assert caught.value.hint
+
+
+def test_the_figures_have_the_interval_of_plain_decoding(data: dict[str, Any]) -> None:
+    stats = data["runs"][0]["stats"]
+    assert [stats[key] for key in ("plain_tokens_per_s", "plain_low", "plain_high")] == [
+        15.0, 12.5, 18.0,
+    ]  # fmt: skip
+    assert stats["machine_busy"] is True
+    assert "plain_tokens_per_s" not in data["runs"][0]
+    (loaded,) = from_json(data)[1].values()
+    assert loaded.stats is not None
+    assert loaded.stats.speedup == (2.0, 30 / 18, 30 / 12.5)
+
+
+def test_a_chat_that_was_exported_before_there_was_an_interval(data: dict[str, Any]) -> None:
+    (now,) = from_json(copy.deepcopy(data))[1].values()
+    data["runs"][0] = as_of_old(data["runs"][0])
+    (old,) = from_json(data)[1].values()
+    assert now.stats is not None
+    assert old.stats is not None
+    assert (old.stats.tokens_per_s, old.stats.speedup) == (30.0, None)
+    assert replace(old, stats=now.stats) == now
 
 
 def test_a_second_run_of_a_reply_is_refused(data: dict[str, Any]) -> None:

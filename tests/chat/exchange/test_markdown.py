@@ -31,9 +31,22 @@ def test_the_shown_path_as_markdown() -> None:
         "> **Reasoning**\n>\n> Hm.\n>\n> So.\n\n"
         "Use:\n\n```py\nx = 1\n```\n\n"
         "*This reply failed: It broke.*\n\n"
-        "*30.0 tokens/s · plain ≈ 14.5 · 2.07× · 68 % of 88 drafted accepted · first token 0.1 s"
+        "*30.0 tokens/s · plain ≈ 15.0 · 2.00× · 68 % of 88 drafted accepted · first token 0.1 s"
         " · draft for A model*\n"
     )
+
+
+def test_a_ratio_is_told_only_where_tokens_were_drafted_and_plain_decoding_is_known() -> None:
+    known = record("a")
+    assert known.stats is not None
+    for stats in (
+        replace(known.stats, plain_low=None, plain_high=None),
+        replace(known.stats, n_drafted=0, n_accepted=0, acceptance_rate=None),
+    ):
+        text = to_markdown(made(), {"a": replace(known, stats=stats)})
+        assert "30.0 tokens/s" in text
+        assert "plain" not in text
+        assert "×" not in text
 
 
 def test_figures_can_be_left_out_and_words_changed() -> None:

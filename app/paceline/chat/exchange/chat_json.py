@@ -260,7 +260,6 @@ def _check_record(record: RunRecord, place: str) -> None:
         ("stats", record.stats and asdict(record.stats)),
         ("target", record.target and asdict(record.target)),
         ("draft", record.draft and asdict(record.draft)),
-        ("plain_tokens_per_s", record.plain_tokens_per_s),
         ("first_token_s", record.first_token_s),
         ("max_tokens", record.max_tokens),
         ("n_cut", record.n_cut),

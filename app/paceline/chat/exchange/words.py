@@ -83,10 +83,9 @@ def figures_line(record: RunRecord | None, words: Words) -> str:
         return ""
     stats = record.stats
     parts = [words.speed.format(_speed(stats.tokens_per_s))]
-    plain = record.plain_tokens_per_s
-    if plain:
-        parts.append(words.plain.format(_speed(plain)))
-        parts.append(f"{stats.tokens_per_s / plain:.2f}×")
+    if stats.speedup is not None:
+        parts.append(words.plain.format(_speed(stats.plain_tokens_per_s or 0.0)))
+        parts.append(f"{stats.speedup.ratio:.2f}×")
     if stats.acceptance_rate is not None:
         n_judged = stats.n_drafted - stats.n_discarded
         parts.append(words.accepted.format(share=stats.acceptance_rate * 100, n=n_judged))

@@ -35,6 +35,7 @@ _DOUBTED = 1.03  # times what was known before, from where on an unused width is
 _FASTER = 1.1  # than the context alone allows: less is noise
 _STRETCH = 16
 _CHEAPER = 0.9  # of what the width itself takes: less is noise
+_MEASURED, _BETWEEN, _BEYOND, _UNKNOWN = 0.04, 0.15, 0.5, 1.0  # errors of what a width takes
 _VERSION = 1
 
 
@@ -220,6 +221,14 @@ class VerifyCosts:
     def n_samples(self, width: int) -> int:
         """Return how many timed steps the cost of this width rests on."""
         return len(self._samples.get(width, ()))
+
+    def doubt(self, width: int) -> float:
+        """Return the relative error to expect of what this width takes in plain steps."""
+        if self.plain is None:
+            return _UNKNOWN
+        if self.n_samples(width) > 1:
+            return _MEASURED
+        return _BETWEEN if width < max(self._medians) else _BEYOND
 
     def missing(self, widths: Sequence[int]) -> list[int]:
         """Return those of these widths that no two steps have measured."""

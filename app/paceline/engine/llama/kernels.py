@@ -29,6 +29,7 @@ from paceline.engine.own_kernels import (
     check_mark,
     fact_name,
     find_library,
+    is_expected,
     isa_fact,
     key_of,
     known_outcomes,
@@ -194,7 +195,11 @@ def mask_of(library: KernelLibrary, outcomes: Mapping[str, str]) -> int:
 
 def proof_notes(library: KernelLibrary, outcomes: Mapping[str, str]) -> tuple[str, ...]:
     """Return what a user should know about kernels that are left out; as a rule nothing."""
-    refused = [f"{name} ({why})" for name, why in outcomes.items() if why != EQUAL]
+    refused = [
+        f"{name} ({why})"
+        for name, why in outcomes.items()
+        if why != EQUAL and not is_expected(name)
+    ]
     n_open = sum(kernel.name not in outcomes for kernel in library.kernels)
     notes = []
     if refused:

@@ -25,7 +25,7 @@ from paceline.engine.llama.kernels import OwnKernels, uses_of
 from paceline.engine.llama.library import meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
-from paceline.engine.model_file import file_id
+from paceline.engine.model_file import file_id, title_with_type
 from paceline.engine.model_params import (
     check_kv_memory,
     choose_ctx,
@@ -99,11 +99,12 @@ class LlamaModel:
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._make_batch()
         self.can_rollback = True  # until `self_test` knows
+        description = read_text(llama_cpp.llama_model_desc, model)
         self.info = ModelInfo(
             path=str(path),
-            name=meta(model, "general.name") or path.stem,
+            name=title_with_type(meta(model, "general.name") or path.stem, description),
             architecture=meta(model, "general.architecture"),
-            description=read_text(llama_cpp.llama_model_desc, model),
+            description=description,
             n_params=llama_cpp.llama_model_n_params(model),
             size_bytes=llama_cpp.llama_model_size(model),
             n_ctx=self.n_ctx,

@@ -12,17 +12,28 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QCoreApplication
 
 from paceline.gui.viewmodels.bench_titles import PLAIN, Kind, kind_of, title_of
-from paceline.gui.viewmodels.figures import COSTS_BELOW, PAYS_FROM, ratio_text, speed_text
+from paceline.gui.viewmodels.figures import ratio_text, speed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paceline.figures import SpeedupVerdict
+
+PAYS_FROM, COSTS_BELOW = 1.05, 0.95
+"""Ratios between these are called even: a few repeats scatter by about that much."""
 AS_FAST = 0.98
 """What comes this near to the best is called as fast."""
 
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("BenchRows", text)
+
+
+def ratio_tone(ratio: float) -> SpeedupVerdict:
+    """What a ratio means; wherever a benchmark shows one, this decides its colour."""
+    if ratio >= PAYS_FROM:
+        return "gain"
+    return "even" if ratio >= COSTS_BELOW else "loss"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from paceline.bench.plan import PLAIN
 from paceline.bench.summary import bound_of
 from paceline.gui.viewmodels.bench_titles import prompt_title, title_of
 
@@ -81,18 +80,13 @@ def left_text(progress: Progress) -> str:
 
 def bound_text(report: Report) -> str:
     """Whether Auto kept to the time that it promises; empty where it did not take part."""
-    bound = bound_of(report, [each for each in report.strategies if each != PLAIN])
+    bound = bound_of(report, report.strategies)
     if bound is None:
         return ""
-    text = _tr(
+    return _tr(
         "Auto's promise is that no reply takes longer than 1.02 times plain decoding and 4 steps: "
         "{:,} of {:,} kept to it."
     ).format(bound.n_within, bound.n_replies)
-    noise = bound_of(report, [PLAIN])
-    if noise is None:
-        return text
-    words = _tr("Plain decoding itself, by its repeat before: {:,} of {:,}.")
-    return f"{text} {words.format(noise.n_within, noise.n_replies)}"
 
 
 def ending_text(ending: Ending, reason: str, report: Report) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QLocale, QTime
 
-from paceline.gui.viewmodels.figures import OFF, percent_text, ratio_text, speed_text
+from paceline.gui.viewmodels.figures import OFF, percent_text, speed_text
 
 if TYPE_CHECKING:
     from paceline.conversation import ConversationSummary
@@ -52,19 +52,14 @@ def when_text(changed_s: float, now_s: float) -> str:
 
 def figure_texts(summary: ConversationSummary) -> tuple[str, ...]:
     """The figures of the last reply in words, from the longest to the shortest; may be empty."""
-    speed, plain, rate = (
-        summary.tokens_per_s,
-        summary.plain_tokens_per_s,
-        summary.acceptance_rate,
-    )
+    speed, rate = summary.tokens_per_s, summary.acceptance_rate
     if speed is None:
         return ()
+    fast = _tr("{} t/s").format(speed_text(speed))
     if rate is None:
-        fast = _tr("{} t/s").format(speed_text(speed))
         is_off = summary.strategy.split(":")[0] == OFF
         remark = _tr("speculation off") if is_off else _tr("nothing drafted")
         return (_SEPARATOR.join((fast, remark)), fast)
-    fast = ratio_text(speed / plain) if plain else _tr("{} t/s").format(speed_text(speed))
     percent = percent_text(rate)
     return (
         _SEPARATOR.join((fast, _tr("{} accepted").format(percent))),

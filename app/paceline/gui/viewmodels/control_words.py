@@ -25,7 +25,7 @@ def _tr(text: str) -> str:
 
 def sentence(verdict: Verdict, sources: Sources) -> str:
     """What Auto does and why, in one sentence."""
-    if verdict.kind in ("pays", "even", "loses"):
+    if verdict.kind in ("pays", "even", "loses", "drafts"):
         return _drafting(verdict, sources)
     if verdict.kind == "dear":
         return _dear(verdict, sources)
@@ -47,10 +47,16 @@ def sentence(verdict: Verdict, sources: Sources) -> str:
 def _drafting(verdict: Verdict, sources: Sources) -> str:
     names = _names(verdict.drafters, sources)
     is_one = len(verdict.drafters) < 2
-    if verdict.kind == "pays":
+    if verdict.kind == "drafts":
+        head = "{}:"
+    elif verdict.kind == "pays":
         head = _tr("{} pays here:") if is_one else _tr("{} pay here:")
     elif verdict.kind == "even":
-        head = _tr("{} breaks even here:") if is_one else _tr("{} break even here:")
+        head = (
+            _tr("{} gives about as much as it costs here:")
+            if is_one
+            else _tr("{} give about as much as they cost here:")
+        )
     elif is_one:
         head = _tr("{} gave less than it cost:")
     else:
@@ -58,8 +64,6 @@ def _drafting(verdict: Verdict, sources: Sources) -> str:
     parts = [_tr("{} tokens per draft").format(_few(verdict.n_tokens))]
     if verdict.rate is not None:
         parts.append(_tr("{} accepted").format(percent_text(verdict.rate)))
-    if verdict.ratio is not None:
-        parts.append(_tr("{:.1f}× plain").format(verdict.ratio))
     words = f"{head.format(names)} {', '.join(parts)}"
     if verdict.plain_share >= _PLAIN_FROM:
         share = percent_text(round(verdict.plain_share * 20) / 20)

@@ -14,23 +14,24 @@ from paceline.gui.viewmodels.figures import percent_text
 from paceline.gui.viewmodels.verdict import judge
 
 if TYPE_CHECKING:
+    from paceline.figures import Speedup
     from paceline.gui.viewmodels.decisions import Mix
     from paceline.gui.viewmodels.sources import Sources
 
 Row = tuple[str, str]
 
 
-def decision_rows(mix: Mix, sources: Sources, plain_s: float | None) -> tuple[Row, ...]:
+def decision_rows(mix: Mix, sources: Sources, speedup: Speedup | None) -> tuple[Row, ...]:
     """What a reply's decisions were: in short, by drafter, and by reason with their shares.
 
     Args:
         mix: All steps of the reply.
         sources: What drafters are called.
-        plain_s: Seconds of a plain step; None: not known.
+        speedup: The reply's; None: not known.
     """
     if not mix.n_steps:
         return ()
-    rows = [(_tr("In short"), sentence(judge(mix, plain_s=plain_s), sources))]
+    rows = [(_tr("In short"), sentence(judge(mix, speedup=speedup), sources))]
     by_steps = sorted(mix.drafters.items(), key=lambda item: -item[1].n_steps)
     for name, work in by_steps:
         parts = [_tr("drafted first in {} of the steps").format(_share(work.n_steps, mix.n_steps))]

@@ -44,8 +44,6 @@ class Mix:
     Attributes:
         n_steps: Steps with a decision.
         n_drafting: Those of them in which something was verified.
-        n_tokens: Tokens that they committed.
-        seconds: What they took.
         reasons: Steps by reason.
         plain: Steps by reason in which nothing was verified.
         drafters: What each drafter did, by its id.
@@ -53,8 +51,6 @@ class Mix:
 
     n_steps: int = 0
     n_drafting: int = 0
-    n_tokens: int = 0
-    seconds: float = 0.0
     reasons: dict[Reason, int] = field(default_factory=dict)
     plain: dict[Reason, int] = field(default_factory=dict)
     drafters: dict[str, Work] = field(default_factory=dict)
@@ -65,8 +61,6 @@ class Mix:
         if decision is None:
             return
         self.n_steps += 1
-        self.n_tokens += len(step.tokens)
-        self.seconds += step.total_s
         self.reasons[decision.reason] = self.reasons.get(decision.reason, 0) + 1
         if not decision.n_drafted:
             self.plain[decision.reason] = self.plain.get(decision.reason, 0) + 1
@@ -91,12 +85,6 @@ class Mix:
         judged = sum(work.n_judged for work in self.drafters.values())
         accepted = sum(work.n_accepted for work in self.drafters.values())
         return accepted / judged if judged else None
-
-    def ratio(self, plain_s: float | None) -> float | None:
-        """Tokens per second over those of plain steps that take `plain_s`; None: not known."""
-        if not plain_s or self.seconds <= 0:
-            return None
-        return self.n_tokens * plain_s / self.seconds
 
     def leaders(self) -> tuple[str, ...]:
         """The drafters that began most drafts: one, or two where the second has a third of them."""

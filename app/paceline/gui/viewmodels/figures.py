@@ -1,27 +1,23 @@
 """Figures in words: the line below a reply, the headline of the panel. Pure functions.
 
-A speed without speculation is only ever an estimate, from plain steps in between; where there is
-none, nothing is said about it.
+What plain decoding would have given is the engine's estimate alone (`TurnStats`), and a ratio is a
+gain or a loss only where its interval says so; nothing drafted, no ratio.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
+    from paceline.figures import Speedup, SpeedupVerdict
     from paceline.gui.viewmodels.metrics import StepMetrics
     from paceline.messages import TurnStats
 
 OFF = "off"
-PAYS_FROM, COSTS_BELOW = 1.05, 0.95
-"""Ratios between these are called even: single runs scatter by about that much."""
-
-
-Tone = Literal["gain", "even", "loss"]
 
 
 def _tr(text: str) -> str:
@@ -36,7 +32,7 @@ class Headline:
     plain: str = ""
     ratio: str = ""
     sentence: str = ""
-    tone: Tone = "gain"
+    tone: SpeedupVerdict = "even"
 
 
 def speed_text(tokens_per_s: float) -> str:
@@ -49,11 +45,9 @@ def ratio_text(ratio: float) -> str:
     return f"{ratio:.2f}×"
 
 
-def ratio_tone(ratio: float) -> Tone:
-    """What a ratio means; wherever one is shown, this decides its colour."""
-    if ratio >= PAYS_FROM:
-        return "gain"
-    return "even" if ratio >= COSTS_BELOW else "loss"
+def interval_text(low: float, high: float) -> str:
+    """Between which ratios the true one is, in 95 of 100 cases."""
+    return f"{low:.2f}–{high:.2f}×"
 
 
 def percent_text(rate: float) -> str:
@@ -78,22 +72,25 @@ def duration_text(seconds: float) -> str:
 
 
 def stats_line(reply: Reply, decided: str = "") -> str:
-    """The one line below a finished reply; empty before the end.
+    """The one line below a finished reply; empty where it has no figures.
 
-    Speed and an even ratio are in ``<b>``, a gain in ``<em>``, a loss in ``<del>``. What Auto
-    decided stands behind the acceptance.
+    Speed is in ``<b>``, a gain in ``<em>``, a loss in ``<del>``; a ratio that may be either is as
+    grey as the rest. What Auto decided stands behind the acceptance.
     """
     stats = reply.stats
     if stats is None:
         return ""
     parts = [_bold(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))]
-    plain = reply.plain_tokens_per_s
-    if plain:
-        parts.append(_tr("plain ≈ {}").format(speed_text(plain)))
-        if stats.n_drafted or asks_drafter(reply):
-            ratio = stats.tokens_per_s / plain
-            tag = {"gain": "em", "even": "b", "loss": "del"}[ratio_tone(ratio)]
-            parts.append(f"<{tag}>{ratio_text(ratio)}</{tag}>")
+    speedup = stats.speedup
+    if speedup is not None:
+        parts.append(_tr("plain ≈ {}").format(speed_text(stats.plain_tokens_per_s or 0.0)))
+        tag = {"gain": "em", "even": "", "loss": "del"}[speedup.verdict]
+        ratio = ratio_text(speedup.ratio)
+        parts.append(f"<{tag}>{ratio}</{tag}>" if tag else ratio)
+    elif asks_drafter(reply) and not stats.n_drafted:
+        parts.append(_tr("nothing drafted"))
+    if stats.machine_busy:
+        parts.append(_tr("machine busy"))
     if stats.acceptance_rate is not None:
         parts.append(
             _tr("{} of {} drafted accepted").format(
@@ -135,6 +132,13 @@ def stats_details(reply: Reply) -> str:
             stats.n_prompt, stats.n_reused, stats.prefill_s
         ),
     ]
+    if stats.speedup is not None:
+        low, high = stats.speedup.low, stats.speedup.high
+        rows.append(
+            _tr("{} of plain decoding's speed, in 95 of 100 such replies").format(
+                interval_text(low, high)
+            )
+        )
     if stats.mean_committed_per_step is not None:
         rows.append(_tr("{:.2f} tokens per step").format(stats.mean_committed_per_step))
     rows.extend(_drafter_rows(stats))
@@ -156,57 +160,46 @@ def _drafter_rows(stats: TurnStats) -> list[str]:
 
 
 def headline(
-    metrics: StepMetrics,
-    title: str,
-    plain: float | None,
-    stats: TurnStats | None,
-    *,
-    asks: bool = False,
+    metrics: StepMetrics, title: str, stats: TurnStats | None, *, asks: bool = False
 ) -> Headline:
-    """The large figures: of the finished reply if there are `stats`, else of this moment.
+    """The large figures of a reply, so far or in the end.
 
     Args:
         metrics: The reply's steps.
         title: What the drafter in force is called.
-        plain: Speed without speculation, if anybody knows it.
-        stats: The figures of the finished reply.
+        stats: The reply's figures; None before the first ones, and where it failed.
         asks: Whether a drafter is asked in every step, even if it never drafts.
     """
+    if stats is not None and not stats.n_steps:
+        return Headline()
     speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
     if speed is None:
         return Headline()
     rate = metrics.acceptance_rate
-    ratio = speed / plain if plain and (metrics.n_drafted or asks) else None
+    speedup = stats.speedup if stats is not None else None
+    plain = stats.plain_tokens_per_s if stats is not None else None
     return Headline(
         speed_text(speed),
-        _tr("plain ≈ {}").format(speed_text(plain)) if plain and ratio is not None else "",
-        ratio_text(ratio) if ratio is not None else "",
-        _sentence(metrics, title, ratio, rate)
+        _tr("plain ≈ {}").format(speed_text(plain)) if plain and speedup is not None else "",
+        ratio_text(speedup.ratio) if speedup is not None else "",
+        _sentence(metrics, title, speedup, rate)
         if rate is not None or not asks
-        else _silent(title, ratio),
-        tone="gain" if ratio is None else ratio_tone(ratio),
+        else _tr("{} was asked but never sure enough: nothing was drafted.").format(title),
+        tone=speedup.verdict if speedup is not None else "even",
     )
 
 
-def _silent(title: str, ratio: float | None) -> str:
-    if ratio is not None and ratio < COSTS_BELOW:
-        words = _tr("{} was asked but never sure enough: it costs more than it gives here.")
-    else:
-        words = _tr("{} was asked but never sure enough: nothing was drafted.")
-    return words.format(title)
-
-
-def _sentence(metrics: StepMetrics, title: str, ratio: float | None, rate: float | None) -> str:
+def _sentence(metrics: StepMetrics, title: str, speedup: Speedup | None, rate: float | None) -> str:
     if rate is None:
         return _tr("Plain decoding: one token per step, nothing was drafted.")
     # The first token is the prefill's, no step's.
     per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
     facts = _tr("{:.1f} tokens per step, {} accepted.").format(per_step, percent_text(rate))
-    if ratio is None:
+    if speedup is None:
         return f"{title}: {facts}"
     verdict = {
         "gain": _tr("{} pays here:"),
-        "even": _tr("{} breaks even here:"),
+        "even": _tr("{} gives about as much as it costs here:"),
         "loss": _tr("{} costs more than it gives here:"),
-    }[ratio_tone(ratio)]
+    }[speedup.verdict]
     return f"{verdict.format(title)} {facts}"

@@ -46,16 +46,21 @@ def own_models(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:
     return [each for each in entries if not each.problem and each.file.source != _BUILT_IN]
 
 
-def best_here(entries: Iterable[LibraryEntry], n_free: int) -> HerePair | None:
+def best_here(
+    entries: Iterable[LibraryEntry], n_free: int, *, besides: str = ""
+) -> HerePair | None:
     """Return the largest pair that fits, else the largest model that does; None: there is none.
 
     Args:
         entries: The models of this computer.
+        besides: Path of a model that is offered elsewhere.
         n_free: Bytes of memory that are free; 0: nobody knows, and everything fits.
     """
     known = [(each, each.card) for each in own_models(entries) if each.card is not None]
     best: tuple[tuple[bool, float, float], HerePair] | None = None
     for entry, card in known:
+        if str(entry.file.path) == besides:
+            continue
         if not card.has_template:
             continue  # a base model, or a draft model: it does not answer
         drafts = [(other, its) for other, its in known if _may_draft(card, its)]

@@ -67,14 +67,9 @@ class LiveFigures(QObject):
 
     @property
     def plain_tokens_per_s(self) -> float | None:
-        """The speed without speculation, measured in this reply or known from before."""
-        report = self.own_report
-        if report is not None and self.is_running and report.plain_s > 0:
-            return 1 / report.plain_s
-        known = self._reply.plain_tokens_per_s if self._reply is not None else None
-        if self._reply is not None and self._reply.has_ended and known:
-            return known
-        return self.metrics.plain_tokens_per_s or known
+        """What plain decoding would give, by the reply's own figures; None: not known."""
+        stats = self._reply.stats if self._reply is not None else None
+        return stats.plain_tokens_per_s if stats is not None else None
 
     @property
     def headline(self) -> Headline:
@@ -87,7 +82,7 @@ class LiveFigures(QObject):
             used = reply.strategy.split(":")[0].split("+")
         title = self.sources.title(used[0]) if len(used) == 1 else self.tr("Speculation")
         asks = asks_drafter(reply)
-        shown = headline(self.metrics, title, self.plain_tokens_per_s, reply.stats, asks=asks)
+        shown = headline(self.metrics, title, reply.stats, asks=asks)
         if self._verdict is None:
             return shown
         return replace(shown, sentence=sentence(self._verdict, self.sources))
@@ -98,9 +93,7 @@ class LiveFigures(QObject):
         reply = self._reply
         if reply is None or not reply.has_ended:
             return ""
-        speed = reply.stats.tokens_per_s if reply.stats is not None else self.metrics.tokens_per_s
-        plain = self.plain_tokens_per_s if asks_drafter(reply) else None
-        return spoken(self.metrics, self.sources, speed, plain)
+        return spoken(self.metrics, self.sources, reply.stats)
 
     def show(self, reply: Reply | None) -> None:
         """Take over all that is known of a reply; None: there is none."""
@@ -155,14 +148,9 @@ class LiveFigures(QObject):
         reply = self._reply
         if reply is None or not self.decisions.whole.n_steps:
             return
-        plain = self.plain_tokens_per_s
-        mix = self.decisions.whole if reply.has_ended else self.decisions.recent
-        if reply.stats is not None:  # the ratio is that of the large figure
-            stats = reply.stats
-            mix = replace(mix, n_tokens=stats.n_generated, seconds=stats.decode_s)
         now = judge(
-            mix,
-            plain_s=1 / plain if plain else None,
+            self.decisions.whole if reply.has_ended else self.decisions.recent,
+            speedup=reply.stats.speedup if reply.stats is not None else None,
             report=self.own_report,
             before=None if reply.has_ended else self._verdict,
         )

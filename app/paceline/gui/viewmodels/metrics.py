@@ -24,7 +24,6 @@ MOST_PLACES = 400
 """Bars that are drawn at most; narrower ones than a pixel show nothing more."""
 RATE_STEPS = 16
 """Steps over which the speed is averaged: one step alone jumps between 1 and n_max tokens."""
-MIN_PLAIN_STEPS = 4
 
 Array = NDArray[np.float64]
 
@@ -131,8 +130,6 @@ class StepMetrics:
         self._decisions: list[Decision | None] = []
         self._seconds = 0.0
         self._verify_s = self._draft_s = self._sample_s = 0.0
-        self._n_plain = 0
-        self._plain_s = 0.0
 
     def push(self, step: StepCommitted) -> None:
         """Add one step."""
@@ -141,9 +138,6 @@ class StepMetrics:
         self._verify_s += step.verify_s
         self._draft_s += step.draft_s
         self._sample_s += step.sample_s
-        if step.plain:
-            self._n_plain += 1
-            self._plain_s += step.total_s
         if step.step == 0:
             self.n_tokens_before_steps = self.n_tokens
             return
@@ -209,13 +203,6 @@ class StepMetrics:
         if self.n_steps < 2:
             return None
         return float(self._rates(np.array([self.n_steps - 1]))[0])
-
-    @property
-    def plain_tokens_per_s(self) -> float | None:
-        """The speed without speculation, from true plain steps; None below four of them."""
-        if self._n_plain < MIN_PLAIN_STEPS or self._plain_s <= 0:
-            return None
-        return self._n_plain / self._plain_s
 
     @property
     def acceptance_rate(self) -> float | None:

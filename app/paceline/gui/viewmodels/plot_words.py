@@ -12,7 +12,7 @@ from paceline.gui.viewmodels.figures import speed_text
 if TYPE_CHECKING:
     from paceline.gui.viewmodels.metrics import StepFacts, StepMetrics, StepWindow
     from paceline.gui.viewmodels.sources import Sources
-    from paceline.messages import DraftCount
+    from paceline.messages import DraftCount, TurnStats
 
 
 def _tr(text: str) -> str:
@@ -56,7 +56,7 @@ def place_words(window: StepWindow, place: int) -> str:
     )
 
 
-def spoken(metrics: StepMetrics, sources: Sources, speed: float | None, plain: float | None) -> str:
+def spoken(metrics: StepMetrics, sources: Sources, stats: TurnStats | None) -> str:
     """A whole reply in one sentence, for those who hear it."""
     parts = [
         _tr("{}: {} of {} drafted tokens accepted").format(
@@ -64,8 +64,9 @@ def spoken(metrics: StepMetrics, sources: Sources, speed: float | None, plain: f
         )
         for drafter, tally in metrics.tallies.items()
     ] or [_tr("Nothing was drafted")]
+    speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
     if speed:
         parts.append(_tr("{} tokens per second").format(speed_text(speed)))
-        if plain:
-            parts.append(_tr("{:.1f} times plain").format(speed / plain))
+    if stats is not None and stats.speedup is not None:
+        parts.append(_tr("{:.2f} times plain").format(stats.speedup.ratio))
     return ", ".join(parts)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from paceline.gui.viewmodels.figures import OFF, percent_text, ratio_text, speed_text
+from paceline.gui.viewmodels.figures import percent_text, ratio_text, speed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from paceline.chat.reply import Reply
     from paceline.conversation import Conversation
+    from paceline.figures import Speedup
     from paceline.gui.viewmodels.sources import Sources
 
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
@@ -29,7 +30,8 @@ class ReplyRow:
         number: Which reply of the path it is, from 1.
         question: The beginning of what it answers.
         tokens_per_s: Its speed.
-        plain_tokens_per_s: The plain estimate.
+        plain_tokens_per_s: The plain estimate, where there is a speed-up.
+        speedup: Its speed over that; None: nothing was drafted, or it is not known.
         n_tokens: Tokens generated.
         n_drafted: Drafted tokens that were judged.
         n_by_model: Accepted tokens of draft models.
@@ -43,20 +45,13 @@ class ReplyRow:
     question: str
     tokens_per_s: float | None = None
     plain_tokens_per_s: float | None = None
+    speedup: Speedup | None = None
     n_tokens: int = 0
     n_drafted: int = 0
     n_by_model: int = 0
     n_by_lookup: int = 0
     strategy: str = ""
     problem: str = ""
-
-    @property
-    def ratio(self) -> float | None:
-        """Speed over the plain estimate, where anybody drafted."""
-        if not self.tokens_per_s or not self.plain_tokens_per_s:
-            return None
-        speculates = self.n_drafted or self.strategy.split(":")[0] != OFF
-        return self.tokens_per_s / self.plain_tokens_per_s if speculates else None
 
     @property
     def acceptance_rate(self) -> float | None:
@@ -82,7 +77,7 @@ def reply_rows(
 def _row(
     message_id: str, number: int, question: str, reply: Reply | None, sources: Sources
 ) -> ReplyRow:
-    if reply is None or reply.stats is None:
+    if reply is None or reply.stats is None or not reply.has_ended:
         problem = reply.error.message if reply is not None and reply.error is not None else ""
         strategy = reply.strategy if reply is not None else ""
         return ReplyRow(message_id, number, question, strategy=strategy, problem=problem)
@@ -95,7 +90,8 @@ def _row(
         number,
         question,
         stats.tokens_per_s,
-        reply.plain_tokens_per_s,
+        stats.plain_tokens_per_s if stats.speedup is not None else None,
+        stats.speedup,
         stats.n_generated,
         stats.n_drafted - stats.n_discarded,
         by_model,
@@ -150,8 +146,8 @@ class ReplyList(QAbstractListModel):
             parts.append(row.problem or self.tr("no figures"))
             return ", ".join(parts)
         parts.append(self.tr("{} tokens per second").format(speed_text(row.tokens_per_s)))
-        if row.ratio is not None:
-            parts.append(self.tr("{} of plain").format(ratio_text(row.ratio)))
+        if row.speedup is not None:
+            parts.append(self.tr("{} of plain").format(ratio_text(row.speedup.ratio)))
         if row.acceptance_rate is not None:
             parts.append(self.tr("{} accepted").format(percent_text(row.acceptance_rate)))
         parts.append(self.tr("{:,} tokens").format(row.n_tokens))

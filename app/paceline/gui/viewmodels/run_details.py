@@ -13,19 +13,17 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from paceline.engine.proposals import readable_size
 from paceline.gui.viewmodels.figures import (
-    OFF,
-    Tone,
     percent_text,
     ratio_text,
-    ratio_tone,
     seconds_text,
     speed_text,
 )
-from paceline.gui.viewmodels.metrics import MIN_PLAIN_STEPS, TimeShares
+from paceline.gui.viewmodels.metrics import TimeShares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paceline.figures import SpeedupVerdict
     from paceline.messages import KernelUse, TurnStats
     from paceline.params import SamplingParams
     from paceline.run_record import ModelRecord, RunRecord
@@ -45,13 +43,14 @@ class Figure:
     caption: str
     value: str
     unit: str = ""
-    tone: Tone | None = None
+    tone: SpeedupVerdict | None = None
 
 
 def figures(record: RunRecord) -> tuple[Figure, ...]:
     """The large figures of a run."""
-    speed, plain, rate = speed_of(record), record.plain_tokens_per_s, acceptance_of(record)
-    ratio = speed / plain if speed and plain and speculates(record) else None
+    speed, rate = speed_of(record), acceptance_of(record)
+    speedup = record.stats.speedup if record.stats is not None else None
+    plain = record.stats.plain_tokens_per_s if record.stats is not None and speedup else None
     first = record.first_token_s
     n_tokens = sum(len(step.tokens) for step in record.steps)
     if record.stats is not None:
@@ -61,8 +60,8 @@ def figures(record: RunRecord) -> tuple[Figure, ...]:
         Figure(_tr("Plain estimate"), f"≈ {speed_text(plain)}" if plain else "", _tr("t/s")),
         Figure(
             _tr("Ratio"),
-            ratio_text(ratio) if ratio else "",
-            tone=ratio_tone(ratio) if ratio else None,
+            ratio_text(speedup.ratio) if speedup is not None else "",
+            tone=speedup.verdict if speedup is not None else None,
         ),
         Figure(_tr("Accepted"), percent_text(rate) if rate is not None else ""),
         Figure(_tr("First token"), seconds_text(first) if first is not None else "", _tr("s")),
@@ -88,30 +87,24 @@ def acceptance_of(record: RunRecord) -> float | None:
     return sum(count.n_accepted for count in counts) / judged if judged > 0 else None
 
 
-def speculates(record: RunRecord) -> bool:
-    """Whether anybody was asked for drafts, at the beginning or later."""
-    asked = (record.asked_strategy, record.strategy)
-    return any(text and text.split(":")[0] != OFF for text in asked)
-
-
 def plain_words(record: RunRecord) -> str:
     """What plain decoding would have taken; an estimate, and how it was made."""
-    stats, plain = record.stats, record.plain_tokens_per_s
+    stats = record.stats
     if stats is None:
         return ""
-    if not speculates(record):
+    if not stats.n_drafted:
         return _tr("This reply was decoded plainly: one token per step, nothing drafted.")
-    if not plain:
+    low, high = stats.plain_low, stats.plain_high
+    if not (stats.speedup and low and high):
         return _tr("How fast plain decoding would have been was not measured.")
-    n_plain = sum(step.plain for step in record.steps)
-    estimate = _tr(
-        "Plain decoding would have taken about {} s for these tokens; this took {} s."
-    ).format(seconds_text(stats.n_generated / plain), seconds_text(stats.decode_s))
-    if stats.plain_tokens_per_s is not None and n_plain >= MIN_PLAIN_STEPS:
-        basis = _tr("That is an estimate from {} plain steps within this reply.").format(n_plain)
-    else:
-        basis = _tr("That is an estimate from plain steps of earlier replies of the same pair.")
-    return f"{estimate} {basis}"
+    n, n_plain = stats.n_generated, sum(step.plain for step in record.steps)
+    words = _tr(
+        "Plain decoding would have taken {} to {} s for these tokens; this took {} s. That is "
+        "estimated from {} plain steps of this reply and from what wider steps cost here."
+    ).format(seconds_text(n / high), seconds_text(n / low), seconds_text(stats.decode_s), n_plain)
+    if stats.machine_busy:
+        words += " " + _tr("Other programs kept the machine busy, so speeds scatter.")
+    return words
 
 
 def ending_words(record: RunRecord) -> str:

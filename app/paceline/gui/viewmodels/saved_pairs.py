@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from paceline import starter
 from paceline.chat.pair import Pair
 from paceline.gui.viewmodels.pair import model_name
+from paceline.params import ModelParams
+from paceline.paths import demo_pair
 from paceline.settings import MAX_PAIRS, SavedPair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from paceline.params import ModelParams
+    from paceline.catalog.models import Models
+
+
+def first_pairs(resources: Path, models: Models | None) -> tuple[Pair, Pair | None]:
+    """The built-in pair, and the starter where it has been brought."""
+    target, draft = (ModelParams(str(path)) for path in demo_pair(resources))
+    file = starter.find(models.models_folder) if models is not None else None
+    return Pair(target, draft), Pair(ModelParams(str(file))) if file is not None else None
 
 
 class SavedPairs(QObject):

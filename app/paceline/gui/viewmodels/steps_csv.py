@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.messages import StepCommitted
+    from paceline.messages import StepCommitted, TurnStats
 
 _BEGIN = ("step", "time_s", "tokens", "drafted", "accepted", "discarded")
-_END = ("draft_s", "verify_s", "sample_s", "total_s", "tokens_per_s", "plain", "plain_tokens_per_s")
+_PLAIN = ("plain_tokens_per_s", "plain_low", "plain_high")
+_END = ("draft_s", "verify_s", "sample_s", "total_s", "tokens_per_s", "plain", *_PLAIN)
 
 
-def steps_csv(steps: Sequence[StepCommitted], plain_tokens_per_s: float | None) -> str:
+def steps_csv(steps: Sequence[StepCommitted], stats: TurnStats | None) -> str:
     """Return the table.
 
     ``time_s`` counts from the prefill's end to the step's; ``tokens_per_s`` is that of the step
-    alone; ``plain`` is 1 for a true plain step. Behind the sums there are three columns per
-    drafter.
+    alone; ``plain`` is 1 for a true plain step; the last three columns are those of the reply.
+    Behind the sums there are three columns per drafter.
     """
+    plain = [getattr(stats, name, None) for name in _PLAIN]
     drafters = list(dict.fromkeys(c.drafter for step in steps for c in step.drafted))
     out = io.StringIO()
     table = csv.writer(out)
@@ -45,7 +47,7 @@ def steps_csv(steps: Sequence[StepCommitted], plain_tokens_per_s: float | None) 
                 *(f"{s:.6f}" for s in (step.draft_s, step.verify_s, step.sample_s, step.total_s)),
                 f"{len(step.tokens) / step.total_s:.3f}" if step.total_s > 0 else "",
                 int(step.plain),
-                f"{plain_tokens_per_s:.3f}" if plain_tokens_per_s else "",
+                *(f"{speed:.3f}" if speed else "" for speed in plain),
             ]
         )
     return out.getvalue()

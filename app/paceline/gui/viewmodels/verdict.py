@@ -10,24 +10,20 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
-from paceline.gui.viewmodels.figures import COSTS_BELOW, PAYS_FROM
-
 if TYPE_CHECKING:
-    from paceline.figures import Reason
+    from paceline.figures import Reason, Speedup, SpeedupVerdict
     from paceline.gui.viewmodels.decisions import Mix
     from paceline.messages import ControlReported, Outlook
 
 VerdictKind = Literal[
-    "begins", "measures", "pays", "even", "loses", "forced", "trial", "nothing", "dear", "shut",
-    "ledger",
+    "begins", "measures", "pays", "even", "loses", "drafts", "forced", "trial", "nothing", "dear",
+    "shut", "ledger",
 ]  # fmt: skip
-DRAFTING: tuple[VerdictKind, ...] = ("pays", "even", "loses", "forced", "trial")
+DRAFTING: tuple[VerdictKind, ...] = ("pays", "even", "loses", "drafts", "forced", "trial")
 _FROM, _STAY = 0.25, 0.12
 """Shares of drafting steps from which drafting is what goes on, and below which it no longer is."""
 _FEW = 0.1
 """Share of drafting steps that is enough where they make the reply faster all the same."""
-_DOUBT = 0.03
-"""By how much a ratio must leave its range before another word is used for it."""
 _LEAD = 1.25
 """By how much another reason must be more frequent than the one that was told."""
 _TOKENS, _RATE, _RATIO, _SHARE = 0.6, 0.06, 0.1, 0.15
@@ -46,13 +42,13 @@ class Verdict:
 
     Attributes:
         kind: What the sentence is about. "begins": nothing is known yet; "measures": plain steps
-            only to see how fast they are; "pays", "even", "loses": drafts, by what they give; the
-            others are reasons of `Decision`.
+            only to see how fast they are; "pays", "even", "loses": drafts, by what they give;
+            "drafts": it is not known what they give; the others are reasons of `Decision`.
         drafters: Who is meant.
         n_tokens: Tokens per draft.
         rate: Share of drafted tokens that were accepted, 0..1.
-        ratio: Speed over plain decoding's; of "dear": time of a step with one drafted token over
-            a plain one's; of "shut": what the drafter gave over plain decoding.
+        ratio: Of "dear": time of a step with one drafted token over a plain one's; of "shut": what
+            the drafter gave over plain decoding. That of the reply stands beside the sentence.
         plain_share: Share of the steps that were plain ones, 0..1.
         n_drafts: How many drafts the figures rest on.
     """
@@ -69,7 +65,7 @@ class Verdict:
 def judge(
     mix: Mix,
     *,
-    plain_s: float | None,
+    speedup: Speedup | None,
     report: ControlReported | None = None,
     before: Verdict | None = None,
 ) -> Verdict:
@@ -77,26 +73,24 @@ def judge(
 
     Args:
         mix: The newest steps; or all of them, of a reply that has ended.
-        plain_s: Seconds of a plain step; None: not known.
+        speedup: Of the reply so far; None: not known.
         report: What Auto knows; None: it has not told yet.
         before: What was said last; it is kept where the steps allow it.
     """
     told = mix.n_steps - mix.plain.get("plain", 0) - mix.plain.get("first", 0)
     if told <= 0:
         return Verdict("measures" if mix.plain.get("plain", 0) else "begins")
-    ratio = mix.ratio(plain_s)
     share = mix.n_drafting / mix.n_steps
     is_drafting = before is not None and before.kind in DRAFTING
-    helps = ratio is not None and ratio >= PAYS_FROM and share >= _FEW
+    helps = speedup is not None and speedup.verdict == "gain" and share >= _FEW
     if share >= (_STAY if is_drafting else _FROM) or (mix.n_drafting and helps):
         return Verdict(
-            _drafting_kind(mix, ratio, before),
+            _drafting_kind(mix, speedup),
             _leaders(mix, before),
             mix.n_drafted / mix.n_drafting,
             mix.acceptance,
-            ratio,
-            1 - share,
-            mix.n_drafting,
+            plain_share=1 - share,
+            n_drafts=mix.n_drafting,
         )
     return _plain_verdict(mix, report, before)
 
@@ -120,7 +114,7 @@ def is_news(before: Verdict | None, now: Verdict) -> bool:
     )
 
 
-def _drafting_kind(mix: Mix, ratio: float | None, before: Verdict | None) -> VerdictKind:
+def _drafting_kind(mix: Mix, speedup: Speedup | None) -> VerdictKind:
     drafting = mix.n_drafting
     n_forced = mix.reasons.get("forced", 0) - mix.plain.get("forced", 0)
     n_trial = mix.reasons.get("trial", 0) - mix.plain.get("trial", 0)
@@ -128,12 +122,8 @@ def _drafting_kind(mix: Mix, ratio: float | None, before: Verdict | None) -> Ver
         return "forced"
     if 2 * n_trial > drafting:
         return "trial"
-    if ratio is None:
-        return "pays"
-    kind = before.kind if before is not None else ""
-    if ratio >= PAYS_FROM + (-_DOUBT if kind == "pays" else 0.0):
-        return "pays"
-    return "loses" if ratio < COSTS_BELOW + (_DOUBT if kind == "loses" else 0.0) else "even"
+    kinds: dict[SpeedupVerdict, VerdictKind] = {"gain": "pays", "even": "even", "loss": "loses"}
+    return kinds[speedup.verdict] if speedup is not None else "drafts"
 
 
 def _leaders(mix: Mix, before: Verdict | None) -> tuple[str, ...]:

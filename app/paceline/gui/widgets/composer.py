@@ -195,14 +195,16 @@ class Composer(QFrame):
             self._button.setText(self.tr("Send"))
             self._button.setAccessibleName(self.tr("Send the message"))
             self._button.setToolTip(self._reason or self.tr("Send the message (Enter)"))
-            self._button.setEnabled(self._can_send())
+            self._button.setEnabled(self.can_send)
         if self._pasted and self._pasted not in self.text:
             self._pasted = ""
         self.offer.setVisible(bool(self._pasted))
         self._hint_label.setText(self._hint if self._reason is None else self._reason)
         self.meter.set_wanted(self._reason is None)
 
-    def _can_send(self) -> bool:
+    @property
+    def can_send(self) -> bool:
+        """Whether there is something to send, and nothing in the way."""
         has_something = bool(self.text.strip() or self.attachments)
         return not self._is_busy and self._reason is None and has_something
 
@@ -215,7 +217,7 @@ class Composer(QFrame):
 
     @Slot()
     def _on_send(self) -> None:
-        if not self._can_send():
+        if not self.can_send:
             return
         text, files = self.text, self.attachments
         self._edit.clear()

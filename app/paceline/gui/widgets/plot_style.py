@@ -35,6 +35,7 @@ QTabWidget::tab-bar { left: 8px; }
 QLabel[role="figure"] { font-size: $heading; font-weight: 700; }
 QLabel[role="figure"][tone="gain"] { color: $accent; }
 QLabel[role="figure"][tone="loss"] { color: $danger; }
+QLabel[role="figure"][tone="even"] { color: $muted; }
 QPushButton[kind="compact"] { padding: 2px 10px; min-height: 20px; font-size: $small; }
 QToolButton[kind="fold"] {
     background: transparent; border: 1px solid transparent; border-radius: 6px;

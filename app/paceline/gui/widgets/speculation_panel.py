@@ -137,7 +137,7 @@ class SpeculationPanel(QWidget):
         self.plot.refresh(figures.plain_tokens_per_s, figures.ending)
         self.time_bar.show_times(figures.metrics.times)
         reply = figures.reply
-        stats = reply.stats if reply is not None else None
+        stats = reply.stats if reply is not None and reply.has_ended else None
         self.drafters.show_rows(drafter_rows(figures.metrics, stats, figures.sources))
         if reply is None or stats is None:
             self.advice.clear()

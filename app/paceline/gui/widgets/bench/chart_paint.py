@@ -15,8 +15,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, 
 
 from paceline.gui.scale import COMPACT, SMALL, TINY, px
 from paceline.gui.theme import ui_font
-from paceline.gui.viewmodels.bench_rows import best_of
-from paceline.gui.viewmodels.figures import ratio_text, ratio_tone, speed_text
+from paceline.gui.viewmodels.bench_rows import best_of, ratio_tone
+from paceline.gui.viewmodels.figures import ratio_text, speed_text
 
 if TYPE_CHECKING:
     from paceline.gui.theme import Theme

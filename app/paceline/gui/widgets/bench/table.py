@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.scale import px
-from paceline.gui.viewmodels.figures import percent_text, ratio_text, ratio_tone, speed_text
+from paceline.gui.viewmodels.bench_rows import ratio_tone
+from paceline.gui.viewmodels.figures import percent_text, ratio_text, speed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from paceline.gui.scale import COMPACT, SMALL, px
 from paceline.gui.theme import ui_font
-from paceline.gui.viewmodels.figures import percent_text, ratio_text, ratio_tone, speed_text
+from paceline.gui.viewmodels.figures import percent_text, ratio_text, speed_text
 from paceline.gui.viewmodels.reply_rows import ROW_ROLE, ReplyList, ReplyRow
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ReplyBars(QStyledItemDelegate):
     def _paint_speed(self, painter: QPainter, rect: QRect, row: ReplyRow, fastest: float) -> None:
         theme, speed = self._theme, row.tokens_per_s or 0.0
         bar = self._ground(painter, rect)
-        tone = ratio_tone(row.ratio) if row.ratio is not None else "even"
+        tone = row.speedup.verdict if row.speedup is not None else "even"
         colour = {"gain": theme.accent, "even": theme.muted, "loss": theme.danger}[tone]
         length = bar.width() * speed / max(fastest, 1e-9)
         painter.fillRect(QRectF(bar.left(), bar.top(), length, bar.height()), QColor(colour))
@@ -101,7 +101,7 @@ class ReplyBars(QStyledItemDelegate):
             at = bar.left() + bar.width() * row.plain_tokens_per_s / max(fastest, 1e-9)
             mark = QRectF(min(at, bar.right() - 2) - 1, bar.top() - 3, 2, bar.height() + 6)
             painter.fillRect(mark, QColor(theme.text))
-        ratio = f" · {ratio_text(row.ratio)}" if row.ratio is not None else ""
+        ratio = f" · {ratio_text(row.speedup.ratio)}" if row.speedup is not None else ""
         words = self.tr("{} t/s").format(speed_text(speed)) + ratio
         self._paint_figure(painter, rect, words)
 

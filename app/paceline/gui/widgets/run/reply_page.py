@@ -137,10 +137,8 @@ class ReplyPage(QScrollArea):
         yield
         self.drafters.show_run(record, self.metrics)
         yield
-        plain = record.plain_tokens_per_s
-        self.decisions.show_rows(
-            decision_rows(decided, self._sources, 1 / plain if plain else None)
-        )
+        speedup = record.stats.speedup if record.stats is not None else None
+        self.decisions.show_rows(decision_rows(decided, self._sources, speedup))
         self.settings.show_rows(run_details.settings_rows(record))
         yield
         self.prompt.setVisible(bool(record.system_prompt))
@@ -203,6 +201,5 @@ class ReplyPage(QScrollArea):
         record = self._record
         if record is None or not self._has_cards:
             return
-        speed, plain = run_details.speed_of(record), record.plain_tokens_per_s
-        asked = plain if run_details.speculates(record) else None
-        self.plot.refresh(plain, spoken(self.metrics, self._sources, speed, asked))
+        plain = record.stats.plain_tokens_per_s if record.stats is not None else None
+        self.plot.refresh(plain, spoken(self.metrics, self._sources, record.stats))

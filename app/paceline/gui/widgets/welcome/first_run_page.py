@@ -45,17 +45,16 @@ class FirstRunPage(QScrollArea):
         self.setAccessibleName(self.tr("Welcome"))
         self.sign = QLabel()
         self.machine = MachineCard()
-        self.demo = WayCard(
-            self.tr("Chat now with the built-in pair"),
-            self.tr(
-                "Two tiny models that have read Python's documentation: no source of answers, "
-                "but speculation is seen at once."
-            ),
-        )
+        self.first = WayCard("", "")
         self.own = WayCard(self.tr("Use a model of yours"), "")
         self.get = WayCard(self.tr("Get a recommended pair"), "")
+        self.demo = QPushButton(self.tr("Try the built-in pair"))
+        self.demo.setToolTip(
+            self.tr("Two tiny models, one drafting for the other: how a pair works together.")
+        )
         self.skip = QPushButton(self.tr("Skip this page"))
-        self.skip.setProperty("kind", "quiet")
+        for button in (self.demo, self.skip):
+            button.setProperty("kind", "quiet")
         self.skip.clicked.connect(self.skipped)
         self._ways = QGridLayout()
         self._ways.setSpacing(14)
@@ -85,10 +84,15 @@ class FirstRunPage(QScrollArea):
         column = QVBoxLayout()
         column.setSpacing(16)
         column.addStretch(1)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.demo)
+        buttons.addWidget(self.skip)
+        buttons.addStretch(1)
         column.addLayout(head)
-        column.addWidget(self.machine)
         column.addLayout(self._ways)
-        column.addWidget(self.skip, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addLayout(buttons)
+        column.addWidget(self.machine)
         column.addStretch(2)
         inside = QWidget()
         inside.setLayout(column)
@@ -102,6 +106,25 @@ class FirstRunPage(QScrollArea):
         row.addWidget(inside, 1000)
         row.addStretch(1)
         self.setWidget(page)
+
+    def show_first(self, name: str) -> None:
+        """Say with whom the first chat is; empty: with the built-in pair."""
+        self.demo.setVisible(bool(name))
+        if name:
+            self.first.set_title(self.tr("Chat now with {}").format(name))
+            self.first.say(
+                self.tr(
+                    "A small model that talks, and is often wrong. Drafting shows in these replies:"
+                )
+            )
+            return
+        self.first.set_title(self.tr("Chat now with the built-in pair"))
+        self.first.say(
+            self.tr(
+                "Two tiny models that have read Python's documentation: no source of answers, and "
+                "too small to be made faster, but one sees how it works."
+            )
+        )
 
     def show_sign(self, picture: QPixmap) -> None:
         """Show the program's sign."""
@@ -125,5 +148,5 @@ class FirstRunPage(QScrollArea):
         }[n_columns]
         for column in range(3):
             self._ways.setColumnStretch(column, 1 if column < n_columns else 0)
-        for card, (row, at, span) in zip((self.demo, self.own, self.get), places, strict=True):
+        for card, (row, at, span) in zip((self.first, self.own, self.get), places, strict=True):
             self._ways.addWidget(card, row, at, 1, span)

@@ -58,17 +58,17 @@ class StartPage(QWidget):
         self._title.setText(title)
         self._body.setText(body)
 
-    def offer(self, questions: Sequence[str]) -> None:
-        """Show these questions."""
-        if [button.words for button in self.questions] == list(questions):
+    def offer(self, questions: Sequence[tuple[str, str]]) -> None:
+        """Show these questions, each with a remark."""
+        if [button.words for button in self.questions] == [text for text, _ in questions]:
             return
         for button in self.questions:
             self._grid.removeWidget(button)
             button.hide()
             button.deleteLater()
         self.questions = []
-        for text in questions:
-            button = OptionButton(text)
+        for text, remark in questions:
+            button = OptionButton(text, remark)
             # Those that stand in one row are of one height.
             button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Minimum)
             button.clicked.connect(self._on_clicked)

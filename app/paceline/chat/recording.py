@@ -1,0 +1,103 @@
+"""A reply as it was told, event by event with their times, to be watched later. No Qt.
+
+``resources/examples/`` has one, which `packaging/record_example.py` makes; the window plays it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from paceline.codec import CodecError, decode, decode_part, encode, encode_part
+from paceline.errors import UserError
+from paceline.messages import (
+    ControlReported,
+    FiguresReported,
+    ModelInfo,
+    PrefillProgressed,
+    StepCommitted,
+    TurnFinished,
+    TurnStarted,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RecordedEvent = (
+    TurnStarted
+    | PrefillProgressed
+    | StepCommitted
+    | ControlReported
+    | FiguresReported
+    | TurnFinished
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One recorded reply.
+
+    Attributes:
+        question: What was asked.
+        strategy: What it was drafted with.
+        target: The target.
+        machine: The processor, in words.
+        date: When it was made, as ``2026-11-23``.
+        events: Seconds since the turn was handed to the engine, and what was told then.
+    """
+
+    question: str
+    strategy: str
+    target: ModelInfo
+    machine: str
+    date: str
+    events: tuple[tuple[float, RecordedEvent], ...]
+
+    def of_turn(self, turn_id: str) -> tuple[tuple[float, RecordedEvent], ...]:
+        """Return the events as if they told of this turn."""
+        return tuple((seconds, replace(event, turn_id=turn_id)) for seconds, event in self.events)
+
+
+def write_recording(path: Path, recording: Recording) -> None:
+    """Write a recording, one event a line.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    head = {
+        "question": recording.question,
+        "strategy": recording.strategy,
+        "target": encode_part(recording.target),
+        "machine": recording.machine,
+        "date": recording.date,
+    }
+    lines = [head, *([round(seconds, 4), encode(event)] for seconds, event in recording.events)]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    path.write_text(text, "utf-8")
+
+
+def read_recording(path: Path) -> Recording:
+    """Read what `write_recording` wrote.
+
+    Raises:
+        UserError: It is missing or damaged.
+    """
+    try:
+        head, *lines = (json.loads(line) for line in path.read_text("utf-8").splitlines())
+        target = decode_part(ModelInfo, head.pop("target"))
+        events = tuple((float(seconds), _event(data)) for seconds, data in lines)
+        return Recording(target=target, events=events, **head)
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise UserError(
+            "no-example",
+            f"The recorded example cannot be read ({error}).",
+            "Install Paceline again.",
+        ) from error
+
+
+def _event(data: object) -> RecordedEvent:
+    event = decode(data)
+    if not isinstance(event, RecordedEvent):
+        raise CodecError(f"{type(event).__name__} is no event of a reply")
+    return event

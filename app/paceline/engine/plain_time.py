@@ -1,0 +1,282 @@
+"""What plain decoding would have taken for a reply: one estimate, with an interval.
+
+A plain step took what plain decoding takes. The tokens of all other steps would have taken a plain
+step each, at the same context and in the same stretch of time. So a reply is cut into stretches of
+eight timed steps, and the pace of each is the seconds of its decodes over the units that they are
+worth, a unit being a plain decode at an empty context; `VerifyCosts` says how many a wide batch is
+worth. A reply's own speed is a mean, thus so is this: a median of step times, which have a long
+tail wherever others use the machine, would take every reply for a loss.
+
+How far the table is wrong about the wide batches of this reply is told by stretches that have both
+kinds, as a ratio of rates over strata (Mantel and Haenszel 1959), and where there are few of them
+by the plain steps before the reply; each counts by how sure it is, and the table as well. What is
+not decoding, sampling above all, takes the same time either way and is counted as it was.
+
+The interval covers the plain time that is to be expected in 95 of 100 replies. It is made of how
+step times vary about the pace of their stretch, where one more step as slow as the slowest is
+assumed, since a tail is longer than a sample of it shows, and of the doubt about the table. A
+simulation holds it to that (`tests/engine/test_plain_time.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paceline.engine.control.knowledge import Knowledge
+
+MIN_PLAIN_STEPS = 4
+"""So many plain steps come first after a load, so that there is something to compare with."""
+BUSY = 0.25
+"""Step times that vary by so much about the pace of their stretch show a busy machine."""
+_STRETCH = 8
+_GUESSED = 0.25  # units of a further token in a batch, where no table is known
+_NOISE, _N_NOISE = 0.1, 2.0  # how step times vary before any was seen, and for how many that counts
+_N_SHRUNK = 8.0  # steps that the noise of all stretches counts for in that of one
+_ELSEWHERE = 0.1  # relative error of a pace that was measured at another time within the reply
+_BEFORE = 0.3  # and of one from before it
+
+Array = NDArray[np.float64]
+
+
+class PlainSeconds(NamedTuple):
+    """What plain decoding would have taken.
+
+    Attributes:
+        seconds: The estimate.
+        least: The lower end of its 95 % interval.
+        most: The upper end.
+    """
+
+    seconds: float
+    least: float
+    most: float
+
+
+class RecentPlain:
+    """The last plain steps of a loaded pair, whatever reply they belong to."""
+
+    def __init__(self) -> None:
+        self._paces: deque[float] = deque(maxlen=32)
+
+    def add(self, pace: float) -> None:
+        """Count one: seconds of its decode, as at an empty context."""
+        self._paces.append(pace)
+
+    @property
+    def n_needed(self) -> int:
+        """Plain steps still missing, see `MIN_PLAIN_STEPS`."""
+        return max(MIN_PLAIN_STEPS - len(self._paces), 0)
+
+    @property
+    def pace(self) -> tuple[float, float] | None:
+        """Mean seconds and the variance of their logarithm, for steps of now; None: too few."""
+        if self.n_needed:
+            return None
+        paces = np.array(self._paces)
+        mean = max(float(paces.mean()), 1e-9)
+        return mean, _BEFORE**2 + float(paces.var()) / mean**2 / len(paces)
+
+
+class _Sums:
+    """Seconds s and units u of the timed steps of one kind in one stretch."""
+
+    __slots__ = ("n", "s", "ss", "su", "u", "uu")
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.s = self.u = self.ss = self.su = self.uu = 0.0
+
+    def add(self, s: float, u: float) -> None:
+        self.n += 1
+        self.s += s
+        self.u += u
+        self.ss += s * s
+        self.su += s * u
+        self.uu += u * u
+
+
+class _Stretch:
+    """A few steps in a row: what was timed, and the units of tokens that no plain step made."""
+
+    __slots__ = ("owed", "plain", "slowest", "wide")
+
+    def __init__(self) -> None:
+        self.plain, self.wide = _Sums(), _Sums()
+        self.slowest = (0.0, 1.0, 0.0)  # seconds, units as a plain step, units as a wide one
+        self.owed = 0.0
+
+    @property
+    def row(self) -> tuple[float, ...]:
+        p, w = self.plain, self.wide
+        return (p.n, p.s, p.u, p.ss, p.su, p.uu, w.n, w.s, w.u, w.ss, w.su, w.uu,
+                *self.slowest, self.owed)  # fmt: skip
+
+
+class PlainTime:
+    """Takes every step of one reply; for the engine's thread.
+
+    Args:
+        knowledge: What is known of the costs of steps.
+        recent: The last plain steps of the pair; takes those of this reply as well.
+
+    Attributes:
+        noise: Relative standard deviation of step times about the pace of their stretch; 0 before
+            the first estimate.
+    """
+
+    def __init__(
+        self, knowledge: Knowledge | None = None, recent: RecentPlain | None = None
+    ) -> None:
+        self._knowledge = knowledge or Knowledge()
+        self._recent = recent or RecentPlain()
+        self._rows: list[tuple[float, ...]] = []
+        self._now = _Stretch()
+        self._same_s = 0.0
+        self._doubt = 0.0  # sum of units times the table's variance, over wide steps
+        self._has_wide = False
+        self.noise = 0.0
+
+    def add_same(self, seconds: float) -> None:
+        """Count time that plain decoding would have taken, too."""
+        self._same_s += seconds
+
+    def add(self, width: int, n_ctx: int, n_committed: int, decode_s: float, *, warm: bool) -> None:
+        """Count the decode of one step.
+
+        Args:
+            width: Tokens of its batch; 0: that is not what was decoded in the end.
+            n_ctx: Tokens in the context before it.
+            n_committed: Tokens that it added to the reply.
+            decode_s: Seconds of the target's decode alone.
+            warm: Whether the step before had the same width.
+        """
+        costs, now = self._knowledge.costs, self._now
+        unit = costs.context.scale(n_ctx)
+        if width == 1 and (warm or not self._has_wide):
+            if not warm:  # a reply's first one, which builds the graph either way
+                self._same_s += decode_s
+                return
+            now.plain.add(decode_s, unit)
+            self._recent.add(decode_s / unit)
+            if decode_s * now.slowest[1] > now.slowest[0] * unit:
+                now.slowest = decode_s, unit, 0.0
+        else:
+            now.owed += n_committed * unit
+            if width > 1:
+                self._add_wide(width, n_ctx, decode_s, unit, warm=warm)
+        if now.plain.n + now.wide.n >= _STRETCH:
+            self._rows.append(now.row)
+            self._now = _Stretch()
+
+    def _add_wide(self, width: int, n_ctx: int, s: float, unit: float, *, warm: bool) -> None:
+        self._has_wide = True
+        costs, now = self._knowledge.costs, self._now
+        ratios = costs.ratios(n_ctx)
+        ratio = ratios[width] if width < len(ratios) else 1.0 + _GUESSED * (width - 1)
+        units = unit * (ratio if warm else ratio + self._knowledge.switch)
+        self._doubt += units * costs.doubt(width) ** 2
+        now.wide.add(s, units)
+        slowest_s, as_plain, as_wide = now.slowest
+        if s * (as_plain + as_wide) > slowest_s * units:
+            now.slowest = s, 0.0, units
+
+    # ------------------------------------------------------------------------------- asking
+
+    def estimate(self) -> PlainSeconds | None:
+        """Return what plain decoding would have taken so far; None: nothing is known of it."""
+        table = np.array([*self._rows, self._now.row])
+        plain, wide = table[:, :6].T, table[:, 6:12].T
+        owed = table[:, 15]
+        if not (plain[0].any() or wide[0].any()):
+            return self._by_recent(float(owed.sum()))
+        log_q, q_variance = self._wide_against_table(plain, wide, table)
+        q = math.exp(log_q)
+        n, s, units = plain[0] + wide[0], plain[1] + wide[1], plain[2] + q * wide[2]
+        pooled = s.sum() / units.sum()
+        pace = np.divide(s, units, out=np.full(len(s), pooled), where=n > 0)
+        noise, of_each = _noise(plain, wide, table, q)
+        self.noise = math.sqrt(noise)
+        seconds = self._same_s + float(plain[1].sum() + (pace * owed).sum())
+        if seconds <= 0.0:
+            return None
+        share = np.divide(owed, units, out=np.zeros(len(s)), where=n > 0)
+        squares = (1 + share) ** 2 * plain[5] + (share * q) ** 2 * wide[5]
+        variance = float((pace**2 * of_each * squares).sum())
+        variance += q_variance * float((pace * share * q * wide[2]).sum()) ** 2
+        variance += (_ELSEWHERE * pooled * float(owed[n == 0].sum())) ** 2
+        return _interval(seconds, math.sqrt(variance) / seconds, int(n.sum()))
+
+    def _by_recent(self, owed: float) -> PlainSeconds | None:
+        """Return the estimate of a reply that has no timed step."""
+        known = self._recent.pace
+        if known is None or not (owed or self._same_s):
+            return None
+        pace, variance = known
+        seconds = max(self._same_s + pace * owed, 1e-9)
+        return _interval(seconds, math.sqrt(variance) * pace * owed / seconds, MIN_PLAIN_STEPS)
+
+    def _wide_against_table(self, plain: Array, wide: Array, table: Array) -> tuple[float, float]:
+        """Return by what factor wide steps are dearer than the table says, as logarithm.
+
+        Returns:
+            Its mean and its variance.
+        """
+        n_wide, s_wide, u_wide = float(wide[0].sum()), float(wide[1].sum()), float(wide[2].sum())
+        if s_wide <= 0.0:
+            return 0.0, 0.0
+        noise = _noise(plain, wide, table, 1.0)[0]
+        found = [(0.0, max(self._doubt / u_wide, 1e-6))]
+        has_both = (plain[0] > 0) & (wide[0] > 0)
+        if has_both.any():
+            (n_p, s_p, u_p, *_), (n_w, s_w, u_w, *_) = plain[:, has_both], wide[:, has_both]
+            both = u_p + u_w
+            ratio = float((s_w * u_p / both).sum() / max((s_p * u_w / both).sum(), 1e-12))
+            found.append((math.log(max(ratio, 1e-9)), noise * float(1 / n_p.sum() + 1 / n_w.sum())))
+        known = self._recent.pace
+        if known is not None:
+            found.append((math.log(s_wide / u_wide / known[0]), known[1] + noise / n_wide))
+        weights = [1.0 / variance for _, variance in found]
+        mean = sum(w * x for w, (x, _) in zip(weights, found, strict=True)) / sum(weights)
+        return mean, 1.0 / sum(weights)
+
+
+def _noise(plain: Array, wide: Array, table: Array, q: float) -> tuple[float, Array]:
+    """Return the relative variance of step times about their stretch's pace: of all, of each.
+
+    Args:
+        plain: Sums over plain steps, [6, n stretches].
+        wide: The same over wide ones.
+        table: All columns, [n stretches, 16].
+        q: By what factor wide steps are dearer than the table of costs says.
+    """
+    several = plain[0] + wide[0] > 1
+    noise = np.full(len(table), _NOISE**2)
+    if not several.any():
+        return _NOISE**2, noise
+    p, w, rows = plain[:, several], wide[:, several], table[several]
+    n, s, u = p[0] + w[0], p[1] + w[1], p[2] + q * w[2]
+    ss, su, uu = p[3] + w[3], p[4] + q * w[4], p[5] + q * q * w[5]
+    pace = np.maximum(s / u, 1e-12)
+    apart = np.maximum(ss / pace**2 - 2 * su / pace + uu, 0.0) * n / (n - 1)
+    slowest_s, slowest_u = rows[:, 12], rows[:, 13] + q * rows[:, 14]
+    others = np.maximum((s - slowest_s) / np.maximum(u - slowest_u, 1e-12), 1e-12)
+    tail = max(float((slowest_s / slowest_u / others).max()) - 1.0, 0.0)
+    n_all = float(n.sum())
+    total = float(apart.sum()) / float(uu.sum()) * n_all + tail**2 + _N_NOISE * _NOISE**2
+    pooled = total / (n_all + _N_NOISE)
+    noise[:] = pooled
+    noise[several] = np.maximum(pooled, (n * apart / uu + _N_SHRUNK * pooled) / (n + _N_SHRUNK))
+    return pooled, noise
+
+
+def _interval(seconds: float, error: float, n: int) -> PlainSeconds:
+    """Return the 95 % interval on a logarithmic scale; `error` is the relative standard error."""
+    freedom = max(n - 1, 1)
+    quantile = 1.96 + 2.4 / freedom + 3.6 / freedom**2  # of Student's t, to 2 % from 3 on
+    factor = math.exp(min(quantile * error, 50.0))
+    return PlainSeconds(seconds, seconds / factor, seconds * factor)

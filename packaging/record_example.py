@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Records the example that the welcome page plays: ``python packaging/record_example.py``.
+
+The starter model, once it was brought by ``bootstrap.py run``, answers the question under Auto,
+greedily, on this machine and with this build: three times, so that Auto knows what steps cost, and
+the last one is kept in ``resources/examples/starter.jsonl``. Do it while nothing else runs.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+from paceline import starter
+from paceline.chat.recording import RecordedEvent, Recording, write_recording
+from paceline.engine.own_kernels import processor
+from paceline.hosting.inline import InlineClient
+from paceline.messages import (
+    ChatMessage,
+    Event,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    SamplingParams,
+    StartTurn,
+    TurnFinished,
+)
+from paceline.paths import Paths, resources
+
+QUESTION = "Write a JSON list of four cities, each with name, country and population."
+STRATEGY = "auto"
+
+
+def record(file: Path) -> Recording:
+    """Let the model in the file answer."""
+    client = InlineClient()
+    target = None
+    events: list[tuple[float, RecordedEvent]] = []
+    began = 0.0
+
+    def hear(event: Event) -> None:
+        nonlocal target
+        if isinstance(event, PairLoaded):
+            target = event.target
+        elif isinstance(event, get_args(RecordedEvent)):
+            events.append((time.perf_counter() - began, event))
+
+    client.set_listener(hear)
+    client.submit(LoadPair("load", ModelParams(str(file)), None, kernels="own"))
+    for _ in range(3):
+        events.clear()
+        began = time.perf_counter()
+        client.submit(
+            StartTurn(
+                "example",
+                messages=(ChatMessage("user", QUESTION),),
+                strategy=STRATEGY,
+                sampling=SamplingParams(temperature=0.0),
+                max_tokens=400,
+            )
+        )
+    client.close()
+    if target is None or not isinstance(events[-1][1], TurnFinished):
+        raise SystemExit("the reply did not come to its end")
+    target = replace(target, path=file.name)
+    cores = f"{processor().split('|')[0]}, {os.cpu_count()} cores"
+    machine = f"{cores}, {target.n_threads} thread(s), {platform.system()}"
+    today = datetime.datetime.now().astimezone().date().isoformat()
+    return Recording(QUESTION, STRATEGY, target, machine, today, tuple(events))
+
+
+def main() -> int:
+    """Record it and say what it has become."""
+    file = starter.find(Paths.from_environment().models_dir)
+    if file is None:
+        sys.exit("The starter model is not here: `python3 packaging/bootstrap.py run` brings it.")
+    found = record(file)
+    out = resources() / "examples" / "starter.jsonl"
+    out.parent.mkdir(exist_ok=True)
+    write_recording(out, found)
+    last = found.events[-1][1]
+    assert isinstance(last, TurnFinished)
+    print(last.text, last.stats.speedup, sep="\n\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""What a session does for somebody who has just begun: waits, asks greedily, plays a recording."""
+
+from __future__ import annotations
+
+import pytest
+
+from chat.test_session import PAIR, Bench
+from paceline.chat.recording import Recording, read_recording
+from paceline.messages import LoadPair, SamplingParams, StartTurn, TurnFinished
+from paceline.paths import resources
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return read_recording(resources() / "examples" / "starter.jsonl")
+
+
+def commands(bench: Bench, kind: type) -> int:
+    return sum(isinstance(command, kind) for command in bench.client.commands)
+
+
+def test_a_message_that_is_sent_before_the_models_are_asked_for_waits(bench: Bench) -> None:
+    bench.loader.expect(PAIR)
+    assert bench.session.send("Hello?")
+    reply = bench.session.active
+    assert reply is not None
+    assert reply.status == "waiting"
+    assert commands(bench, LoadPair) == commands(bench, StartTurn) == 0
+    bench.load()
+    assert commands(bench, StartTurn) == 1
+    bench.client.reply("Hi")
+    assert bench.path == [("user", "Hello?"), ("assistant", "Hi")]
+
+
+def test_without_anything_that_comes_it_fails_at_once(bench: Bench) -> None:
+    assert bench.session.send("Hello?")
+    assert bench.session.active is None
+    (error,) = (reply.error for name, reply in bench.told.calls if name == "ended")
+    assert error is not None
+    assert "No model is loaded" in error.message
+
+
+def test_nothing_is_expected_in_place_of_what_is_there(bench: Bench) -> None:
+    bench.load()
+    bench.loader.expect(PAIR)
+    assert bench.loader.state.status == "ready"
+
+
+def test_one_reply_can_be_greedy(bench: Bench) -> None:
+    bench.load()
+    assert bench.session.send("Hello?", greedy=True)
+    assert bench.client.last(StartTurn).sampling.temperature == 0
+    bench.client.reply("Hi")
+    assert bench.session.send("And now?")
+    assert bench.client.last(StartTurn).sampling == SamplingParams()
+
+
+def test_it_stays_greedy_while_it_waits(bench: Bench) -> None:
+    bench.loader.expect(PAIR)
+    assert bench.session.send("Hello?", greedy=True)
+    bench.load()
+    assert bench.client.last(StartTurn).sampling.temperature == 0
+
+
+def test_a_recording_is_told_as_a_reply_is_and_asks_the_engine_nothing(
+    bench: Bench, recording: Recording
+) -> None:
+    bench.load()
+    bench.session.new(private=True)
+    reply = bench.session.begin_recorded(recording)
+    assert reply is not None
+    for _, event in recording.of_turn(reply.turn_id):
+        bench.session.on_event(event)
+    last = recording.events[-1][1]
+    assert isinstance(last, TurnFinished)
+    assert bench.path == [("user", recording.question), ("assistant", last.text)]
+    assert reply.has_ended
+    assert reply.stats == last.stats
+    assert reply.target is not None
+    assert reply.target.name == recording.target.name
+    assert commands(bench, StartTurn) == 0
+
+
+def test_a_recording_is_ended_where_it_is(bench: Bench, recording: Recording) -> None:
+    bench.load()
+    bench.session.new(private=True)
+    reply = bench.session.begin_recorded(recording)
+    assert reply is not None
+    for _, event in recording.of_turn(reply.turn_id)[:40]:
+        bench.session.on_event(event)
+    assert bench.session.begin_recorded(recording) is None, "one at a time"
+    bench.session.stop()
+    assert reply.stopping
+    bench.session.end_recorded()
+    assert reply.has_ended
+    last = recording.events[-1][1]
+    assert isinstance(last, TurnFinished)
+    assert 0 < len(reply.text) < len(last.text)
+    assert bench.session.send("Hello?")
+    assert commands(bench, StartTurn) == 1

@@ -1,0 +1,154 @@
+"""The first moments of the window: the starter, the example, a small screen, a change of theme."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from gui.fake_client import described
+from paceline import starter
+from paceline.catalog.models import Models
+from paceline.chat.recording import read_recording
+from paceline.gui import example_player
+from paceline.gui.viewmodels.starters import starters
+from paceline.gui.widgets.picker.dialog import PickerDialog
+from paceline.messages import LoadPair, StartTurn
+from paceline.paths import Paths, demo_pair, resources
+from paceline.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+@pytest.fixture
+def started(
+    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path, tmp_path: Path
+) -> Iterator[Program]:
+    """A window at its first start, where the starter was brought before."""
+    paths = Paths.below(paceline_home)
+    file = paths.models_dir / starter._FOLDER / f"{starter._STEM}-Q4_1.gguf"
+    file.parent.mkdir(parents=True)
+    shutil.copy(demo_pair()[1], file)
+    models = Models(paths, environ={}, home=tmp_path, offline=True)
+    program = make_program(Settings(hub_offline=True), models=models)
+    client.emit(described())
+    yield program
+    models.close()
+
+
+def test_the_starter_is_the_first_model_and_auto_drafts_for_it(
+    started: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
+    loaded = client.last(LoadPair)
+    assert Path(loaded.target.path).name == "SmolLM2-135M-Instruct-Q4_1.gguf"
+    assert loaded.draft is None
+    assert started.speculation.strategy == "auto"
+
+
+def test_a_question_of_the_first_page_goes_to_it_greedily(
+    started: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    page = started.extras.welcome.page
+    assert page.first.options[0].words == starters(starter.NAME, is_demo=False)[0].text
+    page.first.options[0].click()  # before any model is there
+    qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
+    client.finish_load()
+    turn = client.last(StartTurn)
+    assert turn.sampling.temperature == 0
+    assert turn.messages[-1].content == page.first.options[0].words
+    assert len(client.all(LoadPair)) == 1
+
+
+def test_the_built_in_pair_is_one_click_away(
+    started: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
+    client.finish_load()
+    page = started.extras.welcome.page
+    page.demo.click()
+    path = started.models.demo.target.path
+    qtbot.waitUntil(lambda: client.last(LoadPair).target.path == path)
+    assert client.last(LoadPair).draft is not None
+    assert not page.isVisible()
+
+
+def test_without_it_the_page_offers_the_built_in_pair(program: Program) -> None:
+    page = program.extras.welcome.page
+    assert page.demo.isHidden()
+    assert page.first.options[0].words == starters("", is_demo=True)[0].text
+
+
+def test_the_example_plays_through_the_window_and_is_not_stored(
+    program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = example_player.time.perf_counter()
+    monkeypatch.setattr(  # at thirty times its speed
+        example_player.time, "perf_counter", lambda: began + 30 * (clock() - began)
+    )
+    told: list[str] = []
+    program.notifications.posted.connect(lambda notice: told.append(notice.message))
+    n_turns = len(client.all(StartTurn))
+    program.extras.welcome._player.play()
+    assert program.session.current.private
+    reply = program.session.active
+    assert reply is not None
+    qtbot.waitUntil(lambda: reply.has_ended, timeout=20_000)
+    last = read_recording(resources() / "examples" / "starter.jsonl").events[-1][1]
+    assert reply.text == last.text  # type: ignore[union-attr]
+    assert program.live.headline.ratio == f"{reply.stats.speedup.ratio:.2f}×"  # type: ignore[union-attr]
+    assert any("A recording: SmolLM2 135M" in text for text in told)
+    assert len(client.all(StartTurn)) == n_turns
+
+
+clock = example_player.time.perf_counter
+
+
+def test_the_example_can_be_stopped(program: Program, qtbot: QtBot) -> None:
+    program.extras.welcome._player.play()
+    reply = program.session.active
+    assert reply is not None
+    qtbot.waitUntil(lambda: bool(reply.text), timeout=20_000)
+    program.session.stop()
+    qtbot.waitUntil(lambda: reply.has_ended, timeout=5_000)
+    assert program.session.active is None
+    assert reply.text
+
+
+def test_the_window_is_no_larger_than_the_screen(program: Program) -> None:
+    window, room = program.window, program.window.screen().availableGeometry()
+    window.resize(3000, 3000)
+    window.fit_screen()
+    assert window.width() <= room.width()
+    assert window.height() < room.height()
+    window.resize(700, 500)
+    window.fit_screen()
+    assert (window.width(), window.height()) == (700, 500)
+
+
+def test_a_dialog_that_waits_is_gone_before_the_window_is_dressed_anew(
+    started: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    assert started.catalogue is not None
+    builder = started.catalogue.picker._builder
+    qtbot.waitUntil(lambda: builder.is_ready, timeout=10_000)
+    seen: list[int] = []
+
+    def count(_theme: object) -> None:
+        seen.append(sum(isinstance(w, PickerDialog) for w in QApplication.allWidgets()))
+
+    started.themes.changed.connect(count)
+    started.window.actions_.flip_theme.trigger()
+    assert seen == [0]
+    qtbot.waitUntil(lambda: builder.is_ready, timeout=10_000)
