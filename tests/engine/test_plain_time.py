@@ -12,7 +12,7 @@ import pytest
 
 from paceline.engine.control.costs import VerifyCosts
 from paceline.engine.control.knowledge import Knowledge
-from paceline.engine.plain_time import BUSY, PlainSeconds, PlainTime
+from paceline.engine.plain_time import BUSY, PlainSeconds, PlainTime, RecentPlain
 
 PLAIN_S = 0.015
 SLOPE = 4e-4
@@ -105,9 +105,17 @@ class Replied:
 
 
 def reply(
-    machine: Machine, strategy: str, chance: random.Random, n: int = 300, accepted: float = 0.75
+    machine: Machine,
+    strategy: str,
+    chance: random.Random,
+    n: int = 300,
+    accepted: float = 0.75,
+    wrong: float = 1.0,
 ) -> Replied:
-    pace, plain = machine.pace(chance), PlainTime(Knowledge(costs=table(chance)))
+    costs = table(chance)
+    if wrong != 1.0:
+        costs.stretch(wrong)
+    pace, plain = machine.pace(chance), PlainTime(Knowledge(costs=costs))
     true_s = took_s = 0.0
     last = done = 0
     for width in widths(strategy, chance):
@@ -141,6 +149,16 @@ def test_the_interval_covers_what_is_true(machine: str, strategy: str) -> None:
     assert abs(bias) < 0.04
 
 
+@pytest.mark.parametrize("wrong", [0.5, 0.7, 0.87, 1.15, 1.5])
+@pytest.mark.parametrize("strategy", ["suffix", "auto", "draft-4"])
+def test_a_table_that_the_replys_plain_steps_contradict_does_not_count(
+    strategy: str, wrong: float
+) -> None:
+    chance = random.Random(f"{strategy} {wrong}")
+    replies = [reply(MACHINES["quiet"], strategy, chance, wrong=wrong) for _ in range(100)]
+    assert sum(r.is_covered for r in replies) >= 85
+
+
 @pytest.mark.parametrize("strategy", ["rare", "suffix", "auto", "draft-4", "draft"])
 def test_a_gain_of_15_per_cent_is_called_one_on_a_quiet_machine(strategy: str) -> None:
     chance = random.Random(strategy)
@@ -172,6 +190,29 @@ def test_a_reply_without_a_table_hangs_on_the_first_plain_steps() -> None:
     assert found is not None
     assert found.seconds == pytest.approx(0.01 * (4 + 56 * 3), rel=0.1)
     assert found.least < 1.72 < found.most
+
+
+def test_one_hiccup_makes_no_busy_machine() -> None:
+    plain, chance = PlainTime(), random.Random(2)
+    for i in range(60):
+        factor = 5.0 if i == 30 else 1.0
+        plain.add(1, i, 1, PLAIN_S * factor * MACHINES["quiet"].noise(chance), warm=i > 0)
+    plain.estimate()
+    assert plain.noise < BUSY
+
+
+def test_the_first_token_alone_tells_nothing_of_plain_speed() -> None:
+    recent = RecentPlain()
+    for _ in range(4):
+        recent.add(0.01)
+    plain = PlainTime(recent=recent)
+    plain.add_same(0.0001)
+    assert plain.estimate() is None
+    plain.add(1, 0, 1, 0.01, warm=False)
+    found = plain.estimate()
+    assert found is not None
+    assert found.seconds == pytest.approx(0.0101)
+    assert found.least < found.seconds < found.most
 
 
 def test_nothing_is_known_of_a_reply_without_any_plain_step_or_table() -> None:

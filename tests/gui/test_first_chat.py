@@ -115,6 +115,21 @@ def test_the_example_plays_through_the_window_and_is_not_stored(
 clock = example_player.time.perf_counter
 
 
+def test_what_is_said_of_the_example_goes_with_the_next_reply(
+    program: Program, qtbot: QtBot
+) -> None:
+    player, settled = program.extras.welcome._player, []
+    player.play()
+    reply = program.session.active
+    assert reply is not None
+    qtbot.waitUntil(lambda: bool(reply.text), timeout=20_000)
+    program.session.stop()
+    qtbot.waitUntil(lambda: reply.has_ended, timeout=5_000)
+    program.notifications.settled.connect(settled.append)
+    assert program.session.regenerate()
+    assert example_player.EXAMPLE in settled
+
+
 def test_the_example_can_be_stopped(program: Program, qtbot: QtBot) -> None:
     program.extras.welcome._player.play()
     reply = program.session.active

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from pathlib import Path
 
@@ -43,6 +44,9 @@ def test_what_was_deleted_stays_deleted_behind_a_new_installation(checkout: Chec
     checkout.run("x")
     assert checkout.pip_calls()
     assert brought(checkout) == []
+    checkout.start("--python", str(checkout.python), "--rebuild", "run", "x")
+    assert checkout.pip_calls()
+    assert brought(checkout) == []
 
 
 @pytest.mark.parametrize("variables", [{"PACELINE_STARTER": "0"}, {}])
@@ -67,9 +71,29 @@ def test_one_that_cannot_be_fetched_costs_no_start_and_is_tried_an_hour_later(
     assert len(brought(checkout)) == 1
     checkout.run("x")
     assert brought(checkout) == []
-    stamp = checkout.venv / "paceline-stamp.json"
-    content = json.loads(stamp.read_text())
-    content["starters"] = {home: tried - 3601 for home, tried in content["starters"].items()}
-    stamp.write_text(json.dumps(content))
+    marks = checkout.cache / "starter" / "homes.json"
+    known = json.loads(marks.read_text())
+    marks.write_text(json.dumps({home: tried - 3601 for home, tried in known.items()}))
+    checkout.run("x")
+    assert len(brought(checkout)) == 1
+
+
+def test_a_place_that_cannot_be_written_costs_no_start(checkout: Checkout) -> None:
+    checkout.run("x", PACELINE_STARTER="0")
+    (checkout.cache / "starter").write_text("in the way")
+    result = checkout.run("x")
+    assert result.returncode == 7, result.stderr
+    assert "Going on without the first model" in result.stderr
+
+
+def test_two_at_once_do_not_stand_in_each_others_way(checkout: Checkout) -> None:
+    checkout.run("x", PACELINE_STARTER="0")
+    folder = checkout.cache / "starter"
+    folder.mkdir()
+    with (folder / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        result = checkout.run("x")
+    assert result.returncode == 7, result.stderr
+    assert brought(checkout) == []
     checkout.run("x")
     assert len(brought(checkout)) == 1

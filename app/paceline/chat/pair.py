@@ -122,7 +122,7 @@ class PairLoader:
         self._good: Pair | None = None
         self._decided: dict[Pair, Pair] = {}
         self._held: Pair | None = None
-        self._state = PairState()
+        self._state = self._before_expected = PairState()
 
     @property
     def state(self) -> PairState:
@@ -173,8 +173,9 @@ class PairLoader:
         )
 
     def expect(self, pair: Pair) -> None:
-        """Say that this pair is about to be loaded, so that a message may wait for it."""
-        if self._state.status == "empty":
+        """Say that this pair is about to be loaded, so that a message waits for it."""
+        if self._request_id is None and self._state.status != "dead":
+            self._before_expected = self._state
             self._set(PairState("loading", pair))
 
     def reload(self) -> bool:
@@ -194,6 +195,8 @@ class PairLoader:
         """Stop the load that is under way; the pair that worked last comes back."""
         if self._request_id is not None:
             self._client.cancel(self._request_id)
+        elif self._state.status == "loading":  # it was expected alone
+            self._set(self._before_expected)
 
     def on_event(self, event: PairEvent) -> None:
         """Take an event about loading; those of an older request are dropped."""

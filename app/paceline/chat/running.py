@@ -104,7 +104,7 @@ class Turns(Desk):
         self._options = options
         self._fingerprint_of = fingerprint_of
         self._clock = clock
-        self._is_submitted = self._is_greedy = False
+        self._is_submitted = self._is_greedy = self._is_recorded = False
         self._models: tuple[ModelInfo | None, ModelInfo | None] = (None, None)
         self._engine_version = ""
         self._observers: list[Callable[[Event], None]] = []
@@ -157,7 +157,7 @@ class Turns(Desk):
     def _on_death(self, death: EngineDied) -> None:
         self._pair.on_event(death)
         reply = self._active
-        if reply is not None:
+        if reply is not None and not self._is_recorded:
             may_wait = reply.status == "waiting" and not (reply.stopping or reply.waits_again)
             if may_wait and self._pair.reload():
                 # It died before the reply began, perhaps long ago while it had nothing to do.
@@ -200,7 +200,7 @@ class Turns(Desk):
         greedy: bool = False,
         recording: Recording | None = None,
     ) -> Reply:
-        self._is_greedy = greedy
+        self._is_greedy, self._is_recorded = greedy, recording is not None
         options = self._now_asked() if recording is None else TurnOptions(recording.strategy)
         answer = Message(self._new_id(), question_id, "assistant", "", self._now())
         reply = Reply(

@@ -9,7 +9,8 @@ tail wherever others use the machine, would take every reply for a loss.
 
 How far the table is wrong about the wide batches of this reply is told by stretches that have both
 kinds, as a ratio of rates over strata (Mantel and Haenszel 1959), and where there are few of them
-by the plain steps before the reply; each counts by how sure it is, and the table as well. What is
+by the plain steps before the reply; each counts by how sure it is, and the table as well, unless
+the reply's own plain steps contradict it: then it is of another day, and they alone count. What is
 not decoding, sampling above all, takes the same time either way and is counted as it was.
 
 The interval covers the plain time that is to be expected in 95 of 100 replies. It is made of how
@@ -37,6 +38,8 @@ _STRETCH = 8
 _GUESSED = 0.25  # units of a further token in a batch, where no table is known
 _NOISE, _N_NOISE = 0.1, 2.0  # how step times vary before any was seen, and for how many that counts
 _N_SHRUNK = 8.0  # steps that the noise of all stretches counts for in that of one
+_WRONG = 2.0  # standard errors by which plain steps have to contradict a table that is no use
+_REST = 0.1  # of a correction of the table, what it is wrong by at other widths and contexts
 _ELSEWHERE = 0.1  # relative error of a pace that was measured at another time within the reply
 _BEFORE = 0.3  # and of one from before it
 
@@ -125,8 +128,8 @@ class PlainTime:
         recent: The last plain steps of the pair; takes those of this reply as well.
 
     Attributes:
-        noise: Relative standard deviation of step times about the pace of their stretch; 0 before
-            the first estimate.
+        noise: Relative standard deviation of step times about the pace of their stretch, in the
+            middle one of the stretches; 0 before the first estimate.
     """
 
     def __init__(
@@ -138,7 +141,7 @@ class PlainTime:
         self._now = _Stretch()
         self._same_s = 0.0
         self._doubt = 0.0  # sum of units times the table's variance, over wide steps
-        self._has_wide = False
+        self._has_decoded = self._has_wide = False
         self.noise = 0.0
 
     def add_same(self, seconds: float) -> None:
@@ -155,6 +158,7 @@ class PlainTime:
             decode_s: Seconds of the target's decode alone.
             warm: Whether the step before had the same width.
         """
+        self._has_decoded = True
         costs, now = self._knowledge.costs, self._now
         unit = costs.context.scale(n_ctx)
         if width == 1 and (warm or not self._has_wide):
@@ -199,25 +203,27 @@ class PlainTime:
         n, s, units = plain[0] + wide[0], plain[1] + wide[1], plain[2] + q * wide[2]
         pooled = s.sum() / units.sum()
         pace = np.divide(s, units, out=np.full(len(s), pooled), where=n > 0)
-        noise, of_each = _noise(plain, wide, table, q)
-        self.noise = math.sqrt(noise)
+        noise = _noise(plain, wide, table, q)
+        self.noise = math.sqrt(noise.usual)
         seconds = self._same_s + float(plain[1].sum() + (pace * owed).sum())
         if seconds <= 0.0:
             return None
         share = np.divide(owed, units, out=np.zeros(len(s)), where=n > 0)
         squares = (1 + share) ** 2 * plain[5] + (share * q) ** 2 * wide[5]
-        variance = float((pace**2 * of_each * squares).sum())
+        variance = float((pace**2 * noise.of_each * squares).sum())
         variance += q_variance * float((pace * share * q * wide[2]).sum()) ** 2
         variance += (_ELSEWHERE * pooled * float(owed[n == 0].sum())) ** 2
         return _interval(seconds, math.sqrt(variance) / seconds, int(n.sum()))
 
     def _by_recent(self, owed: float) -> PlainSeconds | None:
         """Return the estimate of a reply that has no timed step."""
+        if not owed:  # at most one plain step, and it took what it took
+            return _interval(self._same_s, _NOISE, 1) if self._has_decoded else None
         known = self._recent.pace
-        if known is None or not (owed or self._same_s):
+        if known is None:
             return None
         pace, variance = known
-        seconds = max(self._same_s + pace * owed, 1e-9)
+        seconds = self._same_s + pace * owed
         return _interval(seconds, math.sqrt(variance) * pace * owed / seconds, MIN_PLAIN_STEPS)
 
     def _wide_against_table(self, plain: Array, wide: Array, table: Array) -> tuple[float, float]:
@@ -229,14 +235,18 @@ class PlainTime:
         n_wide, s_wide, u_wide = float(wide[0].sum()), float(wide[1].sum()), float(wide[2].sum())
         if s_wide <= 0.0:
             return 0.0, 0.0
-        noise = _noise(plain, wide, table, 1.0)[0]
-        found = [(0.0, max(self._doubt / u_wide, 1e-6))]
+        noise, doubt = _noise(plain, wide, table, 1.0).pooled, max(self._doubt / u_wide, 1e-6)
+        found = [(0.0, doubt)]
         has_both = (plain[0] > 0) & (wide[0] > 0)
         if has_both.any():
             (n_p, s_p, u_p, *_), (n_w, s_w, u_w, *_) = plain[:, has_both], wide[:, has_both]
-            both = u_p + u_w
+            both, share = u_p + u_w, float(1 / n_p.sum() + 1 / n_w.sum())
             ratio = float((s_w * u_p / both).sum() / max((s_p * u_w / both).sum(), 1e-12))
-            found.append((math.log(max(ratio, 1e-9)), noise * float(1 / n_p.sum() + 1 / n_w.sum())))
+            log_ratio = math.log(max(ratio, 1e-9))
+            told = _noise(plain, wide, table, max(ratio, 1e-9)).pooled
+            if log_ratio**2 > _WRONG**2 * (doubt + told * share):
+                noise, found = told, [(0.0, log_ratio**2)]
+            found.append((log_ratio, noise * share + (_REST * log_ratio) ** 2))
         known = self._recent.pace
         if known is not None:
             found.append((math.log(s_wide / u_wide / known[0]), known[1] + noise / n_wide))
@@ -245,8 +255,22 @@ class PlainTime:
         return mean, 1.0 / sum(weights)
 
 
-def _noise(plain: Array, wide: Array, table: Array, q: float) -> tuple[float, Array]:
-    """Return the relative variance of step times about their stretch's pace: of all, of each.
+class _Noise(NamedTuple):
+    """The relative variance of step times about the pace of their stretch.
+
+    Attributes:
+        pooled: Over all stretches, and a tail that may not have been seen.
+        of_each: The greater of that and the stretch's own, float64 [n stretches].
+        usual: That of the middle stretch, so that no single step makes it.
+    """
+
+    pooled: float
+    of_each: Array
+    usual: float
+
+
+def _noise(plain: Array, wide: Array, table: Array, q: float) -> _Noise:
+    """Return how step times vary.
 
     Args:
         plain: Sums over plain steps, [6, n stretches].
@@ -257,7 +281,7 @@ def _noise(plain: Array, wide: Array, table: Array, q: float) -> tuple[float, Ar
     several = plain[0] + wide[0] > 1
     noise = np.full(len(table), _NOISE**2)
     if not several.any():
-        return _NOISE**2, noise
+        return _Noise(_NOISE**2, noise, 0.0)
     p, w, rows = plain[:, several], wide[:, several], table[several]
     n, s, u = p[0] + w[0], p[1] + w[1], p[2] + q * w[2]
     ss, su, uu = p[3] + w[3], p[4] + q * w[4], p[5] + q * q * w[5]
@@ -271,7 +295,7 @@ def _noise(plain: Array, wide: Array, table: Array, q: float) -> tuple[float, Ar
     pooled = total / (n_all + _N_NOISE)
     noise[:] = pooled
     noise[several] = np.maximum(pooled, (n * apart / uu + _N_SHRUNK * pooled) / (n + _N_SHRUNK))
-    return pooled, noise
+    return _Noise(pooled, noise, float(np.median(apart / uu)))
 
 
 def _interval(seconds: float, error: float, n: int) -> PlainSeconds:

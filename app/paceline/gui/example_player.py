@@ -49,6 +49,7 @@ class ExamplePlayer(QObject):
         self._began = 0.0
         self._shown_in = ""
         signals.shown.connect(self._on_shown)
+        signals.started.connect(self._on_started)
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(_TICK_MS)
@@ -98,6 +99,11 @@ class ExamplePlayer(QObject):
         """What is shown now is no recording."""
         if conversation.conversation_id != self._shown_in:
             self._notifications.settled.emit(EXAMPLE)
+
+    @Slot()
+    def _on_started(self) -> None:
+        """A reply begins; only `play` says that it is recorded, and later."""
+        self._notifications.settled.emit(EXAMPLE)
 
     def _end(self) -> None:
         self._timer.stop()

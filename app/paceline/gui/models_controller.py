@@ -183,9 +183,12 @@ class ModelsController(QObject):
         """Load these models in place of what is loaded; automatic values are decided before."""
         self._notifications.settled.emit(MODELS)
         self._give_up()
-        if not self._advisor.is_ready and not _built_in(pair, self._demo):
+        is_dead = self._loader.state.status == "dead"  # then a load brings the engine back
+        if not (self._advisor.is_ready or is_dead or _built_in(pair, self._demo)):
             self._waiting = pair  # the devices are described in a moment
+            self._loader.expect(pair)
         elif self._advisor.has_to_decide(pair):
+            self._loader.expect(pair)
             self._advisor.decide(pair)
         else:
             self._loader.load(pair)
@@ -259,6 +262,7 @@ class ModelsController(QObject):
 
     @Slot()
     def _on_stop_loading(self) -> None:
+        self._give_up()
         self._loader.cancel()
 
     @Slot(object)

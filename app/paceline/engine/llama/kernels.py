@@ -198,7 +198,7 @@ def proof_notes(library: KernelLibrary, outcomes: Mapping[str, str]) -> tuple[st
     refused = [
         f"{name} ({why})"
         for name, why in outcomes.items()
-        if why != EQUAL and not is_expected(name)
+        if why != EQUAL and not is_expected(name, why)
     ]
     n_open = sum(kernel.name not in outcomes for kernel in library.kernels)
     notes = []

@@ -53,8 +53,8 @@ def best_here(
 
     Args:
         entries: The models of this computer.
-        besides: Path of a model that is offered elsewhere.
         n_free: Bytes of memory that are free; 0: nobody knows, and everything fits.
+        besides: Path of a model that is offered elsewhere.
     """
     known = [(each, each.card) for each in own_models(entries) if each.card is not None]
     best: tuple[tuple[bool, float, float], HerePair] | None = None
