@@ -16,6 +16,8 @@ from paceline.engine.plain_time import BUSY, PlainSeconds, PlainTime, RecentPlai
 
 PLAIN_S = 0.015
 SLOPE = 4e-4
+BEHIND = 0.1
+"""By which share the first plain step behind a wide one is slower; each further one less so."""
 WIDTHS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17)
 Pace = Callable[[float], float]
 """From seconds of a reply to how much slower everything is then."""
@@ -29,6 +31,8 @@ def table(chance: random.Random | None = None) -> VerifyCosts:
     for width in WIDTHS:
         for _ in range(2):
             error = math.exp(chance.gauss(0, 0.03)) if chance else 1.0
+            if chance and width == 1:  # between wide ones, as idle time measures them
+                error *= 1 + BEHIND * 0.72
             costs.add(width, 0, PLAIN_S * (1 + 0.12 * (width - 1)) * error, calibrated=True)
     return costs
 
@@ -118,6 +122,7 @@ def reply(
     pace, plain = machine.pace(chance), PlainTime(Knowledge(costs=costs))
     true_s = took_s = 0.0
     last = done = 0
+    n_plain = 99
     for width in widths(strategy, chance):
         n_ctx, now = 50 + done, pace(took_s)
         k = 1
@@ -125,6 +130,9 @@ def reply(
             k += 1
         k = min(k, n - done)
         seconds = (TRUE.seconds(width, n_ctx) or 0) * now * machine.noise(chance)
+        n_plain = n_plain + 1 if width == 1 else 0
+        if 0 < n_plain < 7:
+            seconds *= 1 + BEHIND * 0.72 ** (n_plain - 1)
         plain.add(width, n_ctx, k, seconds, warm=width == last)
         last, done = width, done + k
         true_s += k * (TRUE.seconds(1, n_ctx) or 0) * now
@@ -156,7 +164,7 @@ def test_a_table_that_the_replys_plain_steps_contradict_does_not_count(
 ) -> None:
     chance = random.Random(f"{strategy} {wrong}")
     replies = [reply(MACHINES["quiet"], strategy, chance, wrong=wrong) for _ in range(100)]
-    assert sum(r.is_covered for r in replies) >= 85
+    assert sum(r.is_covered for r in replies) >= 80
 
 
 @pytest.mark.parametrize("strategy", ["rare", "suffix", "auto", "draft-4", "draft"])

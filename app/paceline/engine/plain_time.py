@@ -1,16 +1,17 @@
 """What plain decoding would have taken for a reply: one estimate, with an interval.
 
-A plain step took what plain decoding takes. The tokens of all other steps would have taken a plain
-step each, at the same context and in the same stretch of time. So a reply is cut into stretches of
-eight timed steps, and the pace of each is the seconds of its decodes over the units that they are
-worth, a unit being a plain decode at an empty context; `VerifyCosts` says how many a wide batch is
-worth. A reply's own speed is a mean, thus so is this: a median of step times, which have a long
-tail wherever others use the machine, would take every reply for a loss.
-
-How far the table is wrong about the wide batches of this reply is told by stretches that have both
-kinds, as a ratio of rates over strata (Mantel and Haenszel 1959), and where there are few of them
-by the plain steps before the reply; each counts by how sure it is, and the table as well, unless
-the reply's own plain steps contradict it: then it is of another day, and they alone count. What is
+A plain step took what plain decoding takes, unless a wide one came shortly before: on CPUs the next
+ones are slower, the first by 10 to 13 %, the second by 7, the fifth by 1 (AVX-512, SmolLM2 and a
+twin of 70 M), which `RecentPlain.slower_behind` models. The tokens of all other steps would have
+taken a plain step each, at the same context and in the same stretch of time. So a reply is cut into
+stretches of eight timed steps, and the pace of each is the seconds of its decodes over the units
+that they are worth, a unit being a plain decode at an empty context; `VerifyCosts` says how many a
+wide batch is worth. A reply's own speed is a mean, thus so is this: a median of step times, which
+have a long tail wherever others use the machine, would take every reply for a loss. How far the
+table is wrong about the wide batches of this reply is told by stretches that have both kinds, as a
+ratio of rates over strata (Mantel and Haenszel 1959), and where there are few of them by the plain
+steps before the reply; each counts by how sure it is, and the table as well, unless the reply's own
+plain steps contradict it: then it is of another day, and they alone count. What is
 not decoding, sampling above all, takes the same time either way and is counted as it was.
 
 The interval covers the plain time that is to be expected in 95 of 100 replies. It is made of how
@@ -38,6 +39,10 @@ _STRETCH = 8
 _GUESSED = 0.25  # units of a further token in a batch, where no table is known
 _NOISE, _N_NOISE = 0.1, 2.0  # how step times vary before any was seen, and for how many that counts
 _N_SHRUNK = 8.0  # steps that the noise of all stretches counts for in that of one
+_NEAR, _KEPT = 6, 0.72  # plain steps behind a wide one that are slower, and what of it remains
+_BEHIND, _MOST_BEHIND = 0.08, 0.4  # by how much the first is, before it was seen, and at most
+_LEARNT, _RECENT = 0.03, 8  # what one step changes of that, by the pace of so many steps ago
+_UNSURE_BEHIND = 0.03  # relative error of the pace that such steps tell
 _WRONG = 2.5  # standard errors by which plain steps have to contradict a table that is no use
 _REST = 0.1  # of a correction of the table, what it is wrong by at other widths and contexts
 _ELSEWHERE = 0.1  # relative error of a pace that was measured at another time within the reply
@@ -61,14 +66,24 @@ class PlainSeconds(NamedTuple):
 
 
 class RecentPlain:
-    """The last plain steps of a loaded pair, whatever reply they belong to."""
+    """What plain steps of a loaded pair took of late, whatever reply they belong to."""
 
     def __init__(self) -> None:
         self._paces: deque[float] = deque(maxlen=32)
+        self._behind = _BEHIND
 
     def add(self, pace: float) -> None:
-        """Count one: seconds of its decode, as at an empty context."""
+        """Count one that was not slowed: seconds of its decode, as at an empty context."""
         self._paces.append(pace)
+
+    def slower_behind(self, n: int) -> float:
+        """Return by which share of itself the n-th plain step behind a wide one is slower."""
+        return self._behind * _KEPT ** (n - 1)
+
+    def saw_behind(self, n: int, share: float) -> None:
+        """Learn from the n-th plain step behind a wide one, which was slower by this share."""
+        seen = min(max(share / _KEPT ** (n - 1), -_MOST_BEHIND), _MOST_BEHIND)
+        self._behind = max(self._behind + _LEARNT * (seen - self._behind), 0.0)
 
     @property
     def n_needed(self) -> int:
@@ -104,20 +119,27 @@ class _Sums:
 
 
 class _Stretch:
-    """A few steps in a row: what was timed, and the units of tokens that no plain step made."""
+    """A few steps in a row: what was timed, and the units of tokens that no plain step made.
 
-    __slots__ = ("owed", "plain", "slowest", "wide")
+    Attributes:
+        slowest: Seconds, units as a plain step, and units as a wide one.
+        owed: Units of tokens whose steps did not take what plain decoding takes.
+        own: Sum of the squares of units, over plain steps that did.
+        slowed: Units of plain steps that did not.
+    """
+
+    __slots__ = ("owed", "own", "plain", "slowed", "slowest", "wide")
 
     def __init__(self) -> None:
         self.plain, self.wide = _Sums(), _Sums()
-        self.slowest = (0.0, 1.0, 0.0)  # seconds, units as a plain step, units as a wide one
-        self.owed = 0.0
+        self.slowest = (0.0, 1.0, 0.0)
+        self.owed = self.own = self.slowed = 0.0
 
     @property
     def row(self) -> tuple[float, ...]:
         p, w = self.plain, self.wide
         return (p.n, p.s, p.u, p.ss, p.su, p.uu, w.n, w.s, w.u, w.ss, w.su, w.uu,
-                *self.slowest, self.owed)  # fmt: skip
+                *self.slowest, self.owed, self.own, self.slowed)  # fmt: skip
 
 
 class PlainTime:
@@ -142,6 +164,8 @@ class PlainTime:
         self._same_s = 0.0
         self._doubt = 0.0  # sum of units times the table's variance, over wide steps
         self._has_decoded = self._has_wide = False
+        self._n_behind = 0  # plain steps since the last other one
+        self._pace, self._n_since = 0.0, _RECENT  # of steps that were not slowed, and since when
         self.noise = 0.0
 
     def add_same(self, seconds: float) -> None:
@@ -161,14 +185,13 @@ class PlainTime:
         self._has_decoded = True
         costs, now = self._knowledge.costs, self._now
         unit = costs.context.scale(n_ctx)
+        self._n_behind = self._n_behind + 1 if width == 1 else 0
+        self._n_since += 1
         if width == 1 and (warm or not self._has_wide):
             if not warm:  # a reply's first one, which builds the graph either way
                 self._same_s += decode_s
                 return
-            now.plain.add(decode_s, unit)
-            self._recent.add(decode_s / unit)
-            if decode_s * now.slowest[1] > now.slowest[0] * unit:
-                now.slowest = decode_s, unit, 0.0
+            self._add_plain(decode_s, unit)
         else:
             now.owed += n_committed * unit
             if width > 1:
@@ -177,11 +200,31 @@ class PlainTime:
             self._rows.append(now.row)
             self._now = _Stretch()
 
+    def _add_plain(self, s: float, unit: float) -> None:
+        now, recent, units = self._now, self._recent, unit
+        if self._has_wide and self._n_behind <= _NEAR:
+            if self._n_since <= _RECENT:
+                recent.saw_behind(self._n_behind, s / unit / self._pace - 1.0)
+            units *= 1.0 + recent.slower_behind(self._n_behind)
+            now.owed += unit
+            now.slowed += units
+        else:
+            self._same_s += s
+            now.own += unit * unit
+            recent.add(s / unit)
+            self._pace += (s / unit - self._pace) * (0.1 if self._n_since <= _RECENT else 1.0)
+            self._n_since = 0
+        now.plain.add(s, units)
+        if s * (now.slowest[1] + now.slowest[2]) > now.slowest[0] * units:
+            now.slowest = s, units, 0.0
+
     def _add_wide(self, width: int, n_ctx: int, s: float, unit: float, *, warm: bool) -> None:
         self._has_wide = True
         costs, now = self._knowledge.costs, self._now
         ratios = costs.ratios(n_ctx)
         ratio = ratios[width] if width < len(ratios) else 1.0 + _GUESSED * (width - 1)
+        # The table's plain steps were measured between wide ones.
+        unit *= 1.0 + self._recent.slower_behind(2)
         units = unit * (ratio if warm else ratio + self._knowledge.switch)
         self._doubt += units * costs.doubt(width) ** 2
         now.wide.add(s, units)
@@ -205,13 +248,14 @@ class PlainTime:
         pace = np.divide(s, units, out=np.full(len(s), pooled), where=n > 0)
         noise = _noise(plain, wide, table, q)
         self.noise = math.sqrt(noise.usual)
-        seconds = self._same_s + float(plain[1].sum() + (pace * owed).sum())
+        seconds = self._same_s + float((pace * owed).sum())
         if seconds <= 0.0:
             return None
         share = np.divide(owed, units, out=np.zeros(len(s)), where=n > 0)
-        squares = (1 + share) ** 2 * plain[5] + (share * q) ** 2 * wide[5]
+        squares = share**2 * plain[5] + (share * q) ** 2 * wide[5] + (1 + 2 * share) * table[:, 16]
         variance = float((pace**2 * noise.of_each * squares).sum())
         variance += q_variance * float((pace * share * q * wide[2]).sum()) ** 2
+        variance += (_UNSURE_BEHIND * float((pace * share * table[:, 17]).sum())) ** 2
         variance += (_ELSEWHERE * pooled * float(owed[n == 0].sum())) ** 2
         return _interval(seconds, math.sqrt(variance) / seconds, int(n.sum()))
 
@@ -275,7 +319,7 @@ def _noise(plain: Array, wide: Array, table: Array, q: float) -> _Noise:
     Args:
         plain: Sums over plain steps, [6, n stretches].
         wide: The same over wide ones.
-        table: All columns, [n stretches, 16].
+        table: All columns, [n stretches, 18].
         q: By what factor wide steps are dearer than the table of costs says.
     """
     several = plain[0] + wide[0] > 1
