@@ -7,11 +7,12 @@ taken a plain step each, at the same context and in the same stretch of time. So
 stretches of eight timed steps, and the pace of each is the seconds of its decodes over the units
 that they are worth, a unit being a plain decode at an empty context; `VerifyCosts` says how many a
 wide batch is worth. A reply's own speed is a mean, thus so is this: a median of step times, which
-have a long tail wherever others use the machine, would take every reply for a loss. How far the
-table is wrong about the wide batches of this reply is told by stretches that have both kinds, as a
-ratio of rates over strata (Mantel and Haenszel 1959), and where there are few of them by the plain
-steps before the reply; each counts by how sure it is, and the table as well, unless the reply's own
-plain steps contradict it: then it is of another day, and they alone count. What is
+have a long tail wherever others use the machine, would take every reply for a loss.
+
+How far the table is wrong about the wide batches of this reply is told by stretches that have both
+kinds, as a ratio of rates over strata (Mantel and Haenszel 1959), and where there are few of them
+by the plain steps before the reply; each counts by how sure it is, and the table as well, unless
+the reply's own plain steps contradict it: then it is of another day, and they alone count. What is
 not decoding, sampling above all, takes the same time either way and is counted as it was.
 
 The interval covers the plain time that is to be expected in 95 of 100 replies. It is made of how
