@@ -19,6 +19,8 @@ The interval covers the plain time that is to be expected in 95 of 100 replies. 
 step times vary about the pace of their stretch, where one more step as slow as the slowest is
 assumed, since a tail is longer than a sample of it shows, and of the doubt about the table. A
 simulation holds it to that (`tests/engine/test_plain_time.py`).
+
+Long: sums, estimate and interval are one piece of arithmetic.
 """
 
 from __future__ import annotations
