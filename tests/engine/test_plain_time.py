@@ -16,8 +16,8 @@ from paceline.engine.plain_time import BUSY, PlainSeconds, PlainTime, RecentPlai
 
 PLAIN_S = 0.015
 SLOPE = 4e-4
-BEHIND = 0.1
-"""By which share the first plain step behind a wide one is slower; each further one less so."""
+AFTER_WIDE = 0.1
+"""By which share the first plain step after a wide one is slower; each further one less so."""
 WIDTHS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17)
 Pace = Callable[[float], float]
 """From seconds of a reply to how much slower everything is then."""
@@ -32,7 +32,7 @@ def table(chance: random.Random | None = None) -> VerifyCosts:
         for _ in range(2):
             error = math.exp(chance.gauss(0, 0.03)) if chance else 1.0
             if chance and width == 1:  # between wide ones, as idle time measures them
-                error *= 1 + BEHIND * 0.72
+                error *= 1 + AFTER_WIDE * 0.72
             costs.add(width, 0, PLAIN_S * (1 + 0.12 * (width - 1)) * error, calibrated=True)
     return costs
 
@@ -132,7 +132,7 @@ def reply(
         seconds = (TRUE.seconds(width, n_ctx) or 0) * now * machine.noise(chance)
         n_plain = n_plain + 1 if width == 1 else 0
         if 0 < n_plain < 7:
-            seconds *= 1 + BEHIND * 0.72 ** (n_plain - 1)
+            seconds *= 1 + AFTER_WIDE * 0.72 ** (n_plain - 1)
         plain.add(width, n_ctx, k, seconds, warm=width == last)
         last, done = width, done + k
         true_s += k * (TRUE.seconds(1, n_ctx) or 0) * now

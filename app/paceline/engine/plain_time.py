@@ -2,7 +2,7 @@
 
 A plain step took what plain decoding takes, unless a wide one came shortly before: on CPUs the next
 ones are slower, the first by 10 to 13 %, the second by 7, the fifth by 1 (AVX-512, SmolLM2 and a
-twin of 70 M), which `RecentPlain.slower_behind` models. The tokens of all other steps would have
+twin of 70 M), which `RecentPlain.slower_after` models. The tokens of all other steps would have
 taken a plain step each, at the same context and in the same stretch of time. So a reply is cut into
 stretches of eight timed steps, and the pace of each is the seconds of its decodes over the units
 that they are worth, a unit being a plain decode at an empty context; `VerifyCosts` says how many a
@@ -42,10 +42,10 @@ _STRETCH = 8
 _GUESSED = 0.25  # units of a further token in a batch, where no table is known
 _NOISE, _N_NOISE = 0.1, 2.0  # how step times vary before any was seen, and for how many that counts
 _N_SHRUNK = 8.0  # steps that the noise of all stretches counts for in that of one
-_NEAR, _KEPT = 6, 0.72  # plain steps behind a wide one that are slower, and what of it remains
-_BEHIND, _MOST_BEHIND = 0.08, 0.4  # by how much the first is, before it was seen, and at most
+_NEAR, _KEPT = 6, 0.72  # plain steps after a wide one that are slower, and what of it remains
+_AFTER_WIDE, _MOST_AFTER = 0.08, 0.4  # by how much the first is, before it was seen, and at most
 _LEARNT, _RECENT = 0.03, 8  # what one step changes of that, by the pace of so many steps ago
-_UNSURE_BEHIND = 0.03  # relative error of the pace that such steps tell
+_UNSURE_AFTER = 0.03  # relative error of the pace that such steps tell
 _WRONG = 2.5  # standard errors by which plain steps have to contradict a table that is no use
 _REST = 0.1  # of a correction of the table, what it is wrong by at other widths and contexts
 _ELSEWHERE = 0.1  # relative error of a pace that was measured at another time within the reply
@@ -73,20 +73,20 @@ class RecentPlain:
 
     def __init__(self) -> None:
         self._paces: deque[float] = deque(maxlen=32)
-        self._behind = _BEHIND
+        self._after_wide = _AFTER_WIDE
 
     def add(self, pace: float) -> None:
         """Count one that was not slowed: seconds of its decode, as at an empty context."""
         self._paces.append(pace)
 
-    def slower_behind(self, n: int) -> float:
-        """Return by which share of itself the n-th plain step behind a wide one is slower."""
-        return self._behind * _KEPT ** (n - 1)
+    def slower_after(self, n: int) -> float:
+        """Return by which share of itself the n-th plain step after a wide one is slower."""
+        return self._after_wide * _KEPT ** (n - 1)
 
-    def saw_behind(self, n: int, share: float) -> None:
-        """Learn from the n-th plain step behind a wide one, which was slower by this share."""
-        seen = min(max(share / _KEPT ** (n - 1), -_MOST_BEHIND), _MOST_BEHIND)
-        self._behind = max(self._behind + _LEARNT * (seen - self._behind), 0.0)
+    def saw_after(self, n: int, share: float) -> None:
+        """Learn from the n-th plain step after a wide one, which was slower by this share."""
+        seen = min(max(share / _KEPT ** (n - 1), -_MOST_AFTER), _MOST_AFTER)
+        self._after_wide = max(self._after_wide + _LEARNT * (seen - self._after_wide), 0.0)
 
     @property
     def n_needed(self) -> int:
@@ -167,7 +167,7 @@ class PlainTime:
         self._same_s = 0.0
         self._doubt = 0.0  # sum of units times the table's variance, over wide steps
         self._has_decoded = self._has_wide = False
-        self._n_behind = 0  # plain steps since the last other one
+        self._n_after = 0  # plain steps since the last other one
         self._pace, self._n_since = 0.0, _RECENT  # of steps that were not slowed, and since when
         self.noise = 0.0
 
@@ -188,7 +188,7 @@ class PlainTime:
         self._has_decoded = True
         costs, now = self._knowledge.costs, self._now
         unit = costs.context.scale(n_ctx)
-        self._n_behind = self._n_behind + 1 if width == 1 else 0
+        self._n_after = self._n_after + 1 if width == 1 else 0
         self._n_since += 1
         if width == 1 and (warm or not self._has_wide):
             if not warm:  # a reply's first one, which builds the graph either way
@@ -205,10 +205,10 @@ class PlainTime:
 
     def _add_plain(self, s: float, unit: float) -> None:
         now, recent, units = self._now, self._recent, unit
-        if self._has_wide and self._n_behind <= _NEAR:
+        if self._has_wide and self._n_after <= _NEAR:
             if self._n_since <= _RECENT:
-                recent.saw_behind(self._n_behind, s / unit / self._pace - 1.0)
-            units *= 1.0 + recent.slower_behind(self._n_behind)
+                recent.saw_after(self._n_after, s / unit / self._pace - 1.0)
+            units *= 1.0 + recent.slower_after(self._n_after)
             now.owed += unit
             now.slowed += units
         else:
@@ -227,7 +227,7 @@ class PlainTime:
         ratios = costs.ratios(n_ctx)
         ratio = ratios[width] if width < len(ratios) else 1.0 + _GUESSED * (width - 1)
         # The table's plain steps were measured between wide ones.
-        unit *= 1.0 + self._recent.slower_behind(2)
+        unit *= 1.0 + self._recent.slower_after(2)
         units = unit * (ratio if warm else ratio + self._knowledge.switch)
         self._doubt += units * costs.doubt(width) ** 2
         now.wide.add(s, units)
@@ -258,7 +258,7 @@ class PlainTime:
         squares = share**2 * plain[5] + (share * q) ** 2 * wide[5] + (1 + 2 * share) * table[:, 16]
         variance = float((pace**2 * noise.of_each * squares).sum())
         variance += q_variance * float((pace * share * q * wide[2]).sum()) ** 2
-        variance += (_UNSURE_BEHIND * float((pace * share * table[:, 17]).sum())) ** 2
+        variance += (_UNSURE_AFTER * float((pace * share * table[:, 17]).sum())) ** 2
         variance += (_ELSEWHERE * pooled * float(owed[n == 0].sum())) ** 2
         return _interval(seconds, math.sqrt(variance) / seconds, int(n.sum()))
 
@@ -274,7 +274,7 @@ class PlainTime:
         return _interval(seconds, math.sqrt(variance) * pace * owed / seconds, MIN_PLAIN_STEPS)
 
     def _wide_against_table(self, plain: Array, wide: Array, table: Array) -> tuple[float, float]:
-        """Return by what factor wide steps are dearer than the table says, as logarithm.
+        """Return by what factor wide steps are more expensive than the table says, as logarithm.
 
         Returns:
             Its mean and its variance.
@@ -323,7 +323,7 @@ def _noise(plain: Array, wide: Array, table: Array, q: float) -> _Noise:
         plain: Sums over plain steps, [6, n stretches].
         wide: The same over wide ones.
         table: All columns, [n stretches, 18].
-        q: By what factor wide steps are dearer than the table of costs says.
+        q: By what factor wide steps are more expensive than the table of costs says.
     """
     several = plain[0] + wide[0] > 1
     noise = np.full(len(table), _NOISE**2)
