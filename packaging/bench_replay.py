@@ -7,8 +7,8 @@ unless QT_QPA_PLATFORM says otherwise. Reported, as JSON:
 
 * ``gui_share``: processor time of the GUI thread while the reply streams, as a share of one core;
 * ``longest_gap_ms``: the longest time between two timeouts of a timer of 10 ms, from the first step
-  to half a second behind the last, and ``gaps_over_50_ms``, how many were longer than that;
-* ``rss_mib``: resident memory at each thousand tokens, and ``growth_bytes_per_token`` behind the
+  to half a second after the last, and ``gaps_over_50_ms``, how many were longer than that;
+* ``rss_mib``: resident memory at each thousand tokens, and ``growth_bytes_per_token`` after the
   first thousand;
 * ``open_ms``: how long showing the conversation took, and ``paint_ms``, its first painting.
 """
@@ -28,10 +28,10 @@ from types import MappingProxyType
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from paceline.conversation import Conversation, Message
-from paceline.engine.drafters import registry
+from paceline.engine.draft import registry
 from paceline.gui.app import make_application
 from paceline.gui.program import Program
-from paceline.paths import resources
+from paceline.paths import Paths, resources
 from paceline.run_record import RunRecord
 from paceline.settings import LoadedSettings, Settings
 from replay.client import ReplayClient
@@ -166,9 +166,7 @@ def measure(n_tokens: int, tokens_per_s: float, n_messages: int) -> Figures:
             client=client,
             infos=registry.available(),
             resources=resources(),
-            settings_file=Path(home) / "settings.json",
-            cache_dir=Path(home) / "cache",
-            data_dir=Path(home) / "data",
+            paths=Paths.below(Path(home)),
             chats_file=Path(home) / "chats.db",
             loaded=LoadedSettings(Settings(theme="light", strategies=("suffix+draft",))),
         )

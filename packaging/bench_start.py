@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """What many chats cost the window: ``python packaging/bench_start.py [--keep FILE] [--json OUT]``.
 
-Builds a database of 10,000 conversations with 200,000 messages (`paceline.bench.storage`), then
+Builds a database of 10,000 conversations with 200,000 messages (`benchmarks.storage`), then
 measures with the real window on it, offscreen unless QT_QPA_PLATFORM says otherwise:
 
-* ``start``: from the start of a new Python to the first idle moment of the event loop behind the
+* ``start``: from the start of a new Python to the first idle moment of the event loop after the
   first painting, the last chat shown, the models not loaded yet; several times, each in a process
   of its own;
 * ``open``: from choosing a chat to its being painted, median and worst of many, ``open_longest``
   the same for one of 10,000 messages; ``settled`` until nothing near the view is left to build;
 * ``theme``: from a switch between light and dark to the window's being painted;
-* ``search``: from the moment at which the search is asked for, behind the pause that a typing
+* ``search``: from the moment at which the search is asked for, after the pause that a typing
   person makes, to its hits being painted.
 
 The database may be kept for another run. Limits: 1,500 ms for a start, 150 for a chat, 200 for a
@@ -35,9 +35,9 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QTimer
 
-from paceline.bench import storage
+from benchmarks import storage
 from paceline.gui.app import make_application, make_program
-from paceline.gui.widgets.writing_pace import WritingPace
+from paceline.gui.chat.writing_pace import WritingPace
 from paceline.paths import Paths
 from paceline.settings import SETTINGS_FILE, Settings, WindowSettings, save_settings
 from paceline.storage.archive import Archive
@@ -173,7 +173,7 @@ def searched(app: QApplication, program: Program, words: str) -> float:
     sidebar.search.setText(words)
     app.processEvents()
     began = perf_counter()
-    sidebar.search_wanted.emit(words)
+    sidebar.finder.search_wanted.emit(words)
     app.processEvents()
     ms = 1000 * (perf_counter() - began)
     sidebar.search.clear()

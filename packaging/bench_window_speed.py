@@ -10,7 +10,7 @@ one.
 
 Ratios are with the window by without it (1: it costs nothing), median over the pairs with both
 quartiles: ``decode`` by the engine's own clock, ``wall`` by the caller's, from the command to the
-last event, which in the window stands behind whatever is painted. Wanted is a median of 0.97 in
+last event, which in the window comes after what is painted. The limit is a median of 0.97 in
 ``decode``; the exit code says whether it was reached and whether all texts were the same. ``load``
 is the machine's load average before each pair: what else runs there widens the quartiles.
 ``pairs`` are the tokens per second of both sides, with the window first.
@@ -36,17 +36,18 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QSocketNotifier, Slot
 
-from paceline.bench.hosts import BenchError, load
+from benchmarks.hosts import BenchError, load
 from paceline.catalog.models import Models
-from paceline.engine.drafters import registry
+from paceline.engine.draft import registry
+from paceline.engine.draft.strategy import read_strategy
 from paceline.gui.app import Ending, make_application
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.program import Program
 from paceline.hosting.inline import InlineClient
-from paceline.hosting.service import make_process_service
+from paceline.hosting.process import ProcessService
 from paceline.messages import ChatMessage, LoadPair, ModelParams, StartTurn, TurnFinished
 from paceline.paths import Paths, demo_pair, resources
-from paceline.settings import SETTINGS_FILE, LoadedSettings, SavedPair, Settings
+from paceline.settings import LoadedSettings, SavedPair, Settings
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
@@ -57,7 +58,7 @@ STRATEGIES = ("off", "draft:n_max=4")
 QUESTION = "What does os.path.join do? Show an example."
 LEAST_RATIO = 0.97
 SETTLE_S = 0.3
-"""Behind the end of a reply, until whatever the window still paints is painted."""
+"""Seconds after the end of a reply in which the window finishes painting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Wanted:
         """The command for it."""
         return replace(
             command,
-            strategy=self.strategy,
+            strategy=read_strategy(self.strategy),
             seed=self.seed,
             max_tokens=self.n_tokens,
             ignore_eog=True,
@@ -93,12 +94,12 @@ class Wanted:
 
 
 class SteeredEngine(EngineThread):
-    """The window's engine, whose turns are those that are wanted."""
+    """The window's engine, whose turns are the measured ones."""
 
     wanted = Wanted("off", 1, 1)
 
     def submit(self, command: Command) -> None:
-        """Start the turn that is wanted in place of the one that the panel's settings ask for."""
+        """Start the turn that is measured in place of the one that the panel's settings ask for."""
         super().submit(self.wanted.of(command) if isinstance(command, StartTurn) else command)
 
 
@@ -168,9 +169,7 @@ def run_window(target: ModelParams, draft: ModelParams) -> int:
             client=engine,
             infos=registry.available(),
             resources=resources(),
-            settings_file=paths.config_dir / SETTINGS_FILE,
-            cache_dir=paths.cache_dir,
-            data_dir=paths.data_dir,
+            paths=paths,
             chats_file=paths.data_dir / "chats.db",
             loaded=LoadedSettings(settings),
             models=Models(paths),
@@ -227,10 +226,10 @@ class WindowSide:
 
 
 class BareSide:
-    """The same engine host, and nobody who looks."""
+    """The same engine host without a window."""
 
     def __init__(self, pair: LoadPair) -> None:
-        self._client = InlineClient(make_process_service)
+        self._client = InlineClient(ProcessService)
         load(self._client, pair)
 
     def run(self, wanted: Wanted) -> Ran:

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paceline.catalog.curated import CuratedPair, curated_pairs_path, load_curated
-from paceline.catalog.draft_search import best_for_drafting
 from paceline.catalog.hub.values import HubChoice, HubRepository
+from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
+from paceline.catalog.judge.draft_search import best_for_drafting
+from paceline.catalog.judge.pairing import judge, mismatch
 from paceline.catalog.models import Models
-from paceline.catalog.pairing import judge, mismatch
-from paceline.cli.table import in_columns
+from paceline.cli.output import in_columns
 from paceline.errors import UserError
 from paceline.files import write_whole
 from paceline.paths import Paths

@@ -21,7 +21,7 @@ from album import measuring, readme, scenes, troubles
 from album.studio import Studio, large_screen
 from paceline import logs
 from paceline.gui.app import make_application
-from paceline.gui.translation import install_language
+from paceline.gui.kit.translation import install_language
 from paceline.paths import Paths, resources
 from paceline.settings import Settings
 

@@ -8,6 +8,7 @@ the last one is kept in ``resources/examples/starter.jsonl``. Do it while nothin
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import os
 import platform
@@ -19,7 +20,8 @@ from typing import get_args
 
 from paceline import starter
 from paceline.chat.recording import RecordedEvent, Recording, write_recording
-from paceline.engine.own_kernels import processor
+from paceline.engine.draft.strategy import read_strategy
+from paceline.engine.model.own_kernels import processor
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
     ChatMessage,
@@ -60,7 +62,7 @@ def record(file: Path) -> Recording:
             StartTurn(
                 "example",
                 messages=(ChatMessage("user", QUESTION),),
-                strategy=STRATEGY,
+                strategy=read_strategy(STRATEGY),
                 sampling=SamplingParams(temperature=0.0),
                 max_tokens=400,
             )
@@ -77,6 +79,7 @@ def record(file: Path) -> Recording:
 
 def main() -> int:
     """Record it and say what it has become."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     file = starter.find(Paths.from_environment().models_dir)
     if file is None:
         sys.exit("The starter model is not here: `python3 packaging/bootstrap.py run` brings it.")

@@ -12,13 +12,18 @@ import os
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+# Before anything loads llama.cpp: workers share the cores, and OpenMP's threads that spin while
+# they wait keep the very thread from running that they wait for. See `calm_waiting_threads`.
+os.environ.setdefault("GOMP_SPINCOUNT", "0")
 
 import contextlib
 import gc
 import ipaddress
 import logging
+import multiprocessing.util
 import re
 import socket
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +46,56 @@ PROCESS_GRACE_S = 0.5
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let whoever has the time ask for the full counts of what a default run does a few times."""
-    parser.addoption("--long", action="store_true", help="inject every fault as often as promised")
+    """Add the option for the whole suite; tests/README.md says what a default run leaves out."""
+    parser.addoption("--long", action="store_true", help="run every test, with the full counts")
+
+
+@pytest.hookimpl(trylast=True)  # what -k and -m leave out is gone by then
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked `long`, and most cases of a `grid`, unless --long is given.
+
+    A test that the command line names with its case, as in `file.py::test[case]`, always runs.
+    """
+    if config.getoption("--long"):
+        return
+    named = tuple(name for name in config.args if "::" in name)
+    grids: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("grid"):
+            grids.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out = {item for item in items if item.get_closest_marker("long")}
+    for cases in grids.values():
+        mark = cases[0].get_closest_marker("grid")
+        assert mark is not None
+        left_out.update(set(cases) - set(_sample(cases, mark.kwargs["short"])))
+    left_out = {item for item in left_out if not item.nodeid.startswith(named or ("\0",))}
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
+
+
+CRASHED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(optionalhook=True)  # without pytest-xdist a crash is the end anyway
+def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport, sched: Any) -> None:
+    """Remember that a process of the tests has crashed."""
+    del crashitem, report
+    sched.config.stash[CRASHED] = True
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End with another code than for failures, so that a crash is not tried again alone."""
+    if session.config.stash.get(CRASHED, False):
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+
+def _sample(cases: list[pytest.Item], n: int) -> list[pytest.Item]:
+    """Return `n` cases that are spread evenly, the first and the last one among them."""
+    if n >= len(cases):
+        return cases
+    if n == 1:
+        return cases[:1]
+    return [cases[round(k * (len(cases) - 1) / (n - 1))] for k in range(n)]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -112,21 +165,44 @@ def _no_threads_left() -> Iterator[None]:
     assert not names, f"threads are still running: {names}"
 
 
-def _spawned() -> set[psutil.Process]:
-    """Processes that `multiprocessing` started; its own helper, which stays, is another one."""
-    found = set()
-    for child in psutil.Process().children():
-        with contextlib.suppress(psutil.Error):  # it ended meanwhile
-            if "multiprocessing.spawn" in " ".join(child.cmdline()):
-                found.add(child)
-    return found
+_started: list[int] = []
+"""Ids of all processes that `multiprocessing` started from this one, except on Windows."""
+
+
+def _note_starts() -> None:
+    """Have every start noted: to look through the system's processes costs 7 ms a test."""
+    if sys.platform == "win32":
+        return
+    start = multiprocessing.util.spawnv_passfds
+
+    def noted(*arguments: Any) -> int:
+        pid = start(*arguments)
+        _started.append(pid)
+        return pid
+
+    multiprocessing.util.spawnv_passfds = noted
+
+
+_note_starts()
+
+
+def _is_spawned(process: psutil.Process) -> bool:
+    """Whether it is what was started; `multiprocessing`'s own helper, which stays, is another."""
+    with contextlib.suppress(psutil.Error):  # it ended meanwhile
+        words = " ".join(process.cmdline())
+        return process.ppid() == os.getpid() and "multiprocessing.spawn" in words
+    return False
 
 
 @pytest.fixture(autouse=True)
 def _no_processes_left() -> Iterator[None]:
-    before = _spawned()
+    n_before = len(_started)
     yield
-    _, left = psutil.wait_procs(_spawned() - before, PROCESS_GRACE_S)
+    left = []
+    for pid in _started[n_before:]:
+        with contextlib.suppress(psutil.Error):
+            left.append(psutil.Process(pid))
+    _, left = psutil.wait_procs(list(filter(_is_spawned, left)), PROCESS_GRACE_S)
     ids = [process.pid for process in left]
     for process in left:
         with contextlib.suppress(psutil.Error):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from paceline.kernel_compiler import Say
+    from paceline.kernel_build import Say
 
 VERSION = metadata.version("llama-cpp-python")
 TOP = f"llama_cpp_python-{VERSION}/vendor/llama.cpp/ggml"

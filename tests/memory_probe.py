@@ -11,10 +11,10 @@ import sys
 
 import psutil
 
-from paceline.engine.backend import LanguageModel
+from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.control.costs import MAX_WIDTH
 from paceline.engine.llama import LlamaBackend
+from paceline.engine.model.backend import LanguageModel
 from paceline.messages import ModelParams
 
 

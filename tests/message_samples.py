@@ -31,7 +31,10 @@ def _value(hint: Any) -> st.SearchStrategy[Any]:
     if origin is Literal:
         return st.sampled_from(get_args(hint))
     if origin is tuple:
-        return st.lists(_value(get_args(hint)[0]), max_size=3).map(tuple)
+        items = get_args(hint)
+        if items[-1] is not Ellipsis:
+            return st.tuples(*map(_value, items))
+        return st.lists(_value(items[0]), max_size=3).map(tuple)
     if dataclasses.is_dataclass(hint):
         return _dataclass(hint)
     return {
@@ -55,7 +58,7 @@ def _filled(hint: Any) -> Any:
     if origin is Literal:
         return get_args(hint)[0]
     if origin is tuple:
-        return (_filled(get_args(hint)[0]),)
+        return tuple(_filled(item) for item in get_args(hint) if item is not Ellipsis)
     if dataclasses.is_dataclass(hint):
         return sample(hint)
     return {str: "ä", int: 7, float: 0.5, bool: True}[hint]

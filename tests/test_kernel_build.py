@@ -16,8 +16,7 @@ import pytest
 
 from kernel_stand_ins import HEADERS, TOP, VERSION, Kit, write_archive
 from paceline import kernel_files
-from paceline.kernel_build import build
-from paceline.kernel_compiler import KernelBuildError
+from paceline.kernel_build import KernelBuildError, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,8 +13,7 @@ import pytest
 
 from kernel_stand_ins import Kit, write_script
 from paceline import kernel_files
-from paceline.kernel_build import build
-from paceline.kernel_compiler import KernelBuildError, find_compiler, run_tool
+from paceline.kernel_build import KernelBuildError, build, find_compiler, run_tool
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from paceline import logs
-from paceline.catalog import inspector_thread
+from paceline.catalog.inspect import inspector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,6 +108,6 @@ def test_what_an_event_tells_is_not_told_twice(
     allow_warnings("SIGKILL")
     logs.set_up(log_dir)
     logging.getLogger("paceline.hosting.any").warning("ended by SIGKILL")
-    logging.getLogger(inspector_thread.__name__).warning("ended by SIGKILL, too")
+    logging.getLogger(inspector.__name__).warning("ended by SIGKILL, too")
     assert "SIGKILL, too" in (log_dir / logs.FILE_NAME).read_text()
     assert capsys.readouterr().err == ""

@@ -93,7 +93,7 @@ def load() -> Iterator[Any]:
         each.close()
 
 
-@pytest.mark.parametrize("name", ["twin-70m", pytest.param("twin-350m", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["twin-70m", pytest.param("twin-350m", marks=pytest.mark.long)])
 def test_a_twin_computes_the_demo_targets_logits(load: Any, name: str) -> None:
     demo, twin = load(make_pairs.DEMO_TARGET), load(name)
     prompt = demo.tokenize(PROMPT)

@@ -1,5 +1,6 @@
 import json
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ CHANGED = Settings(
     seed=2**40,
     system_prompt="Sei höflich. 🙂",
     strategies=("prompt-lookup:n_pred=4", "draft:n_max=4", "prompt-lookup+draft"),
-    remember_drafts=True,
+    learns_from_chats=False,
+    learned_mb=8,
+    was_told_of_learning=True,
     engine_host="thread",
     kernels="stock",
     window=WindowSettings("QUJD", False, True, 200, 400, ("sampling",)),
@@ -105,7 +108,9 @@ GOOD = {"version": SCHEMA_VERSION}
         {**GOOD, "sampling": {"logit_bias": [{"token": 1, "bias": math.nan}]}},
         {**GOOD, "sampling": {"logit_bias": [{"token": 1}]}},
         {**GOOD, "sampling": {"grammar": "g", "json_schema": "{}"}},
-        {**GOOD, "remember_drafts": 1},
+        {**GOOD, "learns_from_chats": 1},
+        {**GOOD, "learned_mb": 0},
+        {**GOOD, "learned_mb": 9},
         {**GOOD, "strategies": []},
         {**GOOD, "strategies": [1]},
         {**GOOD, "strategies": "draft"},
@@ -166,3 +171,24 @@ def test_names_that_are_no_text_come_back(tmp_path: Path) -> None:
     settings = Settings(model_folders=("/models/caf\udce9 é",), system_prompt="half \ud83d")
     save_settings(tmp_path / "settings.json", settings)
     assert load_settings(tmp_path / "settings.json") == LoadedSettings(settings)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no modes there")
+def test_only_the_owner_can_read_the_file(file: Path) -> None:
+    save_settings(file, CHANGED)
+    file.chmod(0o644)  # as the version before wrote it
+    save_settings(file, Settings())
+    assert file.stat().st_mode & 0o077 == 0
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("was_on", [False, True])
+def test_who_chose_to_learn_from_chats_in_an_older_version_knows_of_it(
+    tmp_path: Path, *, was_on: bool
+) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps({**GOOD, "remember_drafts": was_on}))
+    loaded = load_settings(path)
+    assert loaded.put_aside is None
+    assert loaded.settings.learns_from_chats
+    assert loaded.settings.was_told_of_learning is was_on

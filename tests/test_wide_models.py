@@ -124,7 +124,7 @@ def test_there_is_every_type_in_every_size() -> None:
         assert model.source in wide_models.originals()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["random-q8_0", "random-q4_k", "random-moe-q4_k"])
 def test_a_large_random_model_decodes(load: Any, name: str) -> None:
     model = load(name)

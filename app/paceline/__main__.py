@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given[:1] == ["--prove-kernels"]:  # a child of the engine: see `engine/llama/kernel_proof`
+    if given[:1] == ["--prove-kernels"]:  # a child of the engine: see `engine/llama/kernel_library`
         from paceline.engine.native import prove_kernels
 
         return prove_kernels(given[1:])
@@ -61,7 +61,7 @@ def _smoke_test(out: Path) -> int:
 
 def _draw_chart(report: Report, path: Path) -> int:
     try:
-        from paceline.gui.bench_picture import draw_chart
+        from paceline.gui.bench.picture import draw_chart
     except ImportError as error:
         raise _no_window(error) from error
     return draw_chart(report, path)

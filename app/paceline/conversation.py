@@ -3,7 +3,7 @@
 Editing a message or regenerating a reply never overwrites anything: it adds a sibling under the
 same parent. What is shown is one path from a root to a leaf, the *active path*. Every change
 returns a new `Conversation`; ids are the caller's, so that storage and tests can choose them.
-Who follows whom is worked out once per value and only where somebody asks.
+Which message follows which is worked out once per value, at the first question.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Attachment:
 class Message:
     """One message; `parent_id` is None for the first ones of a conversation.
 
-    `created_s` counts seconds since the epoch; 0 where nobody knows. Only users attach files.
+    `created_s` counts seconds since the epoch; 0 where that is not known. Only users attach files.
     """
 
     message_id: str
@@ -132,7 +132,7 @@ class Conversation:
         """Add a sibling with another text and show it; what followed the old one stays there.
 
         Args:
-            message_id: The message to write anew.
+            message_id: The message to write again.
             new_id: The sibling's id.
             content: Its text.
             created_s: When that is.
@@ -167,7 +167,7 @@ class Conversation:
         return [m.message_id for m in siblings].index(message_id), len(siblings)
 
     def sibling(self, message_id: str, step: int) -> Message | None:
-        """The message that many places further among its siblings; None behind either end."""
+        """The message that many places further among its siblings; None beyond either end."""
         place, n_siblings = self.place_of(message_id)
         if not 0 <= place + step < n_siblings:
             return None
@@ -187,13 +187,13 @@ class ConversationSummary:
     """A conversation as the list shows it; figures are those of the last reply on its path.
 
     Attributes:
-        conversation_id: See `Conversation`; likewise the next six.
-        title: See above.
-        created_s: See above.
-        changed_s: See above.
-        pinned: See above.
-        tags: See above.
-        private: See above.
+        conversation_id: See `Conversation`.
+        title: See `Conversation`.
+        created_s: See `Conversation`.
+        changed_s: See `Conversation`.
+        pinned: See `Conversation`.
+        tags: See `Conversation`.
+        private: See `Conversation`.
         strategy: What the last reply was asked with; empty: there is none.
         tokens_per_s: Its speed; None where it has no figures.
         acceptance_rate: 0..1; None when nothing was drafted.

@@ -49,12 +49,12 @@ class Decision:
     Attributes:
         drafter: Whose draft was verified first; empty: the step was a plain one.
         n_drafted: Tokens that were verified.
-        reason: "pays": the draft was worth its time. "nothing": nobody had a proposal. "dear":
+        reason: "pays": the draft was worth its time. "nothing": no drafter had a proposal. "dear":
             there were proposals, but verifying them would have cost more than they gain. "shut":
-            drafting did not pay of late and pauses. "trial": drafting is tried again. "ledger": a
+            drafting did not pay recently and pauses. "trial": drafting is tried again. "ledger": a
             loss could not be covered by what was saved. "plain": a plain step to see how fast plain
-            decoding is. "first": one of a load's first steps. "forced": the grammar allows nothing
-            else.
+            decoding is. "first": one of a load's first steps. "forced": the grammar allows no
+            other token.
         expected: Tokens that the step was expected to commit.
         gain: Tokens per second that were expected, over plain decoding's; 1 is plain.
     """
@@ -173,9 +173,9 @@ class Outlook:
         drafter: Its id.
         is_open: Whether it is asked; False while it pauses because it did not pay.
         seconds_per_token: What drafting one token costs.
-        acceptance: Share of its tokens that were accepted of late, given that all before them
+        acceptance: Share of its tokens that were accepted recently, given that all before them
             were, by groups of places in the draft: the 1st, 2nd, 3rd, 4th and 5th, 6th to 9th, and
-            all from the 10th on (`engine.control.classes.PLACE_OF`). It ends before the first
+            all from the 10th on (`engine.auto.acceptance.PLACE_OF`). It ends before the first
             group that is hardly ever reached.
         by_confidence: The same by confidence.
         gain: Tokens per second of the steps that it drafted, over plain decoding's; None: too few.
@@ -268,7 +268,7 @@ class TurnStats:
         n_steps: Verify decodes of the target.
         n_drafted: Tokens drafted.
         n_accepted: Drafted tokens that were committed.
-        n_discarded: Drafted tokens behind a committed end or stop.
+        n_discarded: Drafted tokens after a committed end or stop.
         acceptance_rate: n_accepted / (n_drafted - n_discarded); None when nothing was drafted.
         mean_committed_per_step: Committed tokens per verify decode; None without a step.
         overhead_s: decode_s minus the time within native calls.

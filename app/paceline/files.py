@@ -1,6 +1,6 @@
 """Files that only their owner can read, and that a crash leaves either old or new, never half.
 
-At the bottom of the layers, because everybody who writes to the disk needs it. Any thread.
+At the bottom of the layers, because all that writes to the disk needs it. Any thread.
 """
 
 from __future__ import annotations
@@ -42,6 +42,33 @@ def new_content(path: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):  # the first failure is the one to tell
             Path(name).unlink(missing_ok=True)
         raise
+
+
+def delete_folder(folder: Path) -> tuple[int, int]:
+    """Delete a folder with everything below it; links are not followed. One that is gone is fine.
+
+    Returns:
+        How many files went, and their bytes.
+
+    Raises:
+        OSError: Something cannot be deleted.
+    """
+    n_files = n_bytes = 0
+    for place, folders, files in os.walk(folder, topdown=False):
+        for name in files:
+            file = Path(place, name)
+            n_bytes += file.lstat().st_size
+            file.unlink()
+            n_files += 1
+        for name in folders:
+            below = Path(place, name)
+            if below.is_symlink():
+                below.unlink()
+            else:
+                below.rmdir()
+    if folder.is_dir() and not folder.is_symlink():
+        folder.rmdir()
+    return n_files, n_bytes
 
 
 def write_whole(path: Path, data: bytes) -> None:

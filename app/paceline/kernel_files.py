@@ -41,7 +41,7 @@ COMMON = ("-std=c++17", "-O3", "-fPIC", "-fvisibility=hidden", "-ffp-contract=of
 _AVX2 = ("-mavx2", "-mfma", "-mf16c")
 _AVX512 = (
     *("-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mavx512vnni"),
-    "-mavx512bf16",  # for functions that ask at run time; no compiler uses it by itself
+    "-mavx512bf16",  # for functions that ask at run time; no compiler uses it unasked
 )
 # From the most common instructions to the fewest, and linked in this order: of a function that
 # several objects carry, say one of std::vector's, the linker takes the first for all of them.

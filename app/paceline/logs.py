@@ -52,7 +52,7 @@ def tear_down() -> None:
 
 
 class _Console(logging.StreamHandler[TextIO]):
-    """Stderr."""
+    """Warnings on stderr."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,8 +60,8 @@ class _Console(logging.StreamHandler[TextIO]):
 
 
 def _is_for_console(record: logging.LogRecord) -> bool:
-    """Leave out what became of a helper process: who asked it is told that, with a remedy."""
-    return not record.name.startswith(("paceline.hosting.", "paceline.catalog.inspector_thread"))
+    """Leave out how a helper process ended: its caller is told that, with a remedy."""
+    return not record.name.startswith(("paceline.hosting.", "paceline.catalog.inspect.inspector"))
 
 
 class _OneLine(logging.Formatter):

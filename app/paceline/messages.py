@@ -7,9 +7,9 @@ back. There is no logic here.
 
 Words of the field, used everywhere in this program: the *target* model decides the text, a
 *drafter* proposes tokens, the target *verifies* them in one decode; drafted tokens that agree with
-what the target samples are *accepted*, the rest is *rejected*; the token sampled behind the last
+what the target samples are *accepted*, the rest is *rejected*; the token sampled after the last
 accepted one is the *bonus* token. What a step adds to the reply is *committed*. Drafted tokens
-behind a committed end of generation or stop are *discarded*: they were never judged. So are those
+after a committed end of generation or stop are *discarded*: they were never judged. So are those
 whose batch could not be decoded.
 
 Long: because one page of types that says what the program does is worth more than short files.
@@ -32,10 +32,12 @@ from paceline.figures import Sameness as Sameness  # noqa: PLC0414
 from paceline.figures import TokenTrace as TokenTrace  # noqa: PLC0414
 from paceline.figures import TurnStats as TurnStats  # noqa: PLC0414
 from paceline.figures import WidthCost as WidthCost  # noqa: PLC0414
+from paceline.params import DEFAULT_STRATEGY
 from paceline.params import KernelWish as KernelWish  # noqa: PLC0414
 from paceline.params import LogitBias as LogitBias  # noqa: PLC0414
 from paceline.params import ModelParams as ModelParams  # noqa: PLC0414
 from paceline.params import SamplingParams as SamplingParams  # noqa: PLC0414
+from paceline.params import Strategy as Strategy  # noqa: PLC0414
 
 FinishReason = Literal["eog", "length", "stop", "context", "cancelled"]
 SOURCE_TARGET = "target"
@@ -65,7 +67,6 @@ class LoadPair:
         target: The target model.
         draft: The draft model; None for strategies that need none.
         cache_dir: Folder for measured facts about machine and models; empty: keep none.
-        memory_dir: Folder for what drafters learn from turns that allow it; empty: keep nothing.
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
         exact: Choose batch widths that make a reply the same with any strategy on this machine.
         kernels: Whose kernels compute on the CPU; holds for the whole process from now on.
@@ -75,7 +76,6 @@ class LoadPair:
     target: ModelParams
     draft: ModelParams | None = None
     cache_dir: str = ""
-    memory_dir: str = ""
     lookup_cache: str = ""
     exact: bool = False
     kernels: KernelWish = "stock"
@@ -91,14 +91,13 @@ class StartTurn:
         prompt: Raw text without a template; special tokens in it are plain text.
         prompt_tokens: Token ids, taken as they are.
         sampling: How tokens are drawn.
-        strategy: ``ID[+ID…][:key=value]…``, e.g. ``auto`` or ``draft:n_max=4``.
+        strategy: Which drafters are asked, and with which settings.
         max_tokens: Tokens to generate at most.
         seed: Key of the noise; None draws one, which the events report.
         stop: Texts that end the reply, cut off before the first of them.
         ignore_eog: Never end the generation: all end-of-generation tokens get -inf.
-        remember: Whether drafters may keep what they learn from this turn in `memory_dir`
-            (false: a private chat).
-        chat: Under which name they keep it, so that `Forget` can take it away again; empty: none.
+        remember: Whether lookups may use the texts of earlier chats (`Remember`), and how often
+            drafts were accepted is kept in `cache_dir` (false: a private chat).
         cuts: Whether the oldest messages are left out where the prompt does not fit, in turns of
             question and answer; the system prompt and the last question always stay.
         expected: A reply that was generated before, with the same prompt, sampling and seed; the
@@ -110,13 +109,12 @@ class StartTurn:
     prompt: str | None = None
     prompt_tokens: tuple[int, ...] | None = None
     sampling: SamplingParams = field(default_factory=SamplingParams)
-    strategy: str = "auto"
+    strategy: Strategy = DEFAULT_STRATEGY
     max_tokens: int = 1024
     seed: int | None = None
     stop: tuple[str, ...] = ()
     ignore_eog: bool = False
     remember: bool = False
-    chat: str = ""
     cuts: bool = False
     expected: tuple[int, ...] = ()
 
@@ -126,12 +124,12 @@ class Tune:
     """Change strategy and draft settings of the running turn from its next step on."""
 
     turn_id: str
-    strategy: str
+    strategy: Strategy
 
 
 @dataclass(frozen=True, slots=True)
 class CancelTurn:
-    """Stop a turn or a load. Carried as a flag beside the queue, never behind other commands."""
+    """Stop a turn or a load. Carried as a flag beside the queue, never after other commands."""
 
     turn_id: str
 
@@ -156,23 +154,33 @@ class CountTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Forget:
-    """Take what drafters keep of one chat out of `memory_dir`; answered by `Forgotten`."""
+class Remember:
+    """Let lookups know these texts of a chat and no others of it; answered by `Remembered`.
 
-    memory_dir: str
+    They are told apart by the chat's name, and known until the pair is freed. What is no longer
+    among them is gone at once, also in the middle of a reply; what is new is indexed in idle time.
+
+    Attributes:
+        chat: The chat's name; never a private one's.
+        texts: All there are; empty: the chat is forgotten.
+        at_once: Index them now, where no idle time comes before the next reply.
+    """
+
     chat: str
+    texts: tuple[str, ...] = ()
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrate:
-    """Measure anew what steps of each width cost; answered by `Calibrated`. Empties contexts."""
+    """Measure again what steps of each width cost; answered by `Calibrated`. Empties contexts."""
 
     request_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Forget every text in memory: contexts, indexes, what Auto learned; measured costs stay.
+    """Forget every text of replies: contexts, indexes, what Auto learned; measured costs stay.
 
     Attributes:
         keeps_rates: How often drafts were accepted stays, too, as it does from one of a user's
@@ -199,7 +207,7 @@ Command = (
     | CancelTurn
     | DescribeEngine
     | CountTokens
-    | Forget
+    | Remember
     | Calibrate
     | Reset
     | Unload
@@ -288,11 +296,10 @@ class TokensCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What drafters kept of a chat is gone; `problem` says what could not be taken out."""
+class Remembered:
+    """The loaded pair has a chat's texts; of the next chat, now is the time."""
 
     chat: str
-    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +374,7 @@ class ControlReported:
     Attributes:
         turn_id: The turn.
         step: The last step that it has seen.
-        plain_s: Seconds that a plain step takes at present.
+        plain_s: Seconds that the decode of a plain step takes at present.
         pace: How fast the machine is at present compared with what was measured; 0.5 is half.
         slack_s: Seconds that drafting may still lose before the reply is later than promised.
         costs: Seconds of a step by width.
@@ -393,7 +400,10 @@ class FiguresReported:
 
 @dataclass(frozen=True, slots=True)
 class TuneApplied:
-    """The running turn uses this strategy from now on."""
+    """The running turn uses this strategy from now on.
+
+    Events name strategies as texts, since records and recordings keep them so.
+    """
 
     turn_id: str
     strategy: str
@@ -456,7 +466,7 @@ class TurnFailed:
 
 @dataclass(frozen=True, slots=True)
 class EngineDied:
-    """The engine is gone; `reason` says why, in words. Whoever hosts it may start it again."""
+    """The engine is gone; `reason` says why, in words. Its host may start it again."""
 
     reason: str
     hint: str = ""
@@ -470,7 +480,7 @@ Event = (
     | LoadFailed
     | Unloaded
     | TokensCounted
-    | Forgotten
+    | Remembered
     | Calibrated
     | TurnStarted
     | PrefillProgressed

@@ -5,12 +5,36 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 KernelWish = Literal["auto", "own", "stock"]
 """Whose kernels compute on the CPU: "own", Paceline's, or the load fails; "stock", llama.cpp's;
-"auto", Paceline's as far as they are proved here, else llama.cpp's."""
+"auto", Paceline's as far as they are proved here, otherwise llama.cpp's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """Which drafters are asked for drafts, in this order, and with which settings.
+
+    `engine.draft.strategy` reads and writes it as text: ``ID[+ID…][:key=value]…``.
+
+    Attributes:
+        drafters: Of each drafter its id, and its settings that differ from the defaults as names
+            and values.
+    """
+
+    drafters: tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
+
+    @classmethod
+    def of(cls, drafter: str) -> Strategy:
+        """Return the strategy that asks one drafter, with its default settings."""
+        return cls(((drafter, ()),))
+
+
+DEFAULT_STRATEGY = Strategy.of("auto")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +46,49 @@ class LogitBias:
 
 
 @dataclass(frozen=True, slots=True)
+class Range:
+    """Which numbers a setting may be; stands in the metadata of its field, see `range_of`.
+
+    Attributes:
+        low: The lowest.
+        high: The highest that the engine takes.
+        excludes_low: Whether `low` itself is refused by the engine.
+        offered_low: The lowest that fields of the window offer; None: `low`.
+        offered_high: The highest that fields, presets and the settings file take; None: `high`.
+    """
+
+    low: float
+    high: float = math.inf
+    excludes_low: bool = False
+    offered_low: float | None = None
+    offered_high: float | None = None
+
+    def __contains__(self, value: float) -> bool:
+        """Whether the engine takes this number; it takes no NaN."""
+        return self.low <= value <= self.high and not (self.excludes_low and value == self.low)
+
+    def can_be_kept(self, value: float) -> bool:
+        """Whether presets and the settings file take this number."""
+        return self.low <= value <= self.offered[1]
+
+    @property
+    def offered(self) -> tuple[float, float]:
+        """The lowest and the highest number that fields of the window offer."""
+        low = self.low if self.offered_low is None else self.offered_low
+        return low, self.high if self.offered_high is None else self.offered_high
+
+
+def _ranged(default: Any, *args: Any, **kwargs: Any) -> Any:
+    return dataclasses.field(default=default, metadata={"range": Range(*args, **kwargs)})
+
+
+def range_of(cls: type, name: str) -> Range:
+    """Return the range of a dataclass's field that has one."""
+    found: Range = cls.__dataclass_fields__[name].metadata["range"]  # type: ignore[attr-defined]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class SamplingParams:
     """How the next token is drawn from the target's distribution.
 
@@ -30,7 +97,7 @@ class SamplingParams:
     last 64 tokens of prompt and reply, as llama.cpp's do by default.
 
     Attributes:
-        temperature: 0..100.
+        temperature: How much chance decides; 0 always takes the likeliest token.
         top_k: Only the k likeliest tokens; 0 is off.
         top_p: Only the likeliest tokens that make up this share; 1 is off.
         min_p: Only tokens at least this likely in terms of the likeliest; 0 is off.
@@ -43,13 +110,13 @@ class SamplingParams:
         json_schema: JSON schema that the reply must follow; empty: none. Not beside `grammar`.
     """
 
-    temperature: float = 0.7
-    top_k: int = 40
-    top_p: float = 0.95
-    min_p: float = 0.05
-    repeat_penalty: float = 1.0
-    presence_penalty: float = 0.0
-    frequency_penalty: float = 0.0
+    temperature: float = _ranged(0.7, 0, 100, offered_high=5)
+    top_k: int = _ranged(40, 0, offered_high=100_000)
+    top_p: float = _ranged(0.95, 0, 1, excludes_low=True, offered_low=0.01)
+    min_p: float = _ranged(0.05, 0, 1)
+    repeat_penalty: float = _ranged(1.0, 0.01, 10)
+    presence_penalty: float = _ranged(0.0, -10, 10)
+    frequency_penalty: float = _ranged(0.0, -10, 10)
     logit_bias: tuple[LogitBias, ...] = ()
     grammar: str = ""
     json_schema: str = ""

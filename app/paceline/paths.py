@@ -1,8 +1,8 @@
 """Where the program keeps its files, and where the files it ships are.
 
 Nothing here touches the disk when it is imported or when `Paths` is made: a folder comes into being
-when `ensure` is called by whoever is about to write into it. The engine knows no paths of its own;
-what it needs arrives in its commands.
+when `ensure` is called, right before something is written into it. The engine knows no paths of its
+own; what it needs arrives in its commands.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _APP = "paceline"
+OLD_MEMORY = "drafts"
+"""Below `Paths.data_dir`: where drafters kept texts before they learned from stored chats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,11 @@ class Paths:
     def models_dir(self) -> Path:
         """What this program has downloaded, as ``OWNER/REPO/FILE``."""
         return self.data_dir / "models"
+
+    @property
+    def old_memory(self) -> Path:
+        """What is deleted at the start; see `OLD_MEMORY`."""
+        return self.data_dir / OLD_MEMORY
 
     @classmethod
     def below(cls, home: Path) -> Paths:

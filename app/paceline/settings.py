@@ -10,14 +10,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
-import types
 import typing
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import ValueOutOfRangeError
-from paceline.params import KernelWish, ModelParams, SamplingParams
+from paceline.files import write_whole
+from paceline.params import KernelWish, ModelParams, SamplingParams, range_of
 
 if typing.TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,13 +29,16 @@ KERNELS_VARIABLE = "PACELINE_KERNELS"
 SCHEMA_VERSION = 1
 MAX_SEED = 2**53 - 1
 """The largest seed that survives JSON readers and number fields, which count in doubles."""
+MAX_TOKENS = 1_000_000
+"""Of one reply."""
 MAX_PAIRS = 8
-"""Pairs that are remembered; more make a menu that nobody reads."""
+"""Pairs that are remembered; more would make a menu too long to read."""
 ThemeMode = Literal["system", "light", "dark"]
 EngineHost = Literal["process", "thread"]
 Motion = Literal["system", "full", "reduced"]
 SendKey = Literal["enter", "ctrl+enter"]
 LOWEST_FONT_PX, HIGHEST_FONT_PX = 11, 22
+MOST_LEARNED_MB = 8
 MAX_PRESETS = 100
 
 
@@ -97,7 +100,7 @@ class DraftPreset:
     """A strategy with its settings, under a name, for one pair of models.
 
     Attributes:
-        name: The user's; empty: what was used last with this pair, taken up by itself.
+        name: The user's; empty: what was used last with this pair, and is used again with it.
         target: File name of the target.
         draft: File name of the draft model; empty: none.
         strategy: ``ID[+ID…][:key=value]…``.
@@ -122,27 +125,29 @@ class Settings:
         system_prompt: Put before every conversation; empty: none.
         strategies: Strategy texts, ``ID[+ID…][:key=value]…``: first the chosen one, then the
             settings of the others, as they were last used, and chains of the user's own.
-        remember_drafts: Whether drafters may keep what they learn from one chat for the next.
+        learns_from_chats: Whether lookups may use the texts of stored chats.
+        learned_mb: Megabytes of text, the newest, that they use at most.
+        was_told_of_learning: Whether the user knows that they do.
         engine_host: Where the window's engine runs: in a process of its own, which can crash
             without the window, or in a thread of the window's process.
         kernels: Whose kernels compute on the CPU; "auto" does as the variable `KERNELS_VARIABLE`
             says, if it is set.
         window: How the window was left.
         pairs: The pairs that were used last, the newest first, at most `MAX_PAIRS`.
-        model_folders: Folders of the user's that hold models, besides those found by themselves.
+        model_folders: The user's own folders of models, besides those found automatically.
         hub_offline: Whether the Hub is not to be asked for anything.
         stop: Texts that end a reply.
         reply_presets: The user's presets of how replies are drawn, in their order.
         reply_preset: Key of the preset of replies that was chosen last, as
-            `gui.viewmodels.presets` has it; empty: none.
+            `gui.sampling.presets` has it; empty: none.
         draft_presets: Strategies that are kept per pair.
         cuts_long_chats: Whether the oldest messages are left out when a chat outgrows the context;
-            else such a message is refused.
+            otherwise such a message is refused.
         font_px: Size of running text in device-independent pixels.
         motion: Whether things move: "system" follows the desktop.
         language: "system", or a language that there is a translation for ("en", "de").
         send_key: What sends a message; the other one makes a new line.
-        opens_last_chat: Whether a start shows the chat that was shown last; else a new one.
+        opens_last_chat: Whether a start shows the chat that was shown last, or a new one.
         was_welcomed: Whether the first-run page has been left.
         recent_commands: Group and title of what was used from the palette last, the newest first.
     """
@@ -154,7 +159,9 @@ class Settings:
     seed: int | None = None
     system_prompt: str = ""
     strategies: tuple[str, ...] = ("auto",)
-    remember_drafts: bool = False
+    learns_from_chats: bool = True
+    learned_mb: int = 2
+    was_told_of_learning: bool = False
     engine_host: EngineHost = "process"
     kernels: KernelWish = "auto"
     window: WindowSettings = field(default_factory=WindowSettings)
@@ -200,10 +207,6 @@ def kernels_of_environment(environ: Mapping[str, str]) -> KernelWish:
     )
 
 
-class _UnusableError(ValueError):
-    """The file's content does not describe settings of this version."""
-
-
 def load_settings(path: Path) -> LoadedSettings:
     """Read the file; a missing one gives the defaults, an unusable one is put aside."""
     try:
@@ -227,18 +230,39 @@ def peek_settings(path: Path) -> Settings:
 
 
 def save_settings(path: Path, settings: Settings) -> None:
-    """Write the file so that a crash leaves either the old or the new one.
+    """Write the file, which only its owner can read, in one go.
 
     Raises:
         OSError: The folder cannot be written.
     """
-    data = {"version": SCHEMA_VERSION, **dataclasses.asdict(settings)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".new")
+    data = {"version": SCHEMA_VERSION, **encode_part(settings)}
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
     # Names of files may hold bytes that are no text; Python's escape for them is JSON's, too.
-    temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
-    os.replace(temporary, path)  # noqa: PTH105 - atomic on every platform, and says so
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse values that the file cannot hold.
+
+    Raises:
+        ValueError: One is out of range, or there are too many of something.
+    """
+    sampling = settings.sampling
+    ranged = [each.name for each in dataclasses.fields(sampling) if "range" in each.metadata]
+    in_range = (
+        all(range_of(SamplingParams, n).can_be_kept(getattr(sampling, n)) for n in ranged)
+        and not (sampling.grammar and sampling.json_schema)
+        and all(bias.token >= 0 and not math.isnan(bias.bias) for bias in sampling.logit_bias)
+        and 1 <= settings.max_tokens <= MAX_TOKENS
+        and (settings.seed is None or 0 <= settings.seed <= MAX_SEED)
+        and bool(settings.strategies)
+        and len(settings.pairs) <= MAX_PAIRS
+        and 1 <= settings.learned_mb <= MOST_LEARNED_MB
+        and LOWEST_FONT_PX <= settings.font_px <= HIGHEST_FONT_PX
+        and len(settings.reply_presets) <= MAX_PRESETS
+    )
+    if not in_range:
+        raise ValueError("a value is out of range")
 
 
 def _put_aside(path: Path) -> Path | None:
@@ -256,60 +280,10 @@ def _put_aside(path: Path) -> Path | None:
 
 def _decode(data: object) -> Settings:
     if not isinstance(data, dict) or data.get("version") != SCHEMA_VERSION:
-        raise _UnusableError("not settings of this version")
+        raise CodecError("not settings of this version")
     fields = {key: value for key, value in data.items() if key != "version"}
-    settings = typing.cast("Settings", _decode_dataclass(Settings, fields))
-    _check_ranges(settings)
+    if fields.pop("remember_drafts", False):  # an older file of one who chose to learn from chats
+        fields["was_told_of_learning"] = True
+    settings = decode_part(Settings, fields)
+    check_settings(settings)
     return settings
-
-
-def _check_ranges(settings: Settings) -> None:
-    sampling = settings.sampling
-    in_range = (
-        0 <= sampling.temperature <= 5
-        and 0 <= sampling.top_k <= 100_000
-        and 0 <= sampling.top_p <= 1
-        and 0 <= sampling.min_p <= 1
-        and 0.01 <= sampling.repeat_penalty <= 10
-        and -10 <= sampling.presence_penalty <= 10
-        and -10 <= sampling.frequency_penalty <= 10
-        and not (sampling.grammar and sampling.json_schema)
-        and all(bias.token >= 0 and not math.isnan(bias.bias) for bias in sampling.logit_bias)
-        and 1 <= settings.max_tokens <= 1_000_000
-        and (settings.seed is None or 0 <= settings.seed <= MAX_SEED)
-        and bool(settings.strategies)
-        and len(settings.pairs) <= MAX_PAIRS
-        and LOWEST_FONT_PX <= settings.font_px <= HIGHEST_FONT_PX
-        and len(settings.reply_presets) <= MAX_PRESETS
-    )
-    if not in_range:
-        raise _UnusableError("a value is out of range")
-
-
-def _decode_dataclass(cls: type, data: dict[str, Any]) -> object:
-    hints = typing.get_type_hints(cls)
-    if data.keys() - hints.keys():
-        raise _UnusableError("an unknown field")
-    values = {key: _decode_value(hints[key], value) for key, value in data.items()}
-    try:
-        return cls(**values)
-    except TypeError as error:
-        raise _UnusableError("a field is missing") from error
-
-
-def _decode_value(hint: Any, value: Any) -> Any:
-    origin = typing.get_origin(hint)
-    if origin is types.UnionType and type(None) in typing.get_args(hint):
-        (known,) = (kind for kind in typing.get_args(hint) if kind is not type(None))
-        return None if value is None else _decode_value(known, value)
-    if dataclasses.is_dataclass(hint) and isinstance(value, dict):
-        return _decode_dataclass(typing.cast("type", hint), value)
-    if origin is tuple and isinstance(value, list):
-        return tuple(_decode_value(typing.get_args(hint)[0], item) for item in value)
-    if origin is Literal and value in typing.get_args(hint):
-        return value
-    if hint is float and type(value) in (int, float):
-        return float(value)
-    if type(value) is hint:  # exact: True is not an int here
-        return value
-    raise _UnusableError(f"{value!r:.60} does not fit")

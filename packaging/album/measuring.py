@@ -6,16 +6,16 @@ from PySide6.QtWidgets import QScrollArea
 
 from album.scenes import QUESTION
 from album.studio import Studio
-from paceline.gui.widgets.bench.prompts_card import CHAT
+from paceline.gui.bench.setup_page import CHAT
 
 REPEATS = 2
 LIMIT_S = 120.0
 
 
 def auto(studio: Studio) -> None:
-    """Auto writes: what it decides stands in the panel, and behind "Why" what it knows."""
+    """Auto at work: its decisions in the panel, and what it knows after "Why"."""
     program, panel = studio.program, studio.window.panel
-    usual, tokens = program.speculation.strategy, panel.sampling.max_tokens.value()
+    usual, tokens = program.speculation.text, panel.sampling.max_tokens.value()
     program.speculation.use("auto")
     panel.sampling.max_tokens.setValue(700)
     panel.why.toggle.setChecked(True)
@@ -45,7 +45,7 @@ def benchmark(studio: Studio) -> None:
     """The benchmark: what is to be measured, the run, and what was found."""
     program = studio.program
     studio.window.actions_.benchmark.trigger()
-    dialog = program.extras.bench.dialog
+    dialog = program.bench.dialog
     assert dialog is not None
     studio.wait(300)
     studio.shoot("benchmark-setup", dialog)
@@ -58,7 +58,7 @@ def benchmark(studio: Studio) -> None:
         if name not in ("off", "auto", *drafting[:1]):
             setup.box(name).setChecked(False)
     dialog.start.click()
-    driver = program.extras.bench.driver
+    driver = program.bench.driver
     studio.until(lambda: driver.is_running)
     studio.wait(1500)
     studio.shoot("benchmark-running", dialog)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from album import texts
 from album.studio import Studio
+from paceline.gui.look.current import look
 from paceline.messages import ModelParams
 from paceline.paths import resources
 from paceline.settings import Settings
@@ -54,7 +55,7 @@ def take(folder: Path) -> None:
         studio.resize(*SIZE)
         studio.start()
         program = studio.program
-        program.extras.welcome.leave()
+        program.welcome.leave()
         for conversation, records in texts.many(4):
             program.session.import_conversation(conversation, records)
         draft = resources() / "models" / "paceline-demo-draft-q8_0.gguf"
@@ -67,7 +68,7 @@ def take(folder: Path) -> None:
         studio.until(lambda: len(program.session.current.path()) == 2)
         studio.until_idle()
         for name, mode in (("window.png", "light"), ("window-dark.png", "dark")):
-            program.themes.set_mode(mode)
+            look.set_mode(mode)
             studio.wait(600)
             studio.save(studio.window.grab().toImage(), name)
         studio.close()

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 
 from album import texts
 from album.studio import Studio
-from paceline.gui.widgets.message_view import MessageView
-from paceline.gui.widgets.picker.memory_card import MemoryCard
-from paceline.gui.widgets.picker.verdict_card import VerdictCard
-from paceline.gui.widgets.reasoning_block import ReasoningBlock
-from paceline.gui.widgets.user_bubble import UserBubble
+from paceline.gui.chat.markdown.view import MessageView
+from paceline.gui.chat.messages.reply_body import ReasoningBlock
+from paceline.gui.chat.messages.user_bubble import UserBubble
+from paceline.gui.models.picker.memory_card import MemoryCard
+from paceline.gui.models.picker.pair_pane import VerdictCard
 
 Scene = Callable[[Studio], None]
 QUESTION = "Show me an example of a class."
@@ -26,14 +26,14 @@ def first_run(studio: Studio) -> None:
     """The page of the first start."""
     catalogue = studio.program.catalogue
     assert catalogue is not None
-    studio.until(lambda: catalogue.entries.rowCount() > 0 and not catalogue.library.is_busy)
+    studio.until(lambda: bool(catalogue.entries) and not catalogue.is_looking)
     studio.wait(300)
     studio.shoot("first-run")
 
 
 def empty(studio: Studio) -> None:
     """An empty chat, and a private one."""
-    studio.program.extras.welcome.leave()
+    studio.program.welcome.leave()
     studio.program.session.new()
     studio.shoot("empty-chat")
     studio.window.actions_.new_private.trigger()
@@ -99,7 +99,7 @@ def _hover(studio: Studio) -> None:
 
 def dialogs(studio: Studio) -> None:
     """What menus open: settings, palette, shortcuts, About, the picker, where to export."""
-    actions, extras = studio.window.actions_, studio.program.extras
+    actions, palette = studio.window.actions_, studio.program.help.palette
     actions.settings.trigger()
     dialog = studio.dialog()
     assert dialog is not None
@@ -110,9 +110,9 @@ def dialogs(studio: Studio) -> None:
     actions.palette.trigger()
     studio.wait(100)
     studio.shoot("palette")
-    QTest.keyClicks(extras.help.palette.findChildren(QLineEdit)[0], "the")
+    QTest.keyClicks(palette.findChildren(QLineEdit)[0], "the")
     studio.shoot("palette-typed")
-    extras.help.palette.leave()
+    palette.leave()
     for name in ("shortcuts", "about", "export_chat"):
         getattr(actions, name).trigger()
         studio.shoot_dialog(name.replace("_", "-"))
@@ -142,7 +142,7 @@ def parts(studio: Studio) -> None:
     for file in files:
         file.write_text(texts.FILE * 9, encoding="utf-8")
     program.session.new()
-    program.extras.attachments.attach([str(file) for file in files])
+    program.attachments.attach([str(file) for file in files])
     studio.until(lambda: len(pane.composer.attachments) == len(files))
     pane.composer.set_text("What does render return for an empty row?")
     studio.until_counted()
@@ -176,15 +176,15 @@ def live(studio: Studio) -> None:
 
 def text_sizes(studio: Studio) -> None:
     """Larger text: everything grows with it."""
-    usual = studio.program.appearance.font_px
+    usual = studio.program.settings.value("font_px")
     for percent, size in ((125, 18), (150, 21)):
-        studio.program.appearance.set_font_px(size)
+        studio.program.settings.set("font_px", size)
         studio.wait(400)
         studio.open_chat("Fast string building")
         studio.shoot(f"text-{percent}")
         studio.program.runs.open_last()
         studio.shoot_dialog(f"text-{percent}-run")
-    studio.program.appearance.set_font_px(usual)
+    studio.program.settings.set("font_px", usual)
     studio.wait(400)
 
 

@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from paceline.catalog.models import Models
-from paceline.engine.drafters import registry
+from paceline.engine.draft import registry
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.program import Program
-from paceline.gui.widgets.run.dialog import RunDialog
+from paceline.gui.run.dialog import RunDialog
 from paceline.messages import TokensCounted
 from paceline.paths import Paths, resources
 from paceline.settings import LoadedSettings, Settings
@@ -63,9 +63,7 @@ class Studio:
             client=EngineThread(service_factory(settings.engine_host)),
             infos=registry.available(),
             resources=resources(),
-            settings_file=paths.config_dir / "settings.json",
-            cache_dir=paths.cache_dir,
-            data_dir=paths.data_dir,
+            paths=paths,
             loaded=LoadedSettings(settings),
             chats_file=paths.data_dir / "chats.db",
             models=Models(paths, environ={}, home=home, offline=True),

@@ -38,7 +38,7 @@ class Options:
     Attributes:
         paceline: A Python that has Paceline, for the evaluation.
         blocks: On a GPU, let attention leave out blocks that nothing sees.
-        pause_at_s: Moment of `time.monotonic` behind which training stops; its checkpoint stays.
+        pause_at_s: Moment of `time.monotonic` after which training stops; its checkpoint stays.
     """
 
     paceline: Path
@@ -148,7 +148,7 @@ class Recipe:
         found = {n: judged(plain, self._rows(n), teacher) for n in ("unseen", "rephrased")}
         save_pieces(self._folder / part, run.size, tensors, about | {"judged": found})
         self._say(json.dumps(found))
-        checkpoint.unlink()  # twelve bytes per weight that nobody needs any more
+        checkpoint.unlink()  # twelve bytes per weight that are no longer needed
 
     def take(self, folder: Path) -> None:
         """Take weights that another machine trained, so that both trainings count as done.
@@ -174,7 +174,7 @@ class Recipe:
         return made.to(device).eval()
 
     def _rows(self, name: str) -> Rows:
-        """Return the rows to judge by: of one length, whatever those to learn from are."""
+        """Return the rows to judge by: of one length, unlike those to learn from."""
         return pack(self._read(name), self._preset.lengths[-1], _PACKING_SEED)
 
     def _read(self, name: str) -> Tokens:

@@ -1,1 +1,1 @@
-"""The machinery behind ``packaging/translations.py``."""
+"""The parts of ``packaging/translations.py``."""

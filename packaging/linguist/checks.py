@@ -25,7 +25,7 @@ def faults_of_entries(entries: Catalogue) -> Iterator[str]:
 
 
 def gaps(entries: Catalogue, found: Found) -> Iterator[str]:
-    """What the translation lacks, and what it has although nobody says it any more."""
+    """What the translation lacks, and what it has although the source no longer does."""
     for source in sorted(found.strings):
         if source not in entries:
             yield f"{_name(source)}: it is not in the file"

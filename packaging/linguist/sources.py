@@ -18,7 +18,7 @@ import ast
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from paceline.engine.drafters import forced, registry
+from paceline.engine.draft import grammar_drafter, registry
 
 DRAFTERS = "Drafters"
 """Context of what drafters say of themselves; `paceline.gui.drafter_words` looks there."""
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass
 class Found:
-    """All strings with the files they stand in, and the calls that nobody can translate."""
+    """All strings with the files they stand in, and the calls that cannot be translated."""
 
     strings: dict[Source, set[str]] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
@@ -61,12 +61,12 @@ def find_in(source: str, file: str, found: Found) -> None:
 
 def _find_drafters(found: Found) -> None:
     own = [info for info in registry.available() if not info.id.startswith(registry.PLUGIN_PREFIX)]
-    for info in (*own, forced.INFO):
+    for info in (*own, grammar_drafter.INFO):
         for text in (info.title, info.summary):
-            found.add(DRAFTERS, text, "engine/drafters")
+            found.add(DRAFTERS, text, "engine/draft")
         for parameter in info.parameters:
-            found.add(DRAFTERS, parameter.title, "engine/drafters")
-            found.add(DRAFTERS, parameter.help, "engine/drafters")
+            found.add(DRAFTERS, parameter.title, "engine/draft")
+            found.add(DRAFTERS, parameter.help, "engine/draft")
 
 
 class _Finder(ast.NodeVisitor):
@@ -143,7 +143,7 @@ class _Finder(ast.NodeVisitor):
 
     def _take(self, context: str | None, call: ast.Call, at: int) -> None:
         if context == DRAFTERS:
-            return  # whatever the registry says
+            return  # also where the registry has an entry
         texts = _literals(call.args[at]) if len(call.args) > at else None
         if context is None or texts is None:
             self._refuse(call, "the argument is no literal")
@@ -161,7 +161,7 @@ class _Finder(ast.NodeVisitor):
 
 
 def _literals(node: ast.expr) -> list[str] | None:
-    """The texts that an argument can be; None: nobody knows before it runs."""
+    """The texts that an argument can be; None: not known before it runs."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return [node.value]
     if isinstance(node, ast.IfExp):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
+from paceline.engine.draft.strategy import strategy_text
 from paceline.messages import (
     FiguresReported,
     LoadPair,
@@ -117,7 +118,13 @@ class ReplayClient(QObject):
             turn, self._turn = self._turn, None
             self._tell(
                 TurnFinished(
-                    turn.turn_id, "eog", self._script.text, (), 7, turn.strategy, self._stats()
+                    turn.turn_id,
+                    "eog",
+                    self._script.text,
+                    (),
+                    7,
+                    strategy_text(turn.strategy),
+                    self._stats(),
                 )
             )
             self.ended.emit()

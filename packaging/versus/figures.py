@@ -36,7 +36,7 @@ class Measurement:
 
     @property
     def tokens_per_s(self) -> float:
-        """Tokens behind the first one by the time they took."""
+        """Tokens after the first one by the time they took."""
         return (len(self.tokens) - 1) / self.decode_s
 
 

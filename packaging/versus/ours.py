@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from typing import TYPE_CHECKING, Self
 
+from paceline.engine.draft.strategy import read_strategy
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
     Event,
@@ -34,17 +34,15 @@ class EngineError(Exception):
 
 
 class Ours:
-    """A loaded pair. Used in a with statement, it is freed behind it.
+    """A loaded pair, for a with statement, which frees it.
 
     The server's pool of ``ngram-mod`` outlives a request, so what it learned from one run helps the
-    next. Then ours may remember, too, in a folder of its own.
+    next; ours is a chat's own.
     """
 
     def __init__(self, settings: Settings, strategy: str) -> None:
         self._settings = settings
         self._strategy = strategy
-        self._memory = tempfile.TemporaryDirectory()
-        self._remembers = "ngram-mod" in strategy
         self._client = InlineClient()
         self._client.set_listener(self._hear)
         self._first_s = self._last_s = 0.0
@@ -60,13 +58,12 @@ class Ours:
                     "load",
                     self._model(target),
                     draft_params,
-                    memory_dir=self._memory.name,
                     kernels=self._settings.kernels,
                 )
             )
             self._check()
         except BaseException:
-            self._close()
+            self._client.close()
             raise
         return self
 
@@ -76,11 +73,7 @@ class Ours:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._close()
-
-    def _close(self) -> None:
         self._client.close()
-        self._memory.cleanup()
 
     def run(self, prompt: Sequence[int], n_tokens: int) -> Measurement:
         """Generate exactly `n_tokens`, always the likeliest."""
@@ -89,11 +82,10 @@ class Ours:
             "turn",
             prompt_tokens=tuple(prompt),
             sampling=SamplingParams(temperature=0.0, top_k=0, top_p=1.0, min_p=0.0),
-            strategy=self._strategy,
+            strategy=read_strategy(self._strategy),
             max_tokens=n_tokens,
             seed=0,
             ignore_eog=True,
-            remember=self._remembers,
         )
         start = time.perf_counter()
         self._client.submit(turn)

@@ -64,14 +64,14 @@ def arguments(settings: Settings, flags: Sequence[str], port: int) -> list[str]:
 
 
 def free_port() -> int:
-    """Return a port of the loopback that nobody listens on."""
+    """Return a free port of the loopback."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 
 class Server:
-    """A running server. Used in a with statement, it is gone behind it whatever happened."""
+    """A running server, for a with statement, which ends it in any case."""
 
     def __init__(
         self, program: Path, settings: Settings, flags: Sequence[str], extra: Sequence[str] = ()
@@ -169,7 +169,7 @@ class Server:
 
 
 def read_answer(answer: dict[str, Any], wall_s: float) -> Measurement:
-    """Read the answer of /completion; its rate counts the tokens behind the first one."""
+    """Read the answer of /completion; its rate counts the tokens after the first one."""
     timings = answer["timings"]
     return Measurement(
         tokens=tuple(answer["tokens"]),

@@ -4,52 +4,52 @@
 <context>
     <name>AboutDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>About Paceline</source>
         <translation>Über Paceline</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Chat with local language models, made fast by speculative decoding that you can watch. Free software under the MIT licence.</source>
         <translation>Mit Sprachmodellen auf dem eigenen Rechner chatten, beschleunigt durch spekulatives Dekodieren, dem Sie zusehen können. Freie Software unter der MIT-Lizenz.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Copied</source>
         <translation>Kopiert</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Copy for a bug report</source>
         <translation>Für einen Fehlerbericht kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Licences</source>
         <translation>Lizenzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Pages</source>
         <translation>Seiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Version {}</source>
         <translation>Version {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Versions</source>
         <translation>Versionen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Versions and devices</source>
         <translation>Versionen und Geräte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Versions and devices as text; nothing of your chats, files or settings</source>
         <translation>Versionen und Geräte als Text; nichts aus Ihren Chats, Dateien oder Einstellungen</translation>
     </message>
@@ -57,297 +57,297 @@
 <context>
     <name>Actions</name>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;About Paceline</source>
         <translation>Über &amp;Paceline</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Attach files…</source>
         <translation>Dateien an&amp;hängen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Benchmark…</source>
         <translation>&amp;Benchmark …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Chat</source>
         <translation>&amp;Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Chats</source>
         <translation>&amp;Chats</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Choose models…</source>
         <translation>Modelle &amp;wählen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Copy the last reply</source>
         <translation>Letzte Antwort &amp;kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Delete the chat</source>
         <translation>Chat &amp;löschen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Export the chat…</source>
         <translation>Chat e&amp;xportieren …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;File</source>
         <translation>&amp;Datei</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Find a command…</source>
         <translation>&amp;Befehl suchen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Find chats</source>
         <translation>Chats &amp;suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Help</source>
         <translation>&amp;Hilfe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;How the last reply was made…</source>
         <translation>&amp;Wie die letzte Antwort entstand …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Import chats…</source>
         <translation>Chats &amp;importieren …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Keyboard shortcuts</source>
         <translation>&amp;Tastenkürzel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Light</source>
         <translation>&amp;Hell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Log…</source>
         <translation>&amp;Protokoll …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Models</source>
         <translation>&amp;Modelle</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;New chat</source>
         <translation>&amp;Neuer Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Normal text size</source>
         <translation>&amp;Normale Schriftgröße</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Pin the chat, or no longer</source>
         <translation>Chat &amp;anheften oder lösen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Quit</source>
         <translation>&amp;Beenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Regenerate the reply</source>
         <translation>Antwort neu e&amp;rzeugen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Reload models</source>
         <translation>Modelle n&amp;eu laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Settings…</source>
         <translation>&amp;Einstellungen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Stop loading</source>
         <translation>Laden an&amp;halten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Stop the reply</source>
         <translation>Antwort an&amp;halten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Tags of the chat…</source>
         <translation>Sch&amp;lagwörter des Chats …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Theme</source>
         <translation>&amp;Farben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;View</source>
         <translation>&amp;Ansicht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Welcome page</source>
         <translation>&amp;Willkommensseite</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Work offline</source>
         <translation>&amp;Offline arbeiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Write a message</source>
         <translation>Nachricht &amp;schreiben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>A reply is being written.</source>
         <translation>Gerade wird eine Antwort geschrieben.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Back to the de&amp;mo pair</source>
         <translation>Zurück zum De&amp;mo-Paar</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Choose a dra&amp;ft model…</source>
         <translation>En&amp;twurfsmodell wählen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Dar&amp;k</source>
         <translation>Dun&amp;kel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Do&amp;wnloads…</source>
         <translation>Do&amp;wnloads …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>For&amp;get pairs</source>
         <translation>Paare &amp;vergessen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>It has this size.</source>
         <translation>Es hat diese Größe.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Lar&amp;ger text</source>
         <translation>&amp;Größere Schrift</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Like the &amp;desktop</source>
         <translation>Wie der &amp;Desktop</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>New &amp;private chat</source>
         <translation>Neuer &amp;privater Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>No reply is being written.</source>
         <translation>Gerade wird keine Antwort geschrieben.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Nothing is being loaded.</source>
         <translation>Gerade wird nichts geladen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Open &amp;draft model…</source>
         <translation>&amp;Entwurfsmodell öffnen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Open &amp;target model…</source>
         <translation>&amp;Zielmodell öffnen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Re&amp;name the chat</source>
         <translation>Chat &amp;umbenennen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>S&amp;maller text</source>
         <translation>&amp;Kleinere Schrift</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>S&amp;peculation panel</source>
         <translation>S&amp;pekulationsleiste</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Switch &amp;light and dark</source>
         <translation>Zwischen &amp;hell und dunkel wechseln</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>The chat has no messages yet.</source>
         <translation>Der Chat hat noch keine Nachrichten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>The text is as large as it gets.</source>
         <translation>Größer wird die Schrift nicht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>The text is as small as it gets.</source>
         <translation>Kleiner wird die Schrift nicht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>There is no draft model.</source>
         <translation>Es gibt kein Entwurfsmodell.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Token c&amp;olours</source>
         <translation>Token-&amp;Farben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Use &amp;no draft model</source>
         <translation>&amp;Kein Entwurfsmodell verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/actions.py"/>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Which strate&amp;gy?…</source>
         <translation>Welche Strate&amp;gie? …</translation>
     </message>
@@ -355,92 +355,92 @@
 <context>
     <name>AdvancedLoading</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Advanced</source>
         <translation>Erweitert</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Copies the weights into an order that suits special instructions of the processor, such as AMX: faster, and takes memory for the copy. Take the tick away if the engine crashes while a model is loaded, or if memory is short.</source>
         <translation>Kopiert die Gewichte in eine Reihenfolge, die besonderen Befehlen des Prozessors wie AMX liegt: schneller, aber die Kopie braucht Speicher. Nehmen Sie den Haken weg, wenn die Engine beim Laden abstürzt oder der Speicher knapp ist.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Draft</source>
         <translation>Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Each GPU's share, in proportions, such as 3, 1</source>
         <translation>Anteil jeder GPU, als Verhältnis, etwa 3, 1</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Experts on CPU</source>
         <translation>Experten auf der CPU</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>How several GPUs share the model</source>
         <translation>Wie sich mehrere GPUs das Modell teilen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Main GPU</source>
         <translation>Haupt-GPU</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Number of the GPU that holds everything when one GPU does</source>
         <translation>Nummer der GPU, die alles hält, wenn eine es tut</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Repack weights</source>
         <translation>Gewichte umpacken</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Shares</source>
         <translation>Anteile</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Split</source>
         <translation>Aufteilung</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>There is one GPU, so there is nothing to split.</source>
         <translation>Es gibt eine GPU, also ist nichts aufzuteilen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Without a GPU everything is on the processor already.</source>
         <translation>Ohne GPU ist ohnehin alles auf dem Prozessor.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>auto</source>
         <translation>auto</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>layers</source>
         <translation>Schichten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>one GPU</source>
         <translation>eine GPU</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advanced_loading.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>rows</source>
         <translation>Zeilen</translation>
     </message>
@@ -448,103 +448,50 @@
 <context>
     <name>AdviceLine</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advice_line.py"/>
+        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
         <source>Apply</source>
         <translation>Anwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advice_line.py"/>
+        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
         <source>Dismiss</source>
         <translation>Verwerfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advice_line.py"/>
+        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
         <source>Dismiss the advice</source>
         <translation>Hinweis verwerfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advice_line.py"/>
+        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
         <source>Unloads the draft model; the target is loaded again without it</source>
         <translation>Entlädt das Entwurfsmodell; das Zielmodell wird ohne es neu geladen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/advice_line.py"/>
+        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
         <source>Use {} from now on</source>
         <translation>Ab jetzt {} verwenden</translation>
     </message>
 </context>
 <context>
-    <name>AdviceWords</name>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
-        <source>Drafts cannot pay with this model on this machine: checking several tokens at once costs as much as writing them one by one.</source>
-        <translation>Entwürfe können sich mit diesem Modell auf diesem Rechner nicht lohnen: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
-        <source>Free its memory</source>
-        <translation>Seinen Speicher freigeben</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
-        <source>Its steps gave {} of plain decoding's speed.</source>
-        <translation>Seine Schritte brachten {} des Tempos ohne Entwürfe.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
-        <source>Over {:,} judged tokens it lost {}.</source>
-        <translation>Über {:,} geprüfte Token hat es {} verloren.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
-        <source>Over {:,} judged tokens it saved {}.</source>
-        <translation>Über {:,} geprüfte Token hat es {} gespart.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
-        <source>This model is so small that it stays in the processor's cache: checking several tokens at once costs as much as writing them one by one.</source>
-        <translation>Dieses Modell ist so klein, dass es im Cache des Prozessors bleibt: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
-        <source>Two tokens take {} the time of one, four take {}. Auto decodes plainly then.</source>
-        <translation>Zwei Token brauchen {} der Zeit von einem, vier {}. Auto dekodiert dann einfach.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
-        <source>Without the draft model {} more would be free.</source>
-        <translation>Ohne das Entwurfsmodell wären {} mehr frei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
-        <source>{} has not paid on this machine so far; Auto works without it, too.</source>
-        <translation>{} hat sich auf diesem Rechner bisher nicht gelohnt; Auto arbeitet auch ohne.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/advice_words.py"/>
-        <source>{} more would be free.</source>
-        <translation>{} mehr wären frei.</translation>
-    </message>
-</context>
-<context>
     <name>AttachmentChip</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/attachment_chips.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/attachment_chips.py"/>
         <source>Attached file {}, {}</source>
         <translation>Angehängte Datei {}, {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/attachment_chips.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/attachment_chips.py"/>
         <source>Show or hide the text of {}</source>
         <translation>Text von {} zeigen oder verbergen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/attachment_chips.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/attachment_chips.py"/>
         <source>Text of {}</source>
         <translation>Text von {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/attachment_chips.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/attachment_chips.py"/>
         <source>The first {} characters are shown; the model reads all of them.</source>
         <translation>Gezeigt werden die ersten {} Zeichen; das Modell liest alle.</translation>
     </message>
@@ -552,25 +499,398 @@
 <context>
     <name>AttachmentsController</name>
     <message>
-        <location filename="../../app/paceline/gui/attachments_controller.py"/>
+        <location filename="../../app/paceline/gui/chat/unsent_controller.py"/>
         <source>Attach text or code files</source>
         <translation>Text- oder Code-Dateien anhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/attachments_controller.py"/>
+        <location filename="../../app/paceline/gui/chat/unsent_controller.py"/>
         <source>{} more files could not be attached either.</source>
         <translation>{} weitere Dateien ließen sich ebenfalls nicht anhängen.</translation>
     </message>
 </context>
 <context>
+    <name>AutoWords</name>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>1 token: {}</source>
+        <translation>1 Token: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Auto begins with plain steps, until it knows what a draft would cost.</source>
+        <translation>Auto beginnt mit einfachen Schritten, bis es weiß, was ein Entwurf kosten würde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Auto: {}</source>
+        <translation>Auto: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Decoding one token takes {} now.</source>
+        <translation>Ein Token zu dekodieren dauert jetzt {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Drafting has cost {} with these models so far.</source>
+        <translation>Entwürfe haben mit diesen Modellen bisher {} gekostet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Drafting has saved {} with these models so far.</source>
+        <translation>Entwürfe haben mit diesen Modellen bisher {} gespart.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Drafts cannot pay with this model on this machine: checking several tokens at once costs as much as writing them one by one.</source>
+        <translation>Entwürfe können sich mit diesem Modell auf diesem Rechner nicht lohnen: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Drafts may lose nothing more in this reply until they have won it back.</source>
+        <translation>Entwürfe dürfen in dieser Antwort nichts mehr verlieren, bis sie es wieder hereingeholt haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Drafts may still lose {} before this reply is later than promised.</source>
+        <translation>Entwürfe dürfen noch {} verlieren, bevor diese Antwort später kommt als versprochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Free its memory</source>
+        <translation>Seinen Speicher freigeben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>In short</source>
+        <translation>Kurz gesagt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>It pauses because it did not pay of late; it is tried again.</source>
+        <translation>Pausiert, weil es sich zuletzt nicht gelohnt hat; wird wieder versucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>It pauses because its steps gave {} of plain decoding's speed; it is tried again.</source>
+        <translation>Pausiert, weil die Schritte {} des einfachen Tempos brachten; wird wieder versucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Its steps gave {} of plain decoding's speed.</source>
+        <translation>Seine Schritte brachten {} des Tempos ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Not used so far: {}.</source>
+        <translation>Bisher nicht benutzt: {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Over {:,} judged tokens it lost {}.</source>
+        <translation>Über {:,} geprüfte Token hat es {} verloren.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Over {:,} judged tokens it saved {}.</source>
+        <translation>Über {:,} geprüfte Token hat es {} gespart.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Plain decoding for now: another wrong draft would cost more than was won.</source>
+        <translation>Vorerst einfaches Dekodieren: Noch ein falscher Entwurf würde mehr kosten, als gewonnen wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Plain decoding for now: drafting did not pay of late and pauses.</source>
+        <translation>Vorerst einfaches Dekodieren: Entwürfe haben sich zuletzt nicht gelohnt und machen Pause.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Plain decoding for now: {} did not pay of late and pause.</source>
+        <translation>Vorerst einfaches Dekodieren: {} haben sich zuletzt nicht gelohnt und machen Pause.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Plain decoding for now: {} did not pay of late and pauses.</source>
+        <translation>Vorerst einfaches Dekodieren: {} hat sich zuletzt nicht gelohnt und macht Pause.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Plain decoding for now: {} gave {:.2f}× plain and pauses.</source>
+        <translation>Vorerst einfaches Dekodieren: {} brachte {:.2f}× einfach und macht Pause.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Plain decoding here: nobody has a draft to offer.</source>
+        <translation>Hier einfaches Dekodieren: Niemand hat einen Entwurf zu bieten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Plain decoding is faster here: verifying drafts would cost more than they give.</source>
+        <translation>Einfaches Dekodieren ist hier schneller: Entwürfe zu prüfen würde mehr kosten, als sie bringen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Plain decoding is faster here: verifying one more token makes a step {:.1f} times as long, and {} of what {} drafts first is accepted.</source>
+        <translation>Einfaches Dekodieren ist hier schneller: Ein Token mehr zu prüfen macht einen Schritt {:.1f}-mal so lang, und angenommen werden {} dessen, was {} zuerst entwirft.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Plain steps for now, to see how fast plain decoding is.</source>
+        <translation>Vorerst einfache Schritte, um zu sehen, wie schnell einfaches Dekodieren ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>The grammar allows one continuation only: its tokens cost next to nothing.</source>
+        <translation>Die Grammatik lässt nur eine Fortsetzung zu: Deren Token kosten fast nichts.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>The machine is at {} of the speed that was measured first.</source>
+        <translation>Der Rechner hat jetzt {} des Tempos, das zuerst gemessen wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>This model is so small that it stays in the processor's cache: checking several tokens at once costs as much as writing them one by one.</source>
+        <translation>Dieses Modell ist so klein, dass es im Cache des Prozessors bleibt: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Two tokens take {} the time of one, four take {}. Auto decodes plainly then.</source>
+        <translation>Zwei Token brauchen {} der Zeit von einem, vier {}. Auto dekodiert dann einfach.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Without the draft model {} more would be free.</source>
+        <translation>Ohne das Entwurfsmodell wären {} mehr frei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>asked</source>
+        <translation>gefragt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>confidence {:.2f} to {:.2f}: {} accepted</source>
+        <translation>Sicherheit {:.2f} bis {:.2f}: {} angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>derived from the widths beside it</source>
+        <translation>aus den Breiten daneben abgeleitet</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>drafted first in {} of the steps</source>
+        <translation>entwarf als Erstes in {} der Schritte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>drafting paid</source>
+        <translation>Entwurf lohnte sich</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>drafting paused</source>
+        <translation>Entwürfe pausierten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>drafting tried</source>
+        <translation>Entwurf versucht</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>drafts too dear</source>
+        <translation>Entwürfe zu teuer</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>first steps</source>
+        <translation>erste Schritte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>forced by the grammar</source>
+        <translation>von der Grammatik erzwungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>lost {}</source>
+        <translation>{} verloren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>measured</source>
+        <translation>gemessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>no more to lose</source>
+        <translation>nichts mehr zu verlieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>nothing to draft</source>
+        <translation>nichts zu entwerfen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>pauses</source>
+        <translation>pausiert</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>place {first} and later: {} accepted, if all before were</source>
+        <translation>ab Platz {first}: {} angenommen, wenn alle davor es wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>place {first}: {} accepted, if all before were</source>
+        <translation>Platz {first}: {} angenommen, wenn alle davor es wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>places {first} to {last}: {} accepted, if all before were</source>
+        <translation>Platz {first} bis {last}: {} angenommen, wenn alle davor es wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>plain speed measured</source>
+        <translation>einfaches Tempo gemessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>saved {}</source>
+        <translation>{} gespart</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>under {}</source>
+        <translation>unter {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{:,} of {:,} tokens accepted</source>
+        <translation>{:,} von {:,} Token angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{:,} steps, {}</source>
+        <translation>{:,} Schritte, {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{:.1f} tokens expected</source>
+        <translation>{:.1f} Token erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{n} tokens: {}</source>
+        <translation>{n} Token: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} ({})</source>
+        <translation>{} ({})</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} accepted</source>
+        <translation>{} angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} and {}</source>
+        <translation>{} und {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} are being tried, to see whether drafting pays here.</source>
+        <translation>{} werden versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} gave less than it cost:</source>
+        <translation>{} brachte weniger, als es kostete:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} gave less than they cost:</source>
+        <translation>{} brachten weniger, als sie kosteten:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} give about as much as they cost here:</source>
+        <translation>{} bringen hier etwa so viel, wie sie kosten:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} gives about as much as it costs here:</source>
+        <translation>{} bringt hier etwa so viel, wie es kostet:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} has not paid on this machine so far; Auto works without it, too.</source>
+        <translation>{} hat sich auf diesem Rechner bisher nicht gelohnt; Auto arbeitet auch ohne.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} is being tried, to see whether drafting pays here.</source>
+        <translation>{} wird versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} more would be free.</source>
+        <translation>{} mehr wären frei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} of steps drafted</source>
+        <translation>{} der Schritte mit Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} pay here:</source>
+        <translation>{} lohnen sich hier:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} pays here:</source>
+        <translation>{} lohnt sich hier:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} per drafted token</source>
+        <translation>{} je entworfenem Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{} tokens per draft</source>
+        <translation>{} Token je Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{}, {} of a plain step</source>
+        <translation>{}, {} eines einfachen Schritts</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{}; about {} of the steps stay plain.</source>
+        <translation>{}; etwa {} der Schritte bleiben einfach.</translation>
+    </message>
+</context>
+<context>
     <name>Background</name>
     <message>
-        <location filename="../../app/paceline/gui/background.py"/>
+        <location filename="../../app/paceline/gui/kit/background.py"/>
         <source>See the log.</source>
         <translation>Siehe Protokoll.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/background.py"/>
+        <location filename="../../app/paceline/gui/kit/background.py"/>
         <source>Unexpected error: {}</source>
         <translation>Unerwarteter Fehler: {}</translation>
     </message>
@@ -578,48 +898,47 @@
 <context>
     <name>BenchChart</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>Speed of each strategy: {}</source>
         <translation>Tempo jeder Strategie: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/chart_paint.py"/>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>failed</source>
         <translation>gescheitert</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>half of the repeats between {} and {}</source>
         <translation>die Hälfte der Wiederholungen zwischen {} und {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
-        <location filename="../../app/paceline/gui/widgets/bench/chart_paint.py"/>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>not measured</source>
         <translation>nicht gemessen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>{} accepted</source>
         <translation>{} angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>{} of plain decoding's speed</source>
         <translation>{} des Tempos einfachen Dekodierens</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/chart_paint.py"/>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>{} t/s</source>
         <translation>{} t/s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>{} tokens/s</source>
         <translation>{} Token/s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/chart.py"/>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>{}: {}</source>
         <translation>{}: {}</translation>
     </message>
@@ -627,17 +946,17 @@
 <context>
     <name>BenchChoices</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_choices.py"/>
+        <location filename="../../app/paceline/gui/bench/choices.py"/>
         <source>Everything is compared with this, so it is always measured.</source>
         <translation>Damit wird alles verglichen, darum wird es immer gemessen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_choices.py"/>
+        <location filename="../../app/paceline/gui/bench/choices.py"/>
         <source>This target cannot take tokens back, so nothing can be drafted for it.</source>
         <translation>Dieses Zielmodell kann keine Token zurücknehmen, darum kann nichts für es entworfen werden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_choices.py"/>
+        <location filename="../../app/paceline/gui/bench/choices.py"/>
         <source>{}, as in the panel</source>
         <translation>{}, wie in der Leiste</translation>
     </message>
@@ -645,32 +964,32 @@
 <context>
     <name>BenchController</name>
     <message>
-        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>A benchmark is under way.</source>
         <translation>Gerade läuft ein Benchmark.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>Choose at least one prompt.</source>
         <translation>Wählen Sie mindestens einen Prompt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>No model is loaded.</source>
         <translation>Es ist kein Modell geladen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>The models are still being loaded.</source>
         <translation>Die Modelle werden noch geladen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>The shown chat has no questions yet.</source>
         <translation>Der gezeigte Chat hat noch keine Fragen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench_controller.py"/>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>Tick a strategy to compare with plain decoding.</source>
         <translation>Kreuzen Sie eine Strategie an, die mit einfachem Dekodieren verglichen wird.</translation>
     </message>
@@ -678,52 +997,52 @@
 <context>
     <name>BenchDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>&amp;Export</source>
         <translation>&amp;Exportieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>&amp;New benchmark</source>
         <translation>&amp;Neuer Benchmark</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>&amp;Start</source>
         <translation>&amp;Starten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Benchmark</source>
         <translation>Benchmark</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Close</source>
         <translation>Schließen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Copy as JSON</source>
         <translation>Als JSON kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>JSON…</source>
         <translation>JSON …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Picture (PNG)…</source>
         <translation>Bild (PNG) …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Results</source>
         <translation>Ergebnisse</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/dialog.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Table (CSV)…</source>
         <translation>Tabelle (CSV) …</translation>
     </message>
@@ -731,22 +1050,22 @@
 <context>
     <name>BenchExports</name>
     <message>
-        <location filename="../../app/paceline/gui/bench_exports.py"/>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>Pictures (*.png)</source>
         <translation>Bilder (*.png)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench_exports.py"/>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>Reports (*.json)</source>
         <translation>Berichte (*.json)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench_exports.py"/>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>Save the benchmark</source>
         <translation>Benchmark speichern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench_exports.py"/>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>Tables (*.csv)</source>
         <translation>Tabellen (*.csv)</translation>
     </message>
@@ -754,12 +1073,12 @@
 <context>
     <name>BenchPicture</name>
     <message>
-        <location filename="../../app/paceline/gui/bench_picture.py"/>
+        <location filename="../../app/paceline/gui/bench/picture.py"/>
         <source>All prompts: speed, compared with plain decoding</source>
         <translation>Alle Prompts: Tempo, verglichen mit einfachem Dekodieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench_picture.py"/>
+        <location filename="../../app/paceline/gui/bench/picture.py"/>
         <source>Thin lines reach from the first to the third quartile of the repeats.</source>
         <translation>Dünne Linien reichen vom ersten bis zum dritten Quartil der Wiederholungen.</translation>
     </message>
@@ -767,85 +1086,85 @@
 <context>
     <name>BenchRows</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
         <source>Not every reply of {} is plain decoding's, token by token: where logits depend on the width of a batch, near-ties fall either way. Exact mode avoids that.</source>
         <translation>Nicht jede Antwort von {} ist Token für Token die des einfachen Dekodierens: Wo Logits von der Breite eines Batches abhängen, können knappe Fälle so oder so ausgehen. Der exakte Modus vermeidet das.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
         <source>Nothing has been measured yet.</source>
         <translation>Noch ist nichts gemessen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
-        <source>Plain decoding is fastest here: speculation does not pay with this pair (the best, {}, reaches {}).</source>
-        <translation>Einfaches Dekodieren ist hier am schnellsten: Spekulation lohnt sich mit diesem Paar nicht (das Beste, {}, erreicht {}).</translation>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
+        <source>Plain decoding is fastest: speculation does not pay with this pair (the best, {}, reaches {}).</source>
+        <translation>Einfaches Dekodieren ist am schnellsten: Spekulation lohnt sich mit diesem Paar nicht (das Beste, {}, erreicht {}).</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
-        <source>Speculation does not pay with this pair here: the best, {}, reaches {} of plain decoding's speed.</source>
-        <translation>Spekulation lohnt sich mit diesem Paar hier nicht: Das Beste, {}, erreicht {} des Tempos einfachen Dekodierens.</translation>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
+        <source>Speculation does not pay with this pair: the best, {}, reaches {} of plain decoding's speed.</source>
+        <translation>Spekulation lohnt sich mit diesem Paar nicht: Das Beste, {}, erreicht {} des Tempos einfachen Dekodierens.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
         <source>There is too little to compare yet.</source>
         <translation>Noch gibt es zu wenig zu vergleichen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
         <source>{} and {} more</source>
         <translation>{} und {} weitere</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
-        <source>{} gives {} tokens/s here; nothing else was measured.</source>
-        <translation>{} bringt hier {} Token/s; sonst wurde nichts gemessen.</translation>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
+        <source>{} gives {} tokens/s; nothing else was measured.</source>
+        <translation>{} bringt {} Token/s; sonst wurde nichts gemessen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
         <source>{} is about as fast.</source>
         <translation>{} ist etwa genauso schnell.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
-        <source>{} is fastest here: {} as fast as plain decoding.</source>
-        <translation>{} ist hier am schnellsten: {} so schnell wie einfaches Dekodieren.</translation>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
+        <source>{} is fastest: {} as fast as plain decoding.</source>
+        <translation>{} ist am schnellsten: {} so schnell wie einfaches Dekodieren.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
         <source>{} others are about as fast.</source>
         <translation>{} andere sind etwa genauso schnell.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_rows.py"/>
-        <source>{} seems fastest here, {} as fast as plain decoding, but a quarter of the repeats are slower than that: more of them would tell.</source>
-        <translation>{} scheint hier am schnellsten, {} so schnell wie einfaches Dekodieren, aber ein Viertel der Wiederholungen ist langsamer als dieses: Mehr davon gäben Aufschluss.</translation>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
+        <source>{} seems fastest, {} as fast as plain decoding, but a quarter of the repeats are slower than that: more of them would tell.</source>
+        <translation>{} scheint am schnellsten, {} so schnell wie einfaches Dekodieren, aber ein Viertel der Wiederholungen ist langsamer als dieses: Mehr davon gäben Aufschluss.</translation>
     </message>
 </context>
 <context>
     <name>BenchTable</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Figures of each strategy</source>
         <translation>Zahlen jeder Strategie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>In use</source>
         <translation>In Gebrauch</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Sets the strategy of the panel: {}</source>
         <translation>Stellt die Strategie der Leiste ein: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Use this</source>
         <translation>Verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Use {}</source>
         <translation>{} verwenden</translation>
     </message>
@@ -853,87 +1172,87 @@
 <context>
     <name>BenchTableModel</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Accepted</source>
         <translation>Angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Accepted of all drafted tokens that were judged</source>
         <translation>Angenommen von allen entworfenen Token, die geprüft wurden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Half of the repeats are between these</source>
         <translation>Die Hälfte der Wiederholungen liegt dazwischen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Per step</source>
         <translation>Je Schritt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Plain decoding's whole time by the strategy's</source>
         <translation>Ganze Zeit des einfachen Dekodierens durch die der Strategie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Quartiles</source>
         <translation>Quartile</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Replies</source>
         <translation>Antworten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Replies that were measured</source>
         <translation>Gemessene Antworten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Same text</source>
         <translation>Gleicher Text</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Strategy</source>
         <translation>Strategie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>To plain</source>
         <translation>Verhältnis</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Tokens of the reply by the time behind the prompt</source>
         <translation>Token der Antwort durch die Zeit hinter dem Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Tokens that a step of the target commits</source>
         <translation>Token, die ein Schritt des Zielmodells festlegt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Tokens/s</source>
         <translation>Token/s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Whether the replies are plain decoding's, token by token</source>
         <translation>Ob die Antworten Token für Token die des einfachen Dekodierens sind</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>no</source>
         <translation>nein</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/table.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>yes</source>
         <translation>ja</translation>
     </message>
@@ -941,57 +1260,57 @@
 <context>
     <name>BenchTitles</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>Editing code</source>
         <translation>Code ändern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>Free text, temperature 0.8</source>
         <translation>Freier Text, Temperatur 0.8</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>Free text, temperature 1</source>
         <translation>Freier Text, Temperatur 1</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>Long context</source>
         <translation>Langer Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>Plain decoding</source>
         <translation>Einfaches Dekodieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>Question</source>
         <translation>Frage</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>Quoting a text</source>
         <translation>Einen Text wiedergeben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>Second question of a chat</source>
         <translation>Zweite Frage eines Chats</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>as many tokens as pay</source>
         <translation>so viele Token, wie sich lohnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>{} token</source>
         <translation>{} Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_titles.py"/>
+        <location filename="../../app/paceline/gui/bench/titles.py"/>
         <source>{} tokens</source>
         <translation>{} Token</translation>
     </message>
@@ -999,7 +1318,7 @@
 <context>
     <name>BenchView</name>
     <message>
-        <location filename="../../app/paceline/gui/bench_view.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>So far: {}</source>
         <translation>Bisher: {}</translation>
     </message>
@@ -1007,137 +1326,212 @@
 <context>
     <name>BenchWords</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
-        <source>Auto's promise is that no reply takes longer than 1.02 times plain decoding and 4 steps: {:,} of {:,} kept to it.</source>
-        <translation>Auto verspricht, dass keine Antwort länger dauert als 1,02-mal einfaches Dekodieren und 4 Schritte: {:,} von {:,} hielten das ein.</translation>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>1 drafted token</source>
+        <translation>1 entworfenes Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>1 token</source>
+        <translation>1 Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Auto's promise is that no reply takes longer than 1.02 times plain decoding, 4 steps and 3 % of the prompt's time: {:,} of {:,} kept to it.</source>
+        <translation>Auto verspricht, dass keine Antwort länger dauert als 1,02-mal einfaches Dekodieren, 4 Schritte und 3 % der Zeit für den Prompt: {:,} von {:,} haben das gehalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Cancelled.</source>
         <translation>Abgebrochen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Getting ready: short replies warm up the models and show what prompts cost.</source>
         <translation>Vorbereitung: Kurze Antworten wärmen die Modelle auf und zeigen, was Prompts kosten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Graphics</source>
+        <translation>Grafik</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Kernels</source>
+        <translation>Kernel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Measured on {} by Paceline {}.</source>
+        <translation>Gemessen am {} von Paceline {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Measuring what steps of each width cost…</source>
         <translation>Misst, was Schritte jeder Breite kosten …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Memory</source>
+        <translation>Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>No model is loaded.</source>
         <translation>Es ist kein Modell geladen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Paused while a reply is written; it goes on by itself.</source>
         <translation>Pause, solange eine Antwort geschrieben wird; danach geht es von selbst weiter.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Processor</source>
+        <translation>Prozessor</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Settings</source>
+        <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>System</source>
+        <translation>System</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>The engine stopped working: {}</source>
         <translation>Die Engine arbeitet nicht mehr: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>The machine was busy before this began (a load of {:.1f}), so the figures scatter.</source>
         <translation>Der Rechner war schon vorher beschäftigt (eine Last von {:.1f}), darum streuen die Zahlen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>The models were unloaded or replaced, so the benchmark of this pair has ended.</source>
         <translation>Die Modelle wurden entladen oder ersetzt, darum ist der Benchmark dieses Paars zu Ende.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>a few seconds</source>
         <translation>ein paar Sekunden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>a few seconds left</source>
         <translation>noch ein paar Sekunden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>about {} left</source>
         <translation>noch etwa {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>none</source>
+        <translation>keine</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{:,} of {:,} replies measured</source>
         <translation>{:,} von {:,} Antworten gemessen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{:,} replies</source>
         <translation>{:,} Antworten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{:.1f} h</source>
         <translation>{:.1f} h</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{} The figures are of the {:,} replies that were measured before.</source>
         <translation>{} Die Zahlen sind die der {:,} Antworten, die vorher gemessen wurden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>{} cores</source>
+        <translation>{} Kerne</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{} min</source>
         <translation>{} min</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{} of up to {:,} tokens; the first ones show how long that takes.</source>
         <translation>{} mit bis zu {:,} Token; die ersten zeigen, wie lange das dauert.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{} replies in {}</source>
         <translation>{} Antworten in {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{} s</source>
         <translation>{} s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{} thread</source>
         <translation>{} Thread</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{} threads</source>
         <translation>{} Threads</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>{} tokens</source>
+        <translation>{} Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{} with {} as the draft model</source>
         <translation>{} mit {} als Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>{} {} of {}</source>
+        <translation>{} {} von {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{}, no draft model</source>
         <translation>{}, kein Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{}, repeat {}</source>
         <translation>{}, Wiederholung {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>{}, temperature {}</source>
+        <translation>{}, Temperatur {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>{}, {} of a plain step</source>
+        <translation>{}, {} eines einfachen Schritts</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{}, {} or less at {:.0f} tokens/s, prompts not counted.</source>
         <translation>{}, {} oder weniger bei {:.0f} Token/s, Prompts nicht gerechnet.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/bench_words.py"/>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>“{}” by {}</source>
         <translation>„{}“ durch {}</translation>
     </message>
@@ -1145,7 +1539,7 @@
 <context>
     <name>BreakingLabel</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/soft_breaks.py"/>
+        <location filename="../../app/paceline/gui/kit/labels.py"/>
         <source>Copy</source>
         <translation>Kopieren</translation>
     </message>
@@ -1153,7 +1547,7 @@
 <context>
     <name>Candidates</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/candidates.py"/>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
         <source>Parts of this model are missing on the Hub.</source>
         <translation>Auf dem Hub fehlen Teile dieses Modells.</translation>
     </message>
@@ -1161,22 +1555,22 @@
 <context>
     <name>ChainDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chain_dialog.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Lookups are asked in the order in which you tick them, the draft model last.</source>
         <translation>Lookups werden in der Reihenfolge gefragt, in der Sie sie ankreuzen, das Entwurfsmodell zuletzt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chain_dialog.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Put a chain together</source>
         <translation>Kette zusammenstellen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chain_dialog.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Tick at least two.</source>
         <translation>Kreuzen Sie mindestens zwei an.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chain_dialog.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Use this chain</source>
         <translation>Diese Kette verwenden</translation>
     </message>
@@ -1184,17 +1578,17 @@
 <context>
     <name>ChatCommands</name>
     <message>
-        <location filename="../../app/paceline/gui/palette_sources.py"/>
+        <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>Chat</source>
         <translation>Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/palette_sources.py"/>
+        <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/palette_sources.py"/>
+        <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>Private chat</source>
         <translation>Privater Chat</translation>
     </message>
@@ -1202,12 +1596,12 @@
 <context>
     <name>ChatController</name>
     <message>
-        <location filename="../../app/paceline/gui/chat_controller.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Open</source>
         <translation>Öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat_controller.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Open {}?</source>
         <translation>{} öffnen?</translation>
     </message>
@@ -1215,52 +1609,52 @@
 <context>
     <name>ChatFinder</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_finder.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>Ctrl F</source>
         <translation>Strg F</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_finder.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>No chat has the tag “{}”.</source>
         <translation>Kein Chat hat das Schlagwort „{}“.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_finder.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>No chats yet</source>
         <translation>Noch keine Chats</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_finder.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>Nothing has “{}”.</source>
         <translation>Nichts enthält „{}“.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_finder.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>Only chats with the tag “{}” were searched.</source>
         <translation>Nur Chats mit dem Schlagwort „{}“ wurden durchsucht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_finder.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>Search chats</source>
         <translation>Chats durchsuchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_finder.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>Show all chats</source>
         <translation>Alle Chats zeigen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_finder.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>Tags are put on a chat in its menu.</source>
         <translation>Schlagwörter vergeben Sie im Menü eines Chats.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_finder.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>Titles, messages and replies were searched. Try fewer or shorter words.</source>
         <translation>Titel, Nachrichten und Antworten wurden durchsucht. Versuchen Sie weniger oder kürzere Wörter.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_finder.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>Write a message to begin. Every chat is kept here with its speed.</source>
         <translation>Schreiben Sie eine Nachricht. Jeder Chat wird hier mit seiner Geschwindigkeit aufbewahrt.</translation>
     </message>
@@ -1268,32 +1662,32 @@
 <context>
     <name>ChatGroups</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_groups.py"/>
+        <location filename="../../app/paceline/gui/conversations/model.py"/>
         <source>Pinned</source>
         <translation>Angeheftet</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_groups.py"/>
+        <location filename="../../app/paceline/gui/conversations/model.py"/>
         <source>This month</source>
         <translation>Diesen Monat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_groups.py"/>
+        <location filename="../../app/paceline/gui/conversations/model.py"/>
         <source>This week</source>
         <translation>Diese Woche</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_groups.py"/>
+        <location filename="../../app/paceline/gui/conversations/model.py"/>
         <source>Today</source>
         <translation>Heute</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_groups.py"/>
+        <location filename="../../app/paceline/gui/conversations/model.py"/>
         <source>Undated</source>
         <translation>Ohne Datum</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_groups.py"/>
+        <location filename="../../app/paceline/gui/conversations/model.py"/>
         <source>Yesterday</source>
         <translation>Gestern</translation>
     </message>
@@ -1301,67 +1695,67 @@
 <context>
     <name>ChatLines</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>Private chat</source>
         <translation>Privater Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>not stored</source>
         <translation>nicht gespeichert</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>nothing drafted</source>
         <translation>nichts entworfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>now</source>
         <translation>jetzt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>pinned</source>
         <translation>angeheftet</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>speculation off</source>
         <translation>Spekulation aus</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>tags: {}</source>
         <translation>Schlagwörter: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>yesterday</source>
         <translation>gestern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>{day} {month}</source>
         <translation>{day}. {month}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>{day} {month} {year}</source>
         <translation>{day}. {month} {year}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>{} accepted</source>
         <translation>{} angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>{} t/s</source>
         <translation>{} t/s</translation>
     </message>
@@ -1369,7 +1763,7 @@
 <context>
     <name>ChatList</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_list.py"/>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>Chats</source>
         <translation>Chats</translation>
     </message>
@@ -1377,42 +1771,42 @@
 <context>
     <name>ChatMenu</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_menu.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Copy as Markdown</source>
         <translation>Als Markdown kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_menu.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Delete</source>
         <translation>Löschen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_menu.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Export…</source>
         <translation>Exportieren …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_menu.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Open</source>
         <translation>Öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_menu.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Pin</source>
         <translation>Anheften</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_menu.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Rename</source>
         <translation>Umbenennen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_menu.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Tags…</source>
         <translation>Schlagwörter …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_menu.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Unpin</source>
         <translation>Lösen</translation>
     </message>
@@ -1420,32 +1814,32 @@
 <context>
     <name>ChatPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/chat_page.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>Above: tokens per second, {} plain estimate.</source>
         <translation>Oben: Token pro Sekunde, {} geschätzt ohne Spekulation.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/chat_page.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>Below: what became of drafted tokens:</source>
         <translation>Unten: was aus entworfenen Token wurde:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/chat_page.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>Replies of this chat</source>
         <translation>Antworten dieses Chats</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/chat_page.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>draft model</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/chat_page.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>lookups</source>
         <translation>Lookups</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/chat_page.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>not accepted</source>
         <translation>nicht angenommen</translation>
     </message>
@@ -1453,7 +1847,7 @@
 <context>
     <name>ChatView</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/chat_view.py"/>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
         <source>Conversation</source>
         <translation>Unterhaltung</translation>
     </message>
@@ -1461,17 +1855,17 @@
 <context>
     <name>Choices</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/choices.py"/>
+        <location filename="../../app/paceline/gui/state/speculation.py"/>
         <source>Looks up first; where that finds nothing the draft model writes ahead, and the lookup goes on behind it.</source>
         <translation>Schlägt zuerst nach; wo sich nichts findet, schreibt das Entwurfsmodell voraus, und dahinter geht das Nachschlagen weiter.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/choices.py"/>
+        <location filename="../../app/paceline/gui/state/speculation.py"/>
         <source>Looks up in this order; where nothing is found the draft model writes ahead, and a lookup goes on behind it.</source>
         <translation>Schlägt in dieser Reihenfolge nach; wo sich nichts findet, schreibt das Entwurfsmodell voraus, und dahinter geht ein Lookup weiter.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/choices.py"/>
+        <location filename="../../app/paceline/gui/state/speculation.py"/>
         <source>The first of them that finds something writes ahead.</source>
         <translation>Der erste, der etwas findet, schreibt voraus.</translation>
     </message>
@@ -1479,12 +1873,12 @@
 <context>
     <name>CodeButtons</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/code_buttons.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
         <source>Save</source>
         <translation>Speichern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/code_buttons.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
         <source>Save the code to a file</source>
         <translation>Code in eine Datei speichern</translation>
     </message>
@@ -1492,17 +1886,17 @@
 <context>
     <name>CodeSaver</name>
     <message>
-        <location filename="../../app/paceline/gui/code_saver.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>All files (*)</source>
         <translation>Alle Dateien (*)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/code_saver.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Code ({})</source>
         <translation>Code ({})</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/code_saver.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Save the code</source>
         <translation>Code speichern</translation>
     </message>
@@ -1510,208 +1904,155 @@
 <context>
     <name>Composer</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Ask anything. Enter sends, Shift+Enter makes a new line.</source>
         <translation>Eingabe sendet, Umschalt+Eingabe: neue Zeile.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Attach files</source>
         <translation>Dateien anhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Attach text or code files (Ctrl+U)</source>
         <translation>Text- oder Code-Dateien anhängen (Strg+U)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Attach the {} that you pasted as a file</source>
         <translation>Die eingefügten {} als Datei anhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Message</source>
         <translation>Nachricht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Send</source>
         <translation>Senden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Send the message</source>
         <translation>Nachricht senden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Send the message (Enter)</source>
         <translation>Nachricht senden (Eingabe)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Stop the reply</source>
         <translation>Antwort anhalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Stop the reply (Esc)</source>
         <translation>Antwort anhalten (Esc)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Then its end is marked for the model</source>
         <translation>Dann ist ihr Ende für das Modell gekennzeichnet</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>■ Stop</source>
         <translation>■ Anhalten</translation>
     </message>
 </context>
 <context>
-    <name>Constraints</name>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/constraints.py"/>
-        <source>A JSON schema is an object in braces: {…}</source>
-        <translation>Ein JSON-Schema ist ein Objekt in Klammern: {…}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/constraints.py"/>
-        <source>The grammar needs a rule named root: root ::= …</source>
-        <translation>Die Grammatik braucht eine Regel namens root: root ::= …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/constraints.py"/>
-        <source>This JSON is nested too deeply or holds too large numbers.</source>
-        <translation>Dieses JSON ist zu tief verschachtelt oder enthält zu große Zahlen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/constraints.py"/>
-        <source>This is no JSON: {} (line {}, column {}).</source>
-        <translation>Das ist kein JSON: {} (Zeile {}, Spalte {}).</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/constraints.py"/>
-        <source>Token {} is given twice.</source>
-        <translation>Token {} steht zweimal da.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/constraints.py"/>
-        <source>Write a JSON schema, for example: {}</source>
-        <translation>Schreiben Sie ein JSON-Schema, zum Beispiel: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/constraints.py"/>
-        <source>Write a grammar, for example: root ::= "yes" | "no"</source>
-        <translation>Schreiben Sie eine Grammatik, zum Beispiel: root ::= "ja" | "nein"</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/constraints.py"/>
-        <source>“{}” is no number.</source>
-        <translation>„{}“ ist keine Zahl.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/constraints.py"/>
-        <source>“{}” is no token id: give a whole number.</source>
-        <translation>„{}“ ist keine Token-Nummer: Nennen Sie eine ganze Zahl.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/constraints.py"/>
-        <source>“{}” is not of the form ID=X.</source>
-        <translation>„{}“ hat nicht die Form NUMMER=X.</translation>
-    </message>
-</context>
-<context>
     <name>Context</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>Chat template</source>
         <translation>Chat-Vorlage</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>Context {} of {}</source>
         <translation>Kontext {} von {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>Free</source>
         <translation>Frei</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>Left out</source>
         <translation>Ausgelassen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>Messages ({})</source>
         <translation>Nachrichten ({})</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>Prompt</source>
         <translation>Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>System prompt</source>
         <translation>System-Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>The context holds {} tokens.</source>
         <translation>Der Kontext fasst {} Token.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>The next message will be refused, since it does not fit. Shorten it, start a new chat, or load the model with a longer context.</source>
         <translation>Die nächste Nachricht wird abgelehnt, weil sie nicht hineinpasst. Kürzen Sie sie, beginnen Sie einen neuen Chat oder laden Sie das Modell mit längerem Kontext.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>The oldest message will be left out of the next reply.</source>
         <translation>Die älteste Nachricht wird bei der nächsten Antwort ausgelassen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>The oldest messages are left out of this reply: {}.</source>
         <translation>Die ältesten Nachrichten werden bei dieser Antwort ausgelassen: {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>The oldest {} messages will be left out of the next reply.</source>
         <translation>Die ältesten {} Nachrichten werden bei der nächsten Antwort ausgelassen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>The reply ends after at most {} tokens, when the context is full.</source>
         <translation>Die Antwort endet nach höchstens {} Token, wenn der Kontext voll ist.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>The reply may have {} tokens.</source>
         <translation>Die Antwort darf {} Token lang sein.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>The reply so far</source>
         <translation>Die Antwort bisher</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>This conversation cannot be counted; the model's chat template refuses it.</source>
         <translation>Diese Unterhaltung lässt sich nicht zählen; die Chat-Vorlage des Modells lehnt sie ab.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>What you are writing</source>
         <translation>Was Sie gerade schreiben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/context.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>{} of {} tokens are in use.</source>
         <translation>{} von {} Token sind belegt.</translation>
     </message>
@@ -1719,37 +2060,37 @@
 <context>
     <name>ContextField</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/context_field.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/context_field.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Context in tokens</source>
         <translation>Kontext in Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/context_field.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>automatic: {}, as many as find room</source>
         <translation>automatisch: {}, so viel wie Platz ist</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/context_field.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>cut from {}: trained for {} tokens</source>
         <translation>gekürzt von {}: trainiert auf {} Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/context_field.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>no context finds room</source>
         <translation>für keinen Kontext ist Platz</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/context_field.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>trained for {} tokens</source>
         <translation>trainiert auf {} Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/context_field.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>up to about {} find room</source>
         <translation>Platz ist für etwa {}</translation>
     </message>
@@ -1757,264 +2098,33 @@
 <context>
     <name>ContextPopover</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/context_meter.py"/>
+        <location filename="../../app/paceline/gui/chat/context_meter.py"/>
         <source>The reply may have</source>
         <translation>Die Antwort darf haben</translation>
     </message>
 </context>
 <context>
-    <name>ControlWords</name>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>A loss could not be covered by what drafting had won.</source>
-        <translation>Ein Verlust wäre durch das Gewonnene nicht gedeckt gewesen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>A plain step, to see how fast plain decoding is.</source>
-        <translation>Ein einfacher Schritt, um zu sehen, wie schnell einfaches Dekodieren ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Auto begins with plain steps, until it knows what a draft would cost.</source>
-        <translation>Auto beginnt mit einfachen Schritten, bis es weiß, was ein Entwurf kosten würde.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Auto: {}</source>
-        <translation>Auto: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Drafting did not pay of late, so it paused.</source>
-        <translation>Entwürfe haben sich zuletzt nicht gelohnt, darum machten sie Pause.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Drafting was tried, to see whether it pays.</source>
-        <translation>Ein Entwurf wurde versucht, um zu sehen, ob er sich lohnt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Nobody had a proposal.</source>
-        <translation>Niemand hatte einen Vorschlag.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>One of the first steps behind a load: nothing was known yet.</source>
-        <translation>Einer der ersten Schritte nach dem Laden: Noch war nichts bekannt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Plain decoding for now: another wrong draft would cost more than was won.</source>
-        <translation>Vorerst einfaches Dekodieren: Noch ein falscher Entwurf würde mehr kosten, als gewonnen wurde.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Plain decoding for now: drafting did not pay of late and pauses.</source>
-        <translation>Vorerst einfaches Dekodieren: Entwürfe haben sich zuletzt nicht gelohnt und machen Pause.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Plain decoding for now: {} did not pay of late and pause.</source>
-        <translation>Vorerst einfaches Dekodieren: {} haben sich zuletzt nicht gelohnt und machen Pause.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Plain decoding for now: {} did not pay of late and pauses.</source>
-        <translation>Vorerst einfaches Dekodieren: {} hat sich zuletzt nicht gelohnt und macht Pause.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Plain decoding for now: {} gave {:.2f}× plain and pauses.</source>
-        <translation>Vorerst einfaches Dekodieren: {} brachte {:.2f}× einfach und macht Pause.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Plain decoding here: nobody has a draft to offer.</source>
-        <translation>Hier einfaches Dekodieren: Niemand hat einen Entwurf zu bieten.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Plain decoding is faster here: verifying drafts would cost more than they give.</source>
-        <translation>Einfaches Dekodieren ist hier schneller: Entwürfe zu prüfen würde mehr kosten, als sie bringen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Plain decoding is faster here: verifying one more token makes a step {:.1f} times as long, and {} of what {} drafts first is accepted.</source>
-        <translation>Einfaches Dekodieren ist hier schneller: Ein Token mehr zu prüfen macht einen Schritt {:.1f}-mal so lang, und angenommen werden {} dessen, was {} zuerst entwirft.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>Plain steps for now, to see how fast plain decoding is.</source>
-        <translation>Vorerst einfache Schritte, um zu sehen, wie schnell einfaches Dekodieren ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>The draft was expected to give more than its time.</source>
-        <translation>Der Entwurf sollte mehr bringen, als er an Zeit kostet.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>The grammar allowed nothing else.</source>
-        <translation>Die Grammatik ließ nichts anderes zu.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>The grammar allows one continuation only: its tokens cost next to nothing.</source>
-        <translation>Die Grammatik lässt nur eine Fortsetzung zu: Deren Token kosten fast nichts.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>There were proposals, but verifying them costs more than they give.</source>
-        <translation>Es gab Vorschläge, aber sie zu prüfen kostet mehr, als sie bringen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>drafting paid</source>
-        <translation>Entwurf lohnte sich</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>drafting paused</source>
-        <translation>Entwürfe pausierten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>drafting tried</source>
-        <translation>Entwurf versucht</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>drafts too dear</source>
-        <translation>Entwürfe zu teuer</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>first steps</source>
-        <translation>erste Schritte</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>forced by the grammar</source>
-        <translation>von der Grammatik erzwungen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>no more to lose</source>
-        <translation>nichts mehr zu verlieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>nothing to draft</source>
-        <translation>nichts zu entwerfen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>plain speed measured</source>
-        <translation>einfaches Tempo gemessen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{:.1f} tokens expected</source>
-        <translation>{:.1f} Token erwartet</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} accepted</source>
-        <translation>{} angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} and {}</source>
-        <translation>{} und {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} are being tried, to see whether drafting pays here.</source>
-        <translation>{} werden versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} gave less than it cost:</source>
-        <translation>{} brachte weniger, als es kostete:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} gave less than they cost:</source>
-        <translation>{} brachten weniger, als sie kosteten:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} give about as much as they cost here:</source>
-        <translation>{} bringen hier etwa so viel, wie sie kosten:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} gives about as much as it costs here:</source>
-        <translation>{} bringt hier etwa so viel, wie es kostet:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} is being tried, to see whether drafting pays here.</source>
-        <translation>{} wird versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} pay here:</source>
-        <translation>{} lohnen sich hier:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} pays here:</source>
-        <translation>{} lohnt sich hier:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{} tokens per draft</source>
-        <translation>{} Token je Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/control_words.py"/>
-        <source>{}; about {} of the steps stay plain.</source>
-        <translation>{}; etwa {} der Schritte bleiben einfach.</translation>
-    </message>
-</context>
-<context>
     <name>ConversationRow</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/conversation_row.py"/>
+        <location filename="../../app/paceline/gui/conversations/rows.py"/>
         <source>Title of the chat</source>
         <translation>Titel des Chats</translation>
     </message>
 </context>
 <context>
-    <name>ConversationsController</name>
-    <message>
-        <location filename="../../app/paceline/gui/conversations_controller.py"/>
-        <source>A deleted chat is not forgotten yet. {}</source>
-        <translation>Ein gelöschter Chat ist noch nicht vergessen. {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/conversations_controller.py"/>
-        <source>It is tried again at the next start.</source>
-        <translation>Beim nächsten Start wird es wieder versucht.</translation>
-    </message>
-</context>
-<context>
     <name>CopyButton</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/copy_button.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
         <source>Copied</source>
         <translation>Kopiert</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/copy_button.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
         <source>Copy</source>
         <translation>Kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/copy_button.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
         <source>Copy the code</source>
         <translation>Code kopieren</translation>
     </message>
@@ -2022,58 +2132,20 @@
 <context>
     <name>CostBars</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/cost_bars.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>Cost of a step by its tokens</source>
         <translation>Kosten eines Schritts nach seinen Token</translation>
     </message>
 </context>
 <context>
-    <name>DecisionRows</name>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
-        <source>Auto: {}</source>
-        <translation>Auto: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
-        <source>In short</source>
-        <translation>Kurz gesagt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
-        <source>drafted first in {} of the steps</source>
-        <translation>entwarf als Erstes in {} der Schritte</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
-        <source>under {}</source>
-        <translation>unter {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
-        <source>{:,} of {:,} tokens accepted</source>
-        <translation>{:,} von {:,} Token angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
-        <source>{:,} steps, {}</source>
-        <translation>{:,} Schritte, {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/decision_rows.py"/>
-        <source>{} of steps drafted</source>
-        <translation>{} der Schritte mit Entwurf</translation>
-    </message>
-</context>
-<context>
     <name>Dialogs</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/dialog_parts.py"/>
+        <location filename="../../app/paceline/gui/kit/dialogs.py"/>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/dialog_parts.py"/>
+        <location filename="../../app/paceline/gui/kit/dialogs.py"/>
         <source>Close</source>
         <translation>Schließen</translation>
     </message>
@@ -2081,37 +2153,37 @@
 <context>
     <name>DownloadRow</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_panel.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_panel.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Pause</source>
         <translation>Pause</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_panel.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Progress of {}</source>
         <translation>Fortschritt von {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_panel.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Remove</source>
         <translation>Entfernen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_panel.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Resume</source>
         <translation>Fortsetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_panel.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Retry</source>
         <translation>Wiederholen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_panel.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Use it</source>
         <translation>Verwenden</translation>
     </message>
@@ -2119,7 +2191,7 @@
 <context>
     <name>DownloadStrip</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/download_strip.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Progress of the downloads</source>
         <translation>Fortschritt der Downloads</translation>
     </message>
@@ -2127,57 +2199,57 @@
 <context>
     <name>Downloads</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>Cancelled; what had arrived is deleted</source>
         <translation>Abgebrochen; was angekommen war, ist gelöscht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>Checking {}…</source>
         <translation>{} wird geprüft …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>Connecting…</source>
         <translation>Verbindung wird aufgebaut …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>Downloaded, {}</source>
         <translation>Heruntergeladen, {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>It failed.</source>
         <translation>Fehlgeschlagen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>Paused, {}</source>
         <translation>Angehalten, {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>Waits for another download to end</source>
         <translation>Wartet auf das Ende eines anderen Downloads</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>{} downloads</source>
         <translation>{} Downloads</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>{} left</source>
         <translation>noch {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>{} of {}</source>
         <translation>{} von {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/downloads.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/model.py"/>
         <source>{}/s</source>
         <translation>{}/s</translation>
     </message>
@@ -2185,7 +2257,7 @@
 <context>
     <name>DownloadsButton</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_button.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Downloads</source>
         <translation>Downloads</translation>
     </message>
@@ -2193,37 +2265,37 @@
 <context>
     <name>DownloadsController</name>
     <message>
-        <location filename="../../app/paceline/gui/downloads_controller.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/controller.py"/>
         <source>Give it up</source>
         <translation>Aufgeben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/downloads_controller.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/controller.py"/>
         <source>Give up this download?</source>
         <translation>Diesen Download aufgeben?</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/downloads_controller.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/controller.py"/>
         <source>The {} of “{}” that have arrived are deleted.</source>
         <translation>Die {} von „{}“, die angekommen sind, werden gelöscht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/downloads_controller.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/controller.py"/>
         <source>Use it</source>
         <translation>Verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/downloads_controller.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/controller.py"/>
         <source>“{}” had to pause: {}</source>
         <translation>„{}“ musste anhalten: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/downloads_controller.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/controller.py"/>
         <source>“{}” is downloaded.</source>
         <translation>„{}“ ist heruntergeladen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/downloads_controller.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/controller.py"/>
         <source>“{}” was not downloaded: {}</source>
         <translation>„{}“ wurde nicht heruntergeladen: {}</translation>
     </message>
@@ -2231,7 +2303,7 @@
 <context>
     <name>DownloadsDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_dialog.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Downloads</source>
         <translation>Downloads</translation>
     </message>
@@ -2239,12 +2311,12 @@
 <context>
     <name>DownloadsPanel</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_panel.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Downloads</source>
         <translation>Downloads</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/downloads_panel.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
         <source>Nothing is being downloaded. Models that you fetch from Hugging Face show here.</source>
         <translation>Nichts wird heruntergeladen. Modelle, die Sie von Hugging Face holen, erscheinen hier.</translation>
     </message>
@@ -2252,7 +2324,7 @@
 <context>
     <name>DraftAttachments</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_attachments.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Attached files</source>
         <translation>Angehängte Dateien</translation>
     </message>
@@ -2260,27 +2332,27 @@
 <context>
     <name>DraftChip</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_attachments.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Attached file {}, {}, about {} tokens</source>
         <translation>Angehängte Datei {}, {}, etwa {} Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_attachments.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Do not attach this file</source>
         <translation>Diese Datei nicht anhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_attachments.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Do not attach {}</source>
         <translation>{} nicht anhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_attachments.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Look into {}; Delete takes it away</source>
         <translation>In {} hineinsehen; Entf nimmt sie weg</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_attachments.py"/>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>≈ {} tokens</source>
         <translation>≈ {} Token</translation>
     </message>
@@ -2288,37 +2360,37 @@
 <context>
     <name>DraftPresetButton</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_preset_menu.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Delete</source>
         <translation>Löschen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_preset_menu.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>None for this pair yet</source>
         <translation>Noch keine für dieses Paar</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_preset_menu.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Presets of draft settings for this pair</source>
         <translation>Vorgaben der Entwurfseinstellungen für dieses Paar</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_preset_menu.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Presets ▾</source>
         <translation>Vorgaben ▾</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_preset_menu.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Rename</source>
         <translation>Umbenennen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_preset_menu.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Save as…</source>
         <translation>Speichern unter …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_preset_menu.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Strategies with their settings, kept for this pair of models. What was used last with a pair comes back by itself when the pair is loaded.</source>
         <translation>Strategien mit ihren Einstellungen, für dieses Modellpaar aufbewahrt. Was mit einem Paar zuletzt verwendet wurde, kommt beim Laden von selbst wieder.</translation>
     </message>
@@ -2326,12 +2398,12 @@
 <context>
     <name>DraftPresets</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/draft_presets.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Give the preset a name.</source>
         <translation>Geben Sie der Vorgabe einen Namen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/draft_presets.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>There is a preset of this name.</source>
         <translation>Eine Vorgabe dieses Namens gibt es schon.</translation>
     </message>
@@ -2339,37 +2411,37 @@
 <context>
     <name>DraftPresetsController</name>
     <message>
-        <location filename="../../app/paceline/gui/draft_presets_controller.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>It cannot be used here.</source>
         <translation>Sie lässt sich hier nicht verwenden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/draft_presets_controller.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Rename</source>
         <translation>Umbenennen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/draft_presets_controller.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Rename the preset</source>
         <translation>Vorgabe umbenennen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/draft_presets_controller.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Save</source>
         <translation>Speichern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/draft_presets_controller.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Save draft settings for this pair</source>
         <translation>Entwurfseinstellungen für dieses Paar speichern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/draft_presets_controller.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>The preset holds “{}”.</source>
         <translation>Die Vorgabe enthält „{}“.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/draft_presets_controller.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>The strategy that was used last with this pair is “{}”.</source>
         <translation>Die mit diesem Paar zuletzt verwendete Strategie ist „{}“.</translation>
     </message>
@@ -2377,27 +2449,27 @@
 <context>
     <name>DraftSettings</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_settings.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Draft settings</source>
         <translation>Entwurfseinstellungen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_settings.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Put these settings back to their defaults</source>
         <translation>Diese Einstellungen auf ihre Vorgaben zurücksetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_settings.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Reset</source>
         <translation>Zurücksetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_settings.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>apply at the next step</source>
         <translation>gelten ab dem nächsten Schritt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/draft_settings.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>none here</source>
         <translation>hier keine</translation>
     </message>
@@ -2405,22 +2477,22 @@
 <context>
     <name>DrafterBlock</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>by confidence</source>
         <translation>nach Sicherheit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>by place in the draft</source>
         <translation>nach Platz im Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>{}: accepted by confidence</source>
         <translation>{}: angenommen nach Sicherheit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>{}: accepted by place in the draft</source>
         <translation>{}: angenommen nach Platz im Entwurf</translation>
     </message>
@@ -2428,323 +2500,290 @@
 <context>
     <name>DrafterCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
         <source>Details</source>
         <translation>Einzelheiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
         <source>Details of the drafters</source>
         <translation>Einzelheiten der Entwerfer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
         <source>Drafters</source>
         <translation>Entwerfer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
         <source>Less</source>
         <translation>Weniger</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
         <source>accepted of drafted</source>
         <translation>angenommen von entworfen</translation>
     </message>
 </context>
 <context>
-    <name>DrafterRows</name>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/drafter_rows.py"/>
-        <source>calls: begin {}, draft {}, accept {}</source>
-        <translation>Aufrufe: Beginn {}, Entwurf {}, Annahme {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/drafter_rows.py"/>
-        <source>drafts {}, accepted {}</source>
-        <translation>Entwürfe {}, angenommen {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/drafter_rows.py"/>
-        <source>no drafts</source>
-        <translation>keine Entwürfe</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/drafter_rows.py"/>
-        <source>time: begin {}, draft {}, accept {}</source>
-        <translation>Zeit: Beginn {}, Entwurf {}, Annahme {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/drafter_rows.py"/>
-        <source>tokens {}, accepted {}</source>
-        <translation>Token {}, angenommen {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/drafter_rows.py"/>
-        <source>{} of {}</source>
-        <translation>{} von {}</translation>
-    </message>
-</context>
-<context>
     <name>Drafters</name>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>A draft ends where it becomes less likely than this, judged by the match's length and by how often each token followed. Lower makes longer drafts.</source>
         <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen an der Länge der Übereinstimmung und daran, wie oft jedes Token folgte. Kleiner macht längere Entwürfe.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>A smaller model of the same family writes ahead; the target checks it in one go.</source>
         <translation>Ein kleineres Modell derselben Familie schreibt voraus; das Zielmodell prüft es auf einmal.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Auto</source>
         <translation>Auto</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Copies what followed the same long run of tokens; good for rewriting and quoting.</source>
         <translation>Kopiert, was derselben langen Tokenfolge folgte; gut zum Umschreiben und Zitieren.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Copies what followed the same words earlier in this chat; needs no second model.</source>
         <translation>Kopiert, was in diesem Chat denselben Wörtern folgte; braucht kein zweites Modell.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Copies what mostly followed the longest match in this chat or earlier ones; needs no second model.</source>
         <translation>Kopiert, was der längsten Übereinstimmung in diesem oder früheren Chats meist folgte; braucht kein zweites Modell.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
-        <source>Counts what follows short runs of tokens in this chat, in earlier ones and in a corpus of your choice.</source>
-        <translation>Zählt, was kurzen Tokenfolgen folgt: in diesem Chat, in früheren und in einem Korpus Ihrer Wahl.</translation>
+        <location filename="../../app/engine/draft"/>
+        <source>Counts what follows short runs of tokens in this chat and in a corpus of your choice.</source>
+        <translation>Zählt, was kurzen Tokenfolgen folgt: in diesem Chat und in einem Korpus Ihrer Wahl.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Draft model</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Drafting stops where the draft model's favourite token is less likely than this.</source>
         <translation>Der Entwurf endet, wo das liebste Token des Entwurfsmodells unwahrscheinlicher ist als dies.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Drafts shorter than this are dropped. Less pays with dense models, whose wide steps cost little more than narrow ones.</source>
         <translation>Kürzere Entwürfe werden fallen gelassen. Kleiner lohnt sich bei dichten Modellen, deren breite Schritte kaum mehr kosten als schmale.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Drafts shorter than this are thrown away and the step is a plain one.</source>
         <translation>Kürzere Entwürfe werden weggeworfen, und der Schritt ist ein einfacher.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Drafts what has followed the same run of tokens often enough; good for code.</source>
         <translation>Entwirft, was derselben Tokenfolge oft genug gefolgt ist; gut für Code.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Drafts what the grammar forces; works by itself wherever there is one.</source>
         <translation>Entwirft, was die Grammatik erzwingt; wirkt von selbst, wo es eine gibt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Drafts with whatever pays in each step, by what was measured, and decodes plainly where nothing does.</source>
         <translation>Entwirft in jedem Schritt mit dem, was sich nach den Messungen lohnt, und dekodiert einfach, wo sich nichts lohnt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Grammar</source>
         <translation>Grammatik</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>How many times the key must have occurred before it drafts; one of its continuations must then be twice as frequent as all others together.</source>
         <translation>Wie oft der Schlüssel vorgekommen sein muss, bevor er entwirft; eine seiner Fortsetzungen muss dann doppelt so häufig sein wie alle anderen zusammen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>How many times the same tokens must have followed the key before they are drafted.</source>
         <translation>Wie oft dieselben Token dem Schlüssel gefolgt sein müssen, bevor sie entworfen werden.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Key length</source>
         <translation>Schlüssellänge</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Least probability</source>
         <translation>Kleinste Wahrscheinlichkeit</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Longest draft</source>
         <translation>Längster Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Longest match</source>
         <translation>Längste Übereinstimmung</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Match length</source>
         <translation>Übereinstimmung</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Min. confidence</source>
         <translation>Min. Sicherheit</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Min. hits</source>
         <translation>Min. Treffer</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>N-gram counts</source>
         <translation>N-Gramm-Zählung</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>N-gram map</source>
         <translation>N-Gramm-Tabelle</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>N-gram map, 4 values</source>
         <translation>N-Gramm-Tabelle, 4 Werte</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>N-gram pool</source>
         <translation>N-Gramm-Vorrat</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>N-gram, simple</source>
         <translation>N-Gramm, einfach</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Off</source>
         <translation>Aus</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Plain decoding, one token per step: the yardstick for everything else.</source>
         <translation>Einfaches Dekodieren, ein Token je Schritt: der Maßstab für alles andere.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Prompt lookup</source>
         <translation>Prompt-Lookup</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
-        <source>Recognises long passages from this and earlier chats by their hash, in constant memory.</source>
-        <translation>Erkennt lange Stellen aus diesem und früheren Chats an ihrem Hash, mit gleichbleibendem Speicher.</translation>
+        <location filename="../../app/engine/draft"/>
+        <source>Recognises long passages from this chat by their hash, in constant memory.</source>
+        <translation>Erkennt lange Stellen aus diesem Chat an ihrem Hash, mit gleichbleibendem Speicher.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Shortest draft</source>
         <translation>Kürzester Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Shortest match</source>
         <translation>Kürzeste Übereinstimmung</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Suffix match</source>
         <translation>Suffix-Suche</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tells apart what may follow the same run of tokens and drafts what mostly does.</source>
         <translation>Unterscheidet, was derselben Tokenfolge folgen kann, und entwirft, was es meist tut.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens ahead</source>
         <translation>Token voraus</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens copied per step at most. More pays where long stretches are repeated word for word; what the batch cannot take is cut.</source>
         <translation>Höchstens so viele Token werden je Schritt kopiert. Mehr lohnt sich, wo lange Stellen Wort für Wort wiederkehren; was der Batch nicht fasst, wird gekürzt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens copied per step. More pays where the text repeats itself for long stretches.</source>
         <translation>So viele Token werden je Schritt kopiert. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens drafted per step at most. Longer drafts pay when most are accepted; what the batch cannot take is cut.</source>
         <translation>Höchstens so viele Token werden je Schritt entworfen. Längere Entwürfe lohnen sich, wenn die meisten angenommen werden; was der Batch nicht fasst, wird gekürzt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens drafted per step at most. More pays where the text repeats itself for long stretches.</source>
         <translation>Höchstens so viele Token werden je Schritt entworfen. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens drafted per step at most; fewer where the counts leave it open what follows.</source>
         <translation>Höchstens so viele Token werden je Schritt entworfen; weniger, wo die Zählung offen lässt, was folgt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens drafted per step at most; how many pay is decided anew in every step.</source>
         <translation>Höchstens so viele Token werden je Schritt entworfen; wie viele sich lohnen, wird in jedem Schritt neu entschieden.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens drafted per step at most; the batch and the context may allow fewer.</source>
         <translation>Höchstens so viele Token werden je Schritt entworfen; Batch und Kontext können weniger zulassen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens hashed</source>
         <translation>Token im Hash</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens that must agree with an earlier place, tried from this length downwards. Longer matches are rarer and surer.</source>
         <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen, von dieser Länge abwärts versucht. Längere Übereinstimmungen sind seltener und sicherer.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens that must agree with an earlier place. Below 16 stray hits become frequent.</source>
         <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Unter 16 werden Zufallstreffer häufig.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens that must agree with an earlier place. More makes drafts rarer and surer.</source>
         <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Mehr macht Entwürfe seltener und sicherer.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens that must agree with an earlier place. Shorter matches are found more often and are less sure.</source>
         <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Kürzere Übereinstimmungen finden sich öfter und sind unsicherer.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens that must agree with earlier places. Shorter keys are found more often and are less sure.</source>
         <translation>So viele Token müssen mit früheren Stellen übereinstimmen. Kürzere Schlüssel finden sich öfter und sind unsicherer.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/drafters"/>
+        <location filename="../../app/engine/draft"/>
         <source>Tokens that must have followed the key in full; they are the draft. Fewer are found more often; what the batch cannot take is cut.</source>
         <translation>So viele Token müssen dem Schlüssel vollständig gefolgt sein; sie sind der Entwurf. Weniger finden sich öfter; was der Batch nicht fasst, wird gekürzt.</translation>
     </message>
@@ -2752,90 +2791,100 @@
 <context>
     <name>DraftersCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/drafters_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Accepted, by the place in the draft</source>
         <translation>Angenommen, nach dem Platz im Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/drafters_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Calls</source>
         <translation>Aufrufe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/drafters_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Drafter</source>
         <translation>Entwerfer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/drafters_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Drafters</source>
         <translation>Entwerfer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/drafters_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Drafts accepted</source>
         <translation>Entwürfe angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/drafters_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Per draft</source>
         <translation>Je Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/drafters_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Rate</source>
         <translation>Anteil</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/drafters_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Time</source>
         <translation>Zeit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/drafters_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Tokens accepted</source>
         <translation>Token angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <source>place {}: {} of {} ({})</source>
+        <translation>Platz {}: {} von {} ({})</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <source>{}, accepted by the place in the draft: {}</source>
+        <translation>{}, angenommen nach dem Platz im Entwurf: {}</translation>
     </message>
 </context>
 <context>
     <name>DropZones</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drop_zones.py"/>
+        <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
         <source>Attach to the message</source>
         <translation>An die Nachricht anhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drop_zones.py"/>
-        <source>Import the chats in it</source>
-        <translation>Die Chats darin importieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/drop_zones.py"/>
+        <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
         <source>Open as target</source>
         <translation>Als Zielmodell öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drop_zones.py"/>
+        <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
+        <source>Open it</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
         <source>Use as draft model</source>
         <translation>Als Entwurfsmodell verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drop_zones.py"/>
+        <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
         <source>decides the text</source>
         <translation>entscheidet den Text</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drop_zones.py"/>
+        <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
+        <source>exported chats, or the passport of a benchmark</source>
+        <translation>exportierte Chats oder der Pass eines Benchmarks</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
         <source>text and code files</source>
         <translation>Text- und Code-Dateien</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drop_zones.py"/>
-        <source>what Paceline or another program exported</source>
-        <translation>was Paceline oder ein anderes Programm exportiert hat</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/drop_zones.py"/>
+        <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
         <source>writes ahead</source>
         <translation>schreibt voraus</translation>
     </message>
@@ -2856,12 +2905,12 @@
 <context>
     <name>ErrorBar</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/error_bar.py"/>
+        <location filename="../../app/paceline/gui/kit/notices.py"/>
         <source>Dismiss</source>
         <translation>Verwerfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/error_bar.py"/>
+        <location filename="../../app/paceline/gui/kit/notices.py"/>
         <source>Dismiss the message</source>
         <translation>Meldung verwerfen</translation>
     </message>
@@ -2869,7 +2918,7 @@
 <context>
     <name>ExamplePlayer</name>
     <message>
-        <location filename="../../app/paceline/gui/example_player.py"/>
+        <location filename="../../app/paceline/gui/welcome/example_player.py"/>
         <source>A recording: {} with Auto, made on {} ({}), at the speed that it had there.</source>
         <translation>Eine Aufnahme: {} mit Auto, entstanden auf {} ({}), in der Geschwindigkeit, die es dort hatte.</translation>
     </message>
@@ -2877,47 +2926,47 @@
 <context>
     <name>ExchangeController</name>
     <message>
-        <location filename="../../app/paceline/gui/exchange_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Everything, to import it again (*.json)</source>
         <translation>Alles, zum Wiedereinlesen (*.json)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/exchange_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Export the chat</source>
         <translation>Chat exportieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/exchange_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Exported as {}.</source>
         <translation>Exportiert als {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/exchange_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Markdown (*.md)</source>
         <translation>Markdown (*.md)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/exchange_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Markdown without figures (*.md)</source>
         <translation>Markdown ohne Zahlen (*.md)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/exchange_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Show folder</source>
         <translation>Ordner zeigen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/exchange_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>The chat is in the clipboard, as Markdown.</source>
         <translation>Der Chat ist in der Zwischenablage, als Markdown.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/exchange_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>The private chat itself is still not stored.</source>
         <translation>Der private Chat selbst wird weiterhin nicht gespeichert.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/exchange_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Web page with token colours (*.html)</source>
         <translation>Webseite mit Token-Farben (*.html)</translation>
     </message>
@@ -2925,223 +2974,290 @@
 <context>
     <name>Export</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Exported by Paceline {version} on {date}</source>
         <translation>Exportiert von Paceline {version} am {date}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Reasoning</source>
         <translation>Gedankengang</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Reply</source>
         <translation>Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>System prompt</source>
         <translation>System-Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>This reply failed: {why}</source>
         <translation>Diese Antwort schlug fehl: {why}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Who wrote ahead:</source>
         <translation>Wer vorausschrieb:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>You</source>
         <translation>Sie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>accepted from {who} · {place} of {total} drafted · step {step}</source>
         <translation>angenommen von {who} · {place} von {total} entworfenen · Schritt {step}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>confidence {:.2f}</source>
         <translation>Sicherheit {:.2f}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>first token {:.1f} s</source>
         <translation>erstes Token {:.1f} s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>plain ≈ {}</source>
         <translation>einfach ≈ {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>the target itself</source>
         <translation>das Zielmodell selbst</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>the target's own · step {step}</source>
         <translation>vom Zielmodell selbst · Schritt {step}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>{name} ({size})</source>
         <translation>{name} ({size})</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>{share:.0f} % of {n} drafted accepted</source>
         <translation>{share:.0f} % von {n} entworfenen angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>{strategy} for {model}</source>
         <translation>{strategy} für {model}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/export_words.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>{} tokens/s</source>
         <translation>{} Token/s</translation>
     </message>
 </context>
 <context>
-    <name>Extras</name>
-    <message>
-        <location filename="../../app/paceline/gui/extras.py"/>
-        <source>Chats and what was learned</source>
-        <translation>Chats und Gelerntes</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/extras.py"/>
-        <source>Log</source>
-        <translation>Protokoll</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/extras.py"/>
-        <source>Measurements</source>
-        <translation>Messungen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/extras.py"/>
-        <source>Settings</source>
-        <translation>Einstellungen</translation>
-    </message>
-</context>
-<context>
     <name>Figures</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Context</source>
+        <translation>Kontext</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>File</source>
+        <translation>Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Fingerprint</source>
+        <translation>Fingerabdruck</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>GPU layers</source>
+        <translation>GPU-Schichten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Parameters</source>
+        <translation>Parameter</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>Plain decoding: one token per step, nothing was drafted.</source>
         <translation>Einfaches Dekodieren: ein Token je Schritt, nichts wurde entworfen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Threads</source>
+        <translation>Threads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>attention</source>
+        <translation>Attention</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>calls: begin {}, draft {}, accept {}</source>
+        <translation>Aufrufe: Beginn {}, Entwurf {}, Annahme {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>context full</source>
         <translation>Kontext voll</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>drafts {}, accepted {}</source>
+        <translation>Entwürfe {}, angenommen {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>first token {} s</source>
         <translation>erstes Token {} s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>llama.cpp's ({})</source>
+        <translation>von llama.cpp ({})</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>machine busy</source>
         <translation>Rechner beschäftigt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>no drafts</source>
+        <translation>keine Entwürfe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>nothing drafted</source>
         <translation>nichts entworfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>own ({})</source>
+        <translation>eigene ({})</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>plain ≈ {}</source>
         <translation>einfach ≈ {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>prompt: {} tokens ({} reused), {:.2f} s</source>
         <translation>Prompt: {} Token ({} wiederverwendet), {:.2f} s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>stopped</source>
         <translation>angehalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>strategy {}, seed {}</source>
         <translation>Strategie {}, Seed {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>time: begin {}, draft {}, accept {}</source>
+        <translation>Zeit: Beginn {}, Entwurf {}, Annahme {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>token limit reached</source>
         <translation>Token-Grenze erreicht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>tokens {}, accepted {}</source>
+        <translation>Token {}, angenommen {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>{:,} tokens</source>
+        <translation>{:,} Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{:.1f} tokens per step, {} accepted.</source>
         <translation>{:.1f} Token je Schritt, {} angenommen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{:.2f} tokens per step</source>
         <translation>{:.2f} Token je Schritt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} costs more than it gives here:</source>
         <translation>{} kostet hier mehr, als es bringt:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} drafted behind the end of the reply, never judged</source>
         <translation>{} hinter dem Ende der Antwort entworfen, nie geprüft</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>{} for one token, {} for more</source>
+        <translation>{} für ein Token, {} für mehrere</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} gives about as much as it costs here:</source>
         <translation>{} bringt hier etwa so viel, wie es kostet:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} of plain decoding's speed, in 95 of 100 such replies</source>
         <translation>{} so schnell wie einfaches Dekodieren, in 95 von 100 solchen Antworten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>{} of {}</source>
+        <translation>{} von {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} of {} drafted accepted</source>
         <translation>{} von {} entworfenen angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} pays here:</source>
         <translation>{} lohnt sich hier:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} t/s</source>
         <translation>{} t/s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} tokens in {:.2f} s, {} steps</source>
         <translation>{} Token in {:.2f} s, {} Schritte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} was asked but never sure enough: nothing was drafted.</source>
         <translation>{} wurde gefragt, war aber nie sicher genug: Nichts wurde entworfen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/figures.py"/>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{}: {} of {} tokens accepted, {:.2f} s spent on drafting</source>
         <translation>{}: {} von {} Token angenommen, {:.2f} s mit Entwerfen verbracht</translation>
     </message>
@@ -3149,7 +3265,7 @@
 <context>
     <name>FiguresCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/figures_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Figures</source>
         <translation>Zahlen</translation>
     </message>
@@ -3157,12 +3273,12 @@
 <context>
     <name>FileField</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/file_field.py"/>
+        <location filename="../../app/paceline/gui/kit/file_dialogs.py"/>
         <source>Choose…</source>
         <translation>Wählen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/file_field.py"/>
+        <location filename="../../app/paceline/gui/kit/file_dialogs.py"/>
         <source>Remove</source>
         <translation>Entfernen</translation>
     </message>
@@ -3170,57 +3286,57 @@
 <context>
     <name>FirstRunPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>A small model that talks, and is often wrong. Drafting shows in these replies:</source>
         <translation>Ein kleines Modell, das antwortet und sich oft irrt. Bei diesen Fragen sieht man das Entwerfen:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Chat now with the built-in pair</source>
         <translation>Jetzt mit dem eingebauten Paar chatten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Chat now with {}</source>
         <translation>Jetzt mit {} chatten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Chat with language models on your own machine, made faster by speculative decoding that you can watch at work.</source>
         <translation>Mit Sprachmodellen auf dem eigenen Rechner chatten, beschleunigt durch spekulatives Dekodieren, dem Sie bei der Arbeit zusehen können.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Get a recommended pair</source>
         <translation>Ein empfohlenes Paar holen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Skip this page</source>
         <translation>Diese Seite überspringen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Try the built-in pair</source>
         <translation>Das eingebaute Paar ausprobieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Two tiny models that have read Python's documentation: no source of answers, and too small to be made faster, but one sees how it works.</source>
         <translation>Zwei winzige Modelle, die Pythons Dokumentation gelesen haben: keine Quelle für Antworten und zu klein, um schneller zu werden, aber man sieht, wie es geht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Two tiny models, one drafting for the other: how a pair works together.</source>
         <translation>Zwei winzige Modelle, von denen eines für das andere entwirft: so arbeitet ein Paar zusammen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Use a model of yours</source>
         <translation>Ein eigenes Modell verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Welcome</source>
         <translation>Willkommen</translation>
     </message>
@@ -3228,17 +3344,17 @@
 <context>
     <name>FolderList</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/folder_list.py"/>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>Add a folder…</source>
         <translation>Ordner hinzufügen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/folder_list.py"/>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>Look for models in a folder</source>
         <translation>In einem Ordner nach Modellen suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/folder_list.py"/>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>None of your own yet.</source>
         <translation>Noch kein eigener.</translation>
     </message>
@@ -3246,12 +3362,12 @@
 <context>
     <name>FolderRow</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/folder_list.py"/>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>Do not look here any more; nothing is deleted</source>
         <translation>Hier nicht mehr suchen; gelöscht wird nichts</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/folder_list.py"/>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>Do not look in {}</source>
         <translation>Nicht in {} suchen</translation>
     </message>
@@ -3259,42 +3375,42 @@
 <context>
     <name>FoundList</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/found_list.py"/>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
         <source>1 chat</source>
         <translation>1 Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/found_list.py"/>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
         <source>1 hit</source>
         <translation>1 Treffer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/found_list.py"/>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
         <source>Search results</source>
         <translation>Suchergebnisse</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/found_list.py"/>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
         <source>The best {} hits</source>
         <translation>Die besten {} Treffer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/found_list.py"/>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
         <source>in 1 chat</source>
         <translation>in 1 Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/found_list.py"/>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
         <source>in {} chats</source>
         <translation>in {} Chats</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/found_list.py"/>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
         <source>{} chats</source>
         <translation>{} Chats</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/found_list.py"/>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
         <source>{} hits</source>
         <translation>{} Treffer</translation>
     </message>
@@ -3302,77 +3418,77 @@
 <context>
     <name>GeneralPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>A message is sent by</source>
         <translation>Eine Nachricht sendet</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Ctrl+Enter</source>
         <translation>Strg+Eingabe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Enter</source>
         <translation>Eingabe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>General</source>
         <translation>Allgemein</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Language</source>
         <translation>Sprache</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Like the desktop</source>
         <translation>Wie der Desktop</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Off: every start shows a new, empty chat.</source>
         <translation>Aus: Jeder Start zeigt einen neuen, leeren Chat.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Shift+Enter always makes a new line, and Ctrl+Enter always sends.</source>
         <translation>Umschalt+Eingabe macht immer eine neue Zeile, und Strg+Eingabe sendet immer.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Shorten chats that outgrow the context</source>
         <translation>Chats kürzen, die über den Kontext hinauswachsen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Start with the last chat</source>
         <translation>Mit dem letzten Chat beginnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Takes effect at the next start.</source>
         <translation>Gilt ab dem nächsten Start.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>The oldest messages are left out of what the model sees; the chat itself stays whole. Off: such a message is refused, and nothing is left out.</source>
         <translation>Die ältesten Nachrichten bleiben dem Modell verborgen; der Chat selbst bleibt ganz. Aus: Eine solche Nachricht wird abgelehnt, und nichts wird ausgelassen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Window</source>
         <translation>Fenster</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Writing</source>
         <translation>Schreiben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/general.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>send key enter</source>
         <translation>senden taste eingabe</translation>
     </message>
@@ -3380,27 +3496,27 @@
 <context>
     <name>HeadlineCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
         <source>Estimated tokens per second without speculation</source>
         <translation>Geschätzte Token pro Sekunde ohne Spekulation</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
         <source>Speed</source>
         <translation>Geschwindigkeit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
         <source>The speed of the next reply appears here, live.</source>
         <translation>Hier erscheint live, wie schnell die nächste Antwort ist.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
         <source>Times the estimated speed without speculation</source>
         <translation>Vielfaches der geschätzten Geschwindigkeit ohne Spekulation</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
         <source>tokens/s</source>
         <translation>Token/s</translation>
     </message>
@@ -3408,7 +3524,7 @@
 <context>
     <name>HitList</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/hits.py"/>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
         <source>Chat: {}, found {} times</source>
         <translation>Chat: {}, {}-mal gefunden</translation>
     </message>
@@ -3416,112 +3532,112 @@
 <context>
     <name>HubPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Any license</source>
         <translation>Jede Lizenz</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Drafts for this target</source>
         <translation>Entwürfe für dieses Zielmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Fits my machine</source>
         <translation>Passt auf meinen Rechner</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Go online</source>
         <translation>Online gehen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Hugging Face cannot be reached</source>
         <translation>Hugging Face ist nicht zu erreichen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Hugging Face did not answer as it should</source>
         <translation>Hugging Face hat nicht geantwortet, wie es sollte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>License</source>
         <translation>Lizenz</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Looking at {}…</source>
         <translation>{} wird angesehen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Models on Hugging Face</source>
         <translation>Modelle auf Hugging Face</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Most downloads</source>
         <translation>Meiste Downloads</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Most likes</source>
         <translation>Meiste Likes</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Newest</source>
         <translation>Neueste</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Nothing found</source>
         <translation>Nichts gefunden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Offline mode is on</source>
         <translation>Der Offline-Modus ist an</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Order</source>
         <translation>Reihenfolge</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Search on Hugging Face</source>
         <translation>Auf Hugging Face suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Searching…</source>
         <translation>Suche läuft …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Trending</source>
         <translation>Im Trend</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Try again</source>
         <translation>Noch einmal</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Try fewer words, another license, or fewer limits.</source>
         <translation>Versuchen Sie weniger Wörter, eine andere Lizenz oder weniger Grenzen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>gated</source>
         <translation>beschränkt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>{} downloads</source>
         <translation>{} Downloads</translation>
     </message>
@@ -3529,17 +3645,17 @@
 <context>
     <name>HubResults</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/hub_results.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_controller.py"/>
         <source>must be asked for</source>
         <translation>muss erbeten werden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/hub_results.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_controller.py"/>
         <source>{} downloads</source>
         <translation>{} Downloads</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/hub_results.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_controller.py"/>
         <source>{} parameters</source>
         <translation>{} Parameter</translation>
     </message>
@@ -3547,37 +3663,37 @@
 <context>
     <name>ImportController</name>
     <message>
-        <location filename="../../app/paceline/gui/import_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>All files (*)</source>
         <translation>Alle Dateien (*)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/import_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Chats (*.json *.jsonl)</source>
         <translation>Chats (*.json *.jsonl)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/import_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Import chats</source>
         <translation>Chats importieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/import_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Imported {} chats.</source>
         <translation>{} Chats importiert.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/import_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Imported “{}”.</source>
         <translation>„{}“ importiert.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/import_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Left out: {} messages of the system or of tools.</source>
         <translation>Ausgelassen: {} Nachrichten des Systems oder von Werkzeugen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/import_controller.py"/>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>{} more files could not be imported either.</source>
         <translation>{} weitere Dateien ließen sich ebenfalls nicht importieren.</translation>
     </message>
@@ -3585,117 +3701,117 @@
 <context>
     <name>InstalledPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Add a folder…</source>
         <translation>Ordner hinzufügen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Copies from what was written before; needs no second model and no memory.</source>
         <translation>Kopiert aus dem, was zuvor geschrieben wurde; braucht kein zweites Modell und keinen Speicher.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Copy the path</source>
         <translation>Pfad kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Largest first</source>
         <translation>Größte zuerst</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Look for models in one more folder from now on</source>
         <translation>Von nun an in einem weiteren Ordner nach Modellen suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Looking for models…</source>
         <translation>Modelle werden gesucht …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Models on this computer</source>
         <translation>Modelle auf diesem Rechner</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Move to the trash…</source>
         <translation>In den Papierkorb …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Name</source>
         <translation>Name</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>No draft model: lookups only</source>
         <translation>Kein Entwurfsmodell: nur Lookups</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>No model contains these words</source>
         <translation>Kein Modell enthält diese Wörter</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>No models on this computer yet</source>
         <translation>Noch keine Modelle auf diesem Rechner</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Open a file…</source>
         <translation>Datei öffnen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Order</source>
         <translation>Reihenfolge</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Pick a GGUF file that is not in the list</source>
         <translation>Eine GGUF-Datei wählen, die nicht in der Liste steht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Place</source>
         <translation>Ort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Search installed models</source>
         <translation>Installierte Modelle durchsuchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>See recommended pairs</source>
         <translation>Empfohlene Paare ansehen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Show all</source>
         <translation>Alle zeigen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Show in the file manager</source>
         <translation>In der Dateiverwaltung zeigen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Smallest first</source>
         <translation>Kleinste zuerst</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Take a recommended pair, search on Hugging Face, or open a GGUF file.</source>
         <translation>Nehmen Sie ein empfohlenes Paar, suchen Sie auf Hugging Face oder öffnen Sie eine GGUF-Datei.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/installed_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>not looked into yet</source>
         <translation>noch nicht angesehen</translation>
     </message>
@@ -3703,17 +3819,17 @@
 <context>
     <name>LatestButton</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/latest_button.py"/>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
         <source>Go to the latest message</source>
         <translation>Zur neuesten Nachricht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/latest_button.py"/>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
         <source>Latest</source>
         <translation>Neueste</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/latest_button.py"/>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
         <source>↓ Latest</source>
         <translation>↓ Neueste</translation>
     </message>
@@ -3721,100 +3837,45 @@
 <context>
     <name>LearningCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/learning_card.py"/>
-        <source>Delete what drafters have learned so far</source>
-        <translation>Löschen, was Entwerfer bisher gelernt haben</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/learning_card.py"/>
-        <source>Forget…</source>
-        <translation>Vergessen …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/learning_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/learning.py"/>
         <source>Learn across chats</source>
         <translation>Über Chats hinweg lernen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/learning_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/learning.py"/>
         <source>Learning</source>
         <translation>Lernen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/learning_card.py"/>
-        <source>On: drafters keep what they learn (token statistics of your chats) in a folder on this computer, for faster drafts. Nothing leaves the computer.
-Off: what they learn ends with the chat.</source>
-        <translation>An: Entwerfer behalten, was sie lernen (Token-Statistik Ihrer Chats), in einem Ordner auf diesem Rechner, für schnellere Entwürfe. Nichts verlässt den Rechner.
-Aus: Was sie lernen, endet mit dem Chat.</translation>
+        <location filename="../../app/paceline/gui/speculation/learning.py"/>
+        <source>On: drafts are also looked up in your stored chats, for faster replies. Private and deleted chats are left out, and nothing leaves the computer.
+Off: they are looked up in the present chat alone.</source>
+        <translation>An: Entwürfe werden auch in Ihren gespeicherten Chats nachgeschlagen, für schnellere Antworten. Private und gelöschte Chats bleiben außen vor, und nichts verlässt den Rechner.
+Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
     <name>LearningController</name>
     <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>Close other windows of Paceline, or delete the folder {}.</source>
-        <translation>Schließen Sie andere Fenster von Paceline, oder löschen Sie den Ordner {}.</translation>
+        <location filename="../../app/paceline/gui/speculation/learning.py"/>
+        <source>Drafts are now also looked up in your stored chats, for faster replies. Private chats are left out, and nothing leaves this computer.</source>
+        <translation>Entwürfe werden jetzt auch in Ihren gespeicherten Chats nachgeschlagen, für schnellere Antworten. Private Chats bleiben außen vor, und nichts verlässt diesen Rechner.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>Delete what was learned</source>
-        <translation>Gelerntes löschen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>Everything that drafters have learned from your chats on this computer is deleted now and cannot be brought back. The chats themselves stay; drafts may be slower until enough is learned again.</source>
-        <translation>Alles, was Entwerfer auf diesem Rechner aus Ihren Chats gelernt haben, wird jetzt gelöscht und lässt sich nicht zurückholen. Die Chats selbst bleiben; Entwürfe können langsamer sein, bis wieder genug gelernt ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>Forget what was learned?</source>
-        <translation>Gelerntes vergessen?</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>Nothing was kept.</source>
-        <translation>Es war nichts aufbewahrt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>The learned files are being deleted.</source>
-        <translation>Das Gelernte wird gerade gelöscht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>Wait until the models are loaded.</source>
-        <translation>Warten Sie, bis die Modelle geladen sind.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>Wait until the reply has ended.</source>
-        <translation>Warten Sie, bis die Antwort zu Ende ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>What was learned could not be deleted completely: {}.</source>
-        <translation>Das Gelernte ließ sich nicht vollständig löschen: {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>What was learned is deleted.</source>
-        <translation>Das Gelernte ist gelöscht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/learning_controller.py"/>
-        <source>a file is in use</source>
-        <translation>eine Datei ist in Gebrauch</translation>
+        <location filename="../../app/paceline/gui/speculation/learning.py"/>
+        <source>Switch off</source>
+        <translation>Ausschalten</translation>
     </message>
 </context>
 <context>
     <name>Library</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>Built in</source>
         <translation>Eingebaut</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>Folder</source>
         <translation>Ordner</translation>
     </message>
@@ -3822,128 +3883,80 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LibraryController</name>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>Delete it in the file manager; it is in {}.</source>
         <translation>Löschen Sie es in der Dateiverwaltung; es liegt in {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>Delete it where it comes from: {}.</source>
         <translation>Löschen Sie es dort, wo es herkommt: {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>Delete this model?</source>
         <translation>Dieses Modell löschen?</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>Load another model, then delete it.</source>
         <translation>Laden Sie ein anderes Modell, dann löschen Sie dieses.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>Move to trash</source>
         <translation>In den Papierkorb</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>No file manager could be opened.</source>
         <translation>Es ließ sich keine Dateiverwaltung öffnen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>The file is {}.</source>
         <translation>Die Datei ist {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>“{}” ({}) is moved to the trash.</source>
         <translation>„{}“ ({}) kommt in den Papierkorb.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>“{}” cannot be moved to the trash: {}.</source>
         <translation>„{}“ lässt sich nicht in den Papierkorb legen: {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>“{}” is loaded now.</source>
         <translation>„{}“ ist gerade geladen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>“{}” is not there any more.</source>
         <translation>„{}“ ist nicht mehr da.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
         <source>“{}” was not downloaded by Paceline.</source>
         <translation>„{}“ hat nicht Paceline heruntergeladen.</translation>
     </message>
 </context>
 <context>
-    <name>LibraryModel</name>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
-        <source>Architecture</source>
-        <translation>Architektur</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
-        <source>Context</source>
-        <translation>Kontext</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
-        <source>Licence</source>
-        <translation>Lizenz</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
-        <source>Name</source>
-        <translation>Name</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
-        <source>Parameters</source>
-        <translation>Parameter</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
-        <source>Place</source>
-        <translation>Ort</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
-        <source>Quantisation</source>
-        <translation>Quantisierung</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
-        <source>Size</source>
-        <translation>Größe</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/library.py"/>
-        <source>Vocabulary</source>
-        <translation>Vokabular</translation>
-    </message>
-</context>
-<context>
     <name>LicencesPage</name>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Text of the licence</source>
         <translation>Text der Lizenz</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>The text did not come along with this installation.</source>
         <translation>Der Text kam mit dieser Installation nicht mit.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>What is shipped</source>
         <translation>Was mitgeliefert wird</translation>
     </message>
@@ -3951,22 +3964,22 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>Links</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/links.py"/>
+        <location filename="../../app/paceline/gui/chat/links.py"/>
         <source>The address begins with a user name. It leads to {host}.</source>
         <translation>Die Adresse beginnt mit einem Benutzernamen. Sie führt zu {host}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/links.py"/>
+        <location filename="../../app/paceline/gui/chat/links.py"/>
         <source>The host is written {name}.</source>
         <translation>Der Rechner schreibt sich {name}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/links.py"/>
+        <location filename="../../app/paceline/gui/chat/links.py"/>
         <source>The host is written {name}: it mixes letters of several alphabets, as addresses do that imitate others.</source>
         <translation>Der Rechner schreibt sich {name}: Er mischt Buchstaben mehrerer Alphabete, wie es Adressen tun, die andere nachahmen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/links.py"/>
+        <location filename="../../app/paceline/gui/chat/links.py"/>
         <source>The host is written {name}: some of its letters may look like others.</source>
         <translation>Der Rechner schreibt sich {name}: Manche seiner Buchstaben sehen vielleicht aus wie andere.</translation>
     </message>
@@ -3974,7 +3987,7 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LiveFigures</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/live.py"/>
+        <location filename="../../app/paceline/gui/state/live.py"/>
         <source>Speculation</source>
         <translation>Spekulation</translation>
     </message>
@@ -3982,37 +3995,37 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LoadColumn</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_column.py"/>
         <source>Layers kept on the GPU; auto: as many as there is room for</source>
         <translation>Schichten, die auf der GPU liegen; auto: so viele, wie Platz finden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_column.py"/>
         <source>Layers, counted from the first, whose experts stay in the processor's memory: for mixture-of-experts models that do not fit onto the GPU. One below 0 is all.</source>
         <translation>Schichten, von der ersten an gezählt, deren Experten im Speicher des Prozessors bleiben: für Mixture-of-Experts-Modelle, die nicht auf die GPU passen. Eins unter 0 heißt alle.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_column.py"/>
         <source>Processor threads; auto: physical cores - 1</source>
         <translation>Prozessor-Threads; auto: physische Kerne - 1</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_column.py"/>
         <source>The device to compute on; auto: llama.cpp chooses</source>
         <translation>Das Gerät, das rechnet; auto: llama.cpp wählt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_column.py"/>
         <source>Tokens that fit into a chat; auto: 4096, or fewer</source>
         <translation>Token, die in einen Chat passen; auto: 4096 oder weniger</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_column.py"/>
         <source>all</source>
         <translation>alle</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_column.py"/>
         <source>auto</source>
         <translation>auto</translation>
     </message>
@@ -4020,32 +4033,32 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LoadFailures</name>
     <message>
-        <location filename="../../app/paceline/gui/load_failures.py"/>
+        <location filename="../../app/paceline/gui/models/load_failures.py"/>
         <source>Choose a draft model…</source>
         <translation>Entwurfsmodell wählen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/load_failures.py"/>
+        <location filename="../../app/paceline/gui/models/load_failures.py"/>
         <source>Load again</source>
         <translation>Noch einmal laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/load_failures.py"/>
+        <location filename="../../app/paceline/gui/models/load_failures.py"/>
         <source>Load the target alone</source>
         <translation>Nur das Zielmodell laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/load_failures.py"/>
+        <location filename="../../app/paceline/gui/models/load_failures.py"/>
         <source>Load with {} tokens</source>
         <translation>Mit {} Token laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/load_failures.py"/>
+        <location filename="../../app/paceline/gui/models/load_failures.py"/>
         <source>Take {} instead</source>
         <translation>Stattdessen {} nehmen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/load_failures.py"/>
+        <location filename="../../app/paceline/gui/models/load_failures.py"/>
         <source>The models from before are loaded again.</source>
         <translation>Die Modelle von vorher werden wieder geladen.</translation>
     </message>
@@ -4053,87 +4066,87 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LoadForm</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Advanced</source>
         <translation>Erweitert</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Device</source>
         <translation>Gerät</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Draft</source>
         <translation>Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Draft context</source>
         <translation>Entwurfskontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Draft model: {}</source>
         <translation>Entwurfsmodell: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Everything runs on the processor: this build of llama.cpp has no GPU support.</source>
         <translation>Alles läuft auf dem Prozessor: Dieser Bau von llama.cpp hat keine GPU-Unterstützung.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Experts on CPU</source>
         <translation>Experten auf der CPU</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Flash attention</source>
         <translation>Flash Attention</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>GPU layers</source>
         <translation>GPU-Schichten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>K cache</source>
         <translation>K-Cache</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Loading</source>
         <translation>Laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Threads</source>
         <translation>Threads</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Tokens that the draft model keeps; same: as many</source>
         <translation>Token, die das Entwurfsmodell behält; gleich: ebenso viele</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>V cache</source>
         <translation>V-Cache</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>same</source>
         <translation>gleich</translation>
     </message>
@@ -4141,92 +4154,92 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LoadSettings</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>A file of token statistics from texts of yours, for the strategy ngram-cache; “paceline cache build” makes one.</source>
         <translation>Eine Datei mit Token-Statistik aus eigenen Texten, für die Strategie ngram-cache; „paceline cache build“ erzeugt eine.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Device</source>
         <translation>Gerät</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Draft</source>
         <translation>Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Exact: same text in every case</source>
         <translation>Exakt: in jedem Fall derselbe Text</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>GPU layers</source>
         <translation>GPU-Schichten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>If llama.cpp crashes or memory runs out, only the reply that is being written ends; the window, your chats and the text so far stay. Off: the window ends with it.</source>
         <translation>Wenn llama.cpp abstürzt oder der Speicher ausgeht, endet nur die Antwort, die gerade entsteht; das Fenster, Ihre Chats und der Text bisher bleiben. Aus: Das Fenster endet mit.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Loading and memory</source>
         <translation>Laden und Speicher</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Lookup cache</source>
         <translation>Lookup-Cache</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Lookup caches (*.bin);;All files (*)</source>
         <translation>Lookup-Caches (*.bin);;Alle Dateien (*)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Reload models</source>
         <translation>Modelle neu laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Reload to apply</source>
         <translation>Zum Anwenden neu laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Run the engine in its own process</source>
         <translation>Engine in eigenem Prozess</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Takes effect when the models are loaded again.</source>
         <translation>Gilt, sobald die Modelle wieder geladen werden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>The same text with any strategy and whatever was in the context before, on this machine. Prompts are prefilled in fixed pieces, and where the processor or GPU computes narrow batches in another way, single tokens are decoded in wider ones, which costs speed; a note says how much after loading.</source>
         <translation>Derselbe Text mit jeder Strategie und gleich, was vorher im Kontext war, auf diesem Rechner. Prompts werden in festen Stücken eingelesen, und wo Prozessor oder GPU schmale Batches anders rechnen, werden einzelne Token in breiteren dekodiert, was Tempo kostet; ein Hinweis sagt nach dem Laden, wie viel.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>This build of llama.cpp has no GPU support, so GPU layers and device cannot be set. Everything runs on the processor.</source>
         <translation>Dieser Bau von llama.cpp hat keine GPU-Unterstützung, daher sind GPU-Schichten und Gerät nicht einstellbar. Alles läuft auf dem Prozessor.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/load_settings.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Threads</source>
         <translation>Threads</translation>
     </message>
@@ -4234,22 +4247,22 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LogDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Log</source>
         <translation>Protokoll</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Pages</source>
         <translation>Seiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Versions</source>
         <translation>Versionen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Versions and devices</source>
         <translation>Versionen und Geräte</translation>
     </message>
@@ -4257,82 +4270,82 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LogPage</name>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>1 line</source>
         <translation>1 Zeile</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Copy</source>
         <translation>Kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Copy the chosen lines, or all that are shown</source>
         <translation>Die gewählten Zeilen kopieren, oder alle, die gezeigt werden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Errors</source>
         <translation>Fehler</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Everything</source>
         <translation>Alles</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Follow</source>
         <translation>Folgen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Level</source>
         <translation>Stufe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Log</source>
         <translation>Protokoll</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>No file manager could be opened. The file is {}.</source>
         <translation>Es ließ sich keine Dateiverwaltung öffnen. Die Datei ist {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Nothing is written into a log file.</source>
         <translation>Es wird in keine Protokolldatei geschrieben.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Nothing to show.</source>
         <translation>Nichts zu zeigen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Open folder</source>
         <translation>Ordner öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Search the log</source>
         <translation>Protokoll durchsuchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Show new lines as they come</source>
         <translation>Neue Zeilen zeigen, sobald sie kommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Warnings and errors</source>
         <translation>Warnungen und Fehler</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_view.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>{:,} lines</source>
         <translation>{:,} Zeilen</translation>
     </message>
@@ -4340,12 +4353,12 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LogTail</name>
     <message>
-        <location filename="../../app/paceline/gui/log_tail.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>Look at who owns the file, or delete it.</source>
         <translation>Sehen Sie nach, wem die Datei gehört, oder löschen Sie sie.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/log_tail.py"/>
+        <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>The log cannot be read: {}.</source>
         <translation>Das Protokoll lässt sich nicht lesen: {}.</translation>
     </message>
@@ -4353,22 +4366,22 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LookAtPair</name>
     <message>
-        <location filename="../../app/paceline/gui/look_at_pair.py"/>
+        <location filename="../../app/paceline/gui/models/look_at_pair.py"/>
         <source>Check that it is there and that you may read it.</source>
         <translation>Prüfen Sie, ob sie da ist und Sie sie lesen dürfen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/look_at_pair.py"/>
+        <location filename="../../app/paceline/gui/models/look_at_pair.py"/>
         <source>Choose a file that ends in .gguf; other formats must be converted first.</source>
         <translation>Wählen Sie eine Datei, die auf .gguf endet; andere Formate müssen erst umgewandelt werden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/look_at_pair.py"/>
+        <location filename="../../app/paceline/gui/models/look_at_pair.py"/>
         <source>“{}” cannot be read: {}.</source>
         <translation>„{}“ lässt sich nicht lesen: {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/look_at_pair.py"/>
+        <location filename="../../app/paceline/gui/models/look_at_pair.py"/>
         <source>“{}” is not a GGUF model file.</source>
         <translation>„{}“ ist keine GGUF-Modelldatei.</translation>
     </message>
@@ -4376,87 +4389,87 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>LooksPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Appearance</source>
         <translation>Erscheinungsbild</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Colours</source>
         <translation>Farben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Everything grows with it. Keys: Ctrl + plus, Ctrl + minus, Ctrl + 0.</source>
         <translation>Alles wächst mit. Tasten: Strg + Plus, Strg + Minus, Strg + 0.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Full</source>
         <translation>Voll</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Like the desktop</source>
         <translation>Wie der Desktop</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Motion</source>
         <translation>Bewegung</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Movement</source>
         <translation>Bewegung</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Reduced</source>
         <translation>Verringert</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Reduced: the view jumps instead of gliding, and nothing fades or blinks.</source>
         <translation>Verringert: Die Ansicht springt, statt zu gleiten, und nichts blendet oder blinkt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Replies show where each token came from: the draft model, a lookup, or the target.</source>
         <translation>Antworten zeigen, woher jedes Token kam: vom Entwurfsmodell, von einem Lookup oder vom Zielmodell.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Text</source>
         <translation>Text</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Text size</source>
         <translation>Schriftgröße</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Theme</source>
         <translation>Farben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Token colours</source>
         <translation>Token-Farben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>animation</source>
         <translation>animation bewegung</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>font</source>
         <translation>schrift</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>light dark mode</source>
         <translation>hell dunkel modus</translation>
     </message>
@@ -4464,67 +4477,67 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>Machine</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>1 model, {}</source>
         <translation>1 Modell, {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Graphics</source>
         <translation>Grafik</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Memory</source>
         <translation>Speicher</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Processor</source>
         <translation>Prozessor</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Your models</source>
         <translation>Ihre Modelle</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>looking…</source>
         <translation>wird gesucht …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>no GPU that llama.cpp can use</source>
         <translation>keine GPU, die llama.cpp verwenden kann</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>none yet</source>
         <translation>noch keine</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>processor only</source>
         <translation>nur Prozessor</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>still looking…</source>
         <translation>wird noch gesucht …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>{} free</source>
         <translation>{} frei</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>{} models, {}</source>
         <translation>{} Modelle, {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/machine.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>{} of memory</source>
         <translation>{} Speicher</translation>
     </message>
@@ -4532,7 +4545,7 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>MachineCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/welcome/machine_card.py"/>
+        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
         <source>Found on this machine</source>
         <translation>Auf diesem Rechner gefunden</translation>
     </message>
@@ -4540,42 +4553,42 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>MemoryBar</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Buffers for computing</source>
         <translation>Puffer zum Rechnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Draft model</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Draft's cache</source>
         <translation>Cache des Entwurfs</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Kept free</source>
         <translation>Frei gehalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Target's cache</source>
         <translation>Cache des Ziels</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>{} has {}; {} can be had now.</source>
         <translation>{} hat {}; {} sind jetzt zu haben.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>{} too much</source>
         <translation>{} zu viel</translation>
     </message>
@@ -4583,37 +4596,37 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>MemoryCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Estimated from the headers.</source>
         <translation>Aus den Köpfen der Dateien geschätzt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Memory</source>
         <translation>Speicher</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>What would help:</source>
         <translation>Was helfen würde:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Working it out…</source>
         <translation>Wird ausgerechnet …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>does not fit</source>
         <translation>passt nicht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>fits</source>
         <translation>passt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/memory_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>not known</source>
         <translation>nicht bekannt</translation>
     </message>
@@ -4621,82 +4634,82 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>MessageActions</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Branch</source>
         <translation>Verzweigen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Copied</source>
         <translation>Kopiert</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Copy</source>
         <translation>Kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Copy as Markdown</source>
         <translation>Als Markdown kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Copy as plain text</source>
         <translation>Als einfachen Text kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Copy as…</source>
         <translation>Kopieren als …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Copy the message</source>
         <translation>Nachricht kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Copy the reply</source>
         <translation>Antwort kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Copy the reply without markup</source>
         <translation>Antwort ohne Auszeichnung kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Details</source>
         <translation>Einzelheiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Edit</source>
         <translation>Bearbeiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Edit this message and send it again</source>
         <translation>Diese Nachricht bearbeiten und noch einmal senden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Generate this reply again</source>
         <translation>Diese Antwort noch einmal erzeugen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Go on from here in a chat of its own</source>
         <translation>Von hier in einem eigenen Chat weitermachen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Regenerate</source>
         <translation>Neu erzeugen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_actions.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Show how this reply was made</source>
         <translation>Zeigen, wie diese Antwort entstand</translation>
     </message>
@@ -4704,37 +4717,37 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>MessageEdit</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_edit.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>A reply is being written; stop it first.</source>
         <translation>Gerade wird eine Antwort geschrieben; halten Sie sie erst an.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_edit.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_edit.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Edit the message</source>
         <translation>Nachricht bearbeiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_edit.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Keep the message as it was (Esc)</source>
         <translation>Die Nachricht lassen, wie sie war (Esc)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_edit.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Send</source>
         <translation>Senden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_edit.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Send it again as a new version</source>
         <translation>Als neue Fassung noch einmal senden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_edit.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Send the edited message</source>
         <translation>Bearbeitete Nachricht senden</translation>
     </message>
@@ -4742,7 +4755,7 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>MessageView</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/message_view.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>Image not loaded</source>
         <translation>Bild nicht geladen</translation>
     </message>
@@ -4750,62 +4763,62 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ModelBar</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>Choose the models</source>
         <translation>Modelle wählen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>No model</source>
         <translation>Kein Modell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>draft</source>
         <translation>Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>drafted by</source>
         <translation>entworfen von</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>engine ended</source>
         <translation>Engine beendet</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>loading {} {:.0f} %</source>
         <translation>lädt {} {:.0f} %</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>not loaded</source>
         <translation>nicht geladen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>ready</source>
         <translation>bereit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>see note</source>
         <translation>siehe Hinweis</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>target</source>
         <translation>Ziel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>waits for the reply</source>
         <translation>wartet auf die Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/model_bar.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>without a draft model</source>
         <translation>ohne Entwurfsmodell</translation>
     </message>
@@ -4813,22 +4826,22 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ModelCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/models_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/models_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Compute SHA-256</source>
         <translation>SHA-256 berechnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/models_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Reading the file</source>
         <translation>Datei wird gelesen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/models_card.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>SHA-256</source>
         <translation>SHA-256</translation>
     </message>
@@ -4836,32 +4849,32 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ModelsController</name>
     <message>
-        <location filename="../../app/paceline/gui/models_controller.py"/>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
         <source>GGUF models (*.gguf);;All files (*)</source>
         <translation>GGUF-Modelle (*.gguf);;Alle Dateien (*)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models_controller.py"/>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
         <source>Memory has room for a context of {} tokens only.</source>
         <translation>Im Speicher ist nur Platz für einen Kontext von {} Token.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models_controller.py"/>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
         <source>Open a draft model</source>
         <translation>Entwurfsmodell öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models_controller.py"/>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
         <source>Open a target model</source>
         <translation>Zielmodell öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models_controller.py"/>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
         <source>The demo pair takes their place.</source>
         <translation>Das Demo-Paar tritt an ihre Stelle.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models_controller.py"/>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
         <source>The models that were used last are not there any more: {}.</source>
         <translation>Die zuletzt verwendeten Modelle sind nicht mehr da: {}.</translation>
     </message>
@@ -4869,87 +4882,87 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ModelsPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Automatic</source>
         <translation>Automatisch</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Besides the folders of Paceline, Ollama, LM Studio and the Hugging Face cache, which are found by themselves.</source>
         <translation>Außer den Ordnern von Paceline, Ollama, LM Studio und dem Cache von Hugging Face, die von selbst gefunden werden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>CPU kernels</source>
         <translation>CPU-Kernel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Engine</source>
         <translation>Engine</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Folders to look in</source>
         <translation>Ordner, in denen gesucht wird</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Hugging Face Hub</source>
         <translation>Hugging Face Hub</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>In a process of its own a crash of llama.cpp costs one reply; in the window's process it ends the window. The models are loaded again.</source>
         <translation>In einem eigenen Prozess kostet ein Absturz von llama.cpp eine Antwort; im Prozess des Fensters beendet er das Fenster. Die Modelle werden neu geladen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Its own process</source>
         <translation>Eigener Prozess</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Model files</source>
         <translation>Modelldateien</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Models</source>
         <translation>Modelle</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Own</source>
         <translation>Eigene</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Paceline's own compute several tokens at once faster, as far as they have passed a test on this computer. Automatic takes them unless the variable PACELINE_KERNELS says otherwise. The models are loaded again.</source>
         <translation>Die von Paceline berechnen mehrere Token auf einmal schneller, soweit sie auf diesem Rechner einen Test bestanden haben. „Automatisch“ nimmt sie, wenn die Variable PACELINE_KERNELS nichts anderes sagt. Die Modelle werden neu geladen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>The Hub is not asked for anything. Everything on this computer works.</source>
         <translation>Der Hub wird nach nichts gefragt. Alles auf diesem Rechner geht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>The engine runs in</source>
         <translation>Die Engine läuft in</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>The window's process</source>
         <translation>Prozess des Fensters</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Work offline</source>
         <translation>Offline arbeiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/models.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>llama.cpp's</source>
         <translation>Die von llama.cpp</translation>
     </message>
@@ -4957,7 +4970,7 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>NameDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/name_dialog.py"/>
+        <location filename="../../app/paceline/gui/kit/dialogs.py"/>
         <source>Name</source>
         <translation>Name</translation>
     </message>
@@ -4965,7 +4978,7 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PairFetcher</name>
     <message>
-        <location filename="../../app/paceline/gui/pair_fetcher.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/pair_fetcher.py"/>
         <source>The download failed.</source>
         <translation>Der Download ist fehlgeschlagen.</translation>
     </message>
@@ -4973,12 +4986,12 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PairPane</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Take {}.</source>
         <translation>{} nehmen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Use lookups.</source>
         <translation>Lookups verwenden.</translation>
     </message>
@@ -4986,7 +4999,7 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PairsMenu</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/pairs_menu.py"/>
+        <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>All of them</source>
         <translation>Alle</translation>
     </message>
@@ -4994,22 +5007,22 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PaletteSheet</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/palette/sheet.py"/>
+        <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>Commands</source>
         <translation>Befehle</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/palette/sheet.py"/>
+        <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>Commands that were found</source>
         <translation>Gefundene Befehle</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/palette/sheet.py"/>
+        <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>Find a command, chat, strategy or pair</source>
         <translation>Befehl, Chat, Strategie oder Paar suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/palette/sheet.py"/>
+        <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>Nothing is called like this.</source>
         <translation>So heißt nichts.</translation>
     </message>
@@ -5100,35 +5113,73 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ParameterField</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/parameter_field.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Auto decides at every step how many tokens are drafted, by what steps cost here and by what is accepted ({}=auto)</source>
         <translation>Auto entscheidet in jedem Schritt, wie viele Token entworfen werden: nach den Kosten der Schritte hier und nach dem, was angenommen wird ({}=auto)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/parameter_field.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>automatic: as long as it pays</source>
         <translation>automatisch: so lang es sich lohnt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/parameter_field.py"/>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>{}: automatic</source>
         <translation>{}: automatisch</translation>
     </message>
 </context>
 <context>
+    <name>PassportDialog</name>
+    <message>
+        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <source>Accepted of all drafted tokens</source>
+        <translation>Angenommen von allen entworfenen Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <source>Draft model</source>
+        <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <source>Machine</source>
+        <translation>Rechner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <source>Passport</source>
+        <translation>Pass</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <source>Passport of {}</source>
+        <translation>Pass von {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <source>Target</source>
+        <translation>Ziel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <source>What a step takes</source>
+        <translation>Was ein Schritt dauert</translation>
+    </message>
+</context>
+<context>
     <name>PickerController</name>
     <message>
-        <location filename="../../app/paceline/gui/picker_controller.py"/>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>Load pair</source>
         <translation>Paar laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/picker_controller.py"/>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>The pair that you picked is downloaded.</source>
         <translation>Das Paar, das Sie gewählt haben, ist heruntergeladen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/picker_controller.py"/>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>This may not fit into the memory.</source>
         <translation>Das passt vielleicht nicht in den Speicher.</translation>
     </message>
@@ -5136,32 +5187,32 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PickerDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/dialog.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/dialog.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Choose models</source>
         <translation>Modelle wählen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/dialog.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Close</source>
         <translation>Schließen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/dialog.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Hugging Face</source>
         <translation>Hugging Face</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/dialog.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Installed</source>
         <translation>Installiert</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/dialog.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Recommended</source>
         <translation>Empfohlen</translation>
     </message>
@@ -5169,27 +5220,27 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PickerFiles</name>
     <message>
-        <location filename="../../app/paceline/gui/picker_files.py"/>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>Add a folder with models</source>
         <translation>Ordner mit Modellen hinzufügen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/picker_files.py"/>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>Drop one model at a time, for the step shown.</source>
         <translation>Legen Sie ein Modell nach dem anderen ab, für den gezeigten Schritt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/picker_files.py"/>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>GGUF models (*.gguf);;All files (*)</source>
         <translation>GGUF-Modelle (*.gguf);;Alle Dateien (*)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/picker_files.py"/>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>Open a model</source>
         <translation>Modell öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/picker_files.py"/>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>“{}” cannot be used: {}</source>
         <translation>„{}“ lässt sich nicht verwenden: {}</translation>
     </message>
@@ -5197,164 +5248,133 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>Picks</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>Download and load</source>
         <translation>Herunterladen und laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>Download and load ({})</source>
         <translation>Herunterladen und laden ({})</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>Downloading…</source>
         <translation>Wird heruntergeladen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>Load model</source>
         <translation>Modell laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>Load pair</source>
         <translation>Paar laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>Loads as soon as the files are here.</source>
         <translation>Lädt, sobald die Dateien da sind.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>Next: draft model</source>
         <translation>Weiter: Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>Pick a draft model, or none.</source>
         <translation>Wählen Sie ein Entwurfsmodell oder keines.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>Pick a target first.</source>
         <translation>Wählen Sie zuerst ein Zielmodell.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>not smaller</source>
         <translation>nicht kleiner</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/picks.py"/>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>other vocabulary</source>
         <translation>anderes Vokabular</translation>
     </message>
 </context>
 <context>
-    <name>PlaceBars</name>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/place_bars.py"/>
-        <source>Accepted by place in the draft: {}</source>
-        <translation>Angenommen nach Platz im Entwurf: {}</translation>
-    </message>
-</context>
-<context>
     <name>PlaceRow</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Open folder</source>
         <translation>Ordner öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Open folder: {}</source>
         <translation>Ordner öffnen: {}</translation>
     </message>
 </context>
 <context>
-    <name>PlotLegend</name>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/plot_legend.py"/>
-        <source>draft model</source>
-        <translation>Entwurfsmodell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/plot_legend.py"/>
-        <source>lookup</source>
-        <translation>Lookup</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/plot_legend.py"/>
-        <source>lookups</source>
-        <translation>Lookups</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/plot_legend.py"/>
-        <source>rejected</source>
-        <translation>verworfen</translation>
-    </message>
-</context>
-<context>
     <name>PlotTools</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Export CSV…</source>
         <translation>CSV exportieren …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Export PNG…</source>
         <translation>PNG exportieren …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Go on</source>
         <translation>Weiter</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Hold the plot</source>
         <translation>Grafik festhalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Last {} steps</source>
         <translation>Letzte {} Schritte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>More of this plot</source>
         <translation>Mehr zu dieser Grafik</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Reset the view</source>
         <translation>Ansicht zurücksetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Steps that are shown</source>
         <translation>Gezeigte Schritte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Whole reply</source>
         <translation>Ganze Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Zoom in</source>
         <translation>Vergrößern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Zoom out</source>
         <translation>Verkleinern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/plot_tools.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>all</source>
         <translation>alle</translation>
     </message>
@@ -5362,90 +5382,97 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PlotWords</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/plot_words.py"/>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>, {} never judged</source>
         <translation>, {} nie geprüft</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/plot_words.py"/>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>Nothing was drafted</source>
         <translation>Nichts wurde entworfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/plot_words.py"/>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>Step {}, tokens committed: {}</source>
         <translation>Schritt {}, übernommene Token: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/plot_words.py"/>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>Steps {} to {}</source>
         <translation>Schritte {} bis {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/plot_words.py"/>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
+        <source>draft model</source>
+        <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
+        <source>lookup</source>
+        <translation>Lookup</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
+        <source>lookups</source>
+        <translation>Lookups</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
+        <source>rejected</source>
+        <translation>verworfen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>{:.1f} of {:.1f} drafted tokens accepted per step</source>
         <translation>{:.1f} von {:.1f} entworfenen Token je Schritt angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/plot_words.py"/>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>{:.2f} times plain</source>
         <translation>das {:.2f}-Fache ohne Spekulation</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/plot_words.py"/>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>{} tokens per second</source>
         <translation>{} Token pro Sekunde</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/plot_words.py"/>
+        <location filename="../../app/paceline/gui/plot/plot_words.py"/>
         <source>{}: {} of {} drafted tokens accepted</source>
         <translation>{}: {} von {} entworfenen Token angenommen</translation>
     </message>
 </context>
 <context>
-    <name>PositionChart</name>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/run/position_chart.py"/>
-        <source>place {}: {} of {} ({})</source>
-        <translation>Platz {}: {} von {} ({})</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/run/position_chart.py"/>
-        <source>{}, accepted by the place in the draft: {}</source>
-        <translation>{}, angenommen nach dem Platz im Entwurf: {}</translation>
-    </message>
-</context>
-<context>
     <name>PresetButton</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>How replies are drawn: temperature, length, stop strings, prompt.</source>
         <translation>Wie Antworten gezogen werden: Temperatur, Länge, Stopptexte, Prompt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Preset of replies: {}</source>
         <translation>Vorgabe für Antworten: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Preset: {}</source>
         <translation>Vorgabe: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>none</source>
         <translation>keine</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>{}
 • Other values are set than those of “{}”.</source>
         <translation>{}
 • Es sind andere Werte eingestellt als die von „{}“.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>{}, changed since</source>
         <translation>{}, seither geändert</translation>
     </message>
@@ -5453,32 +5480,32 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PresetMenu</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Delete “{}”</source>
         <translation>„{}“ löschen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Export…</source>
         <translation>Exportieren …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Import…</source>
         <translation>Importieren …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Rename “{}”…</source>
         <translation>„{}“ umbenennen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Save as…</source>
         <translation>Speichern unter …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/preset_button.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Update “{}”</source>
         <translation>„{}“ aktualisieren</translation>
     </message>
@@ -5486,82 +5513,82 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PresetsController</name>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Delete some of yours first.</source>
         <translation>Löschen Sie zuerst einige eigene.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Export your presets</source>
         <translation>Eigene Vorgaben exportieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Import presets</source>
         <translation>Vorgaben importieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Imported: {}.</source>
         <translation>Importiert: {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Preset</source>
         <translation>Vorgabe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Presets (*.json)</source>
         <translation>Vorgaben (*.json)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Presets (*.json);;All files (*)</source>
         <translation>Vorgaben (*.json);;Alle Dateien (*)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Rename</source>
         <translation>Umbenennen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Rename the preset</source>
         <translation>Vorgabe umbenennen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Save</source>
         <translation>Speichern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Save as a preset</source>
         <translation>Als Vorgabe speichern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>The file holds {} presets, and there is room for {}.</source>
         <translation>Die Datei enthält {} Vorgaben, Platz ist für {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>The preset “{}” is deleted.</source>
         <translation>Die Vorgabe „{}“ ist gelöscht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Undo</source>
         <translation>Rückgängig</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Use the preset {}</source>
         <translation>Vorgabe {} verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/presets_controller.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>“{}” took the place of your values.</source>
         <translation>„{}“ ist an die Stelle Ihrer Werte getreten.</translation>
     </message>
@@ -5569,64 +5596,64 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PrivacyPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
-        <source>Deletes everything that drafters have learned so far. The chats stay.</source>
-        <translation>Löscht alles, was Entwerfer bisher gelernt haben. Die Chats bleiben.</translation>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Drafts are also looked up in your stored chats, for faster replies. Private chats are left out, and deleted ones from the moment that they are deleted.</source>
+        <translation>Entwürfe werden auch in Ihren gespeicherten Chats nachgeschlagen, für schnellere Antworten. Private Chats bleiben außen vor, gelöschte vom Augenblick des Löschens an.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
-        <source>Drafters keep token statistics of your chats on this computer, for faster drafts. Private chats are never learned from. Off: what they learn ends with the chat.</source>
-        <translation>Entwerfer behalten auf diesem Rechner Token-Statistik Ihrer Chats, für schnellere Entwürfe. Aus privaten Chats wird nie gelernt. Aus: Was sie lernen, endet mit dem Chat.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
-        <source>Forget what was learned…</source>
-        <translation>Gelerntes vergessen …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
-        <source>Forget…</source>
-        <translation>Vergessen …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Learn across chats</source>
         <translation>Über Chats hinweg lernen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Learn from at most</source>
+        <translation>Lernen aus höchstens</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Learning</source>
         <translation>Lernen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>No file manager could be opened. The folder is {}.</source>
         <translation>Es ließ sich keine Dateiverwaltung öffnen. Der Ordner ist {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Nothing but requests to the Hugging Face Hub, and only when you search there, look at a repository or download a model. They name the repository and the file. Chats, replies, settings and statistics are never sent anywhere; there is no telemetry and no check for updates.</source>
         <translation>Nur Anfragen an den Hugging Face Hub, und nur, wenn Sie dort suchen, ein Repository ansehen oder ein Modell herunterladen. Sie nennen Repository und Datei. Chats, Antworten, Einstellungen und Statistik werden nirgendwohin gesendet; es gibt keine Telemetrie und keine Suche nach Updates.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Privacy</source>
         <translation>Privatsphäre</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>The newest chats count. A megabyte takes four of memory, and a second or two of idle time after each load.</source>
+        <translation>Die neuesten Chats zählen. Ein Megabyte braucht vier im Speicher, und nach jedem Laden ein bis zwei Sekunden, in denen sonst nichts zu tun ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>What leaves this computer</source>
         <translation>Was diesen Rechner verlässt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Where your files are</source>
         <translation>Wo Ihre Dateien liegen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/privacy.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>folder</source>
         <translation>Ordner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>{} MB of text</source>
+        <translation>{} MB Text</translation>
     </message>
 </context>
 <context>
@@ -5655,22 +5682,22 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ProgressStrip</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/progress_strip.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/progress_strip.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Cancel the benchmark</source>
         <translation>Benchmark abbrechen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/progress_strip.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Replies that are measured</source>
         <translation>Gemessene Antworten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/progress_strip.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>What was measured so far stays</source>
         <translation>Was bisher gemessen wurde, bleibt</translation>
     </message>
@@ -5678,77 +5705,77 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>PromptsCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>All</source>
         <translation>Alle</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Different kinds of work</source>
         <translation>Verschiedene Arten von Arbeit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Each with everything that was said before it, sampled as the panel says; answers end at {} tokens.</source>
         <translation>Jede mit allem, was vorher gesagt wurde, gezogen wie in der Leiste eingestellt; Antworten enden bei {} Token.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Last questions</source>
         <translation>Letzte Fragen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>None</source>
         <translation>Keine</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Prompts</source>
         <translation>Prompts</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Questions</source>
         <translation>Fragen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Shipped ones</source>
         <translation>Mitgelieferte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>The last questions of the shown chat</source>
         <translation>Die letzten Fragen des gezeigten Chats</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>The shown chat has no questions yet.</source>
         <translation>Der gezeigte Chat hat noch keine Fragen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>This chat</source>
         <translation>Dieser Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Tick all prompts</source>
         <translation>Alle Prompts ankreuzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Tick no prompt</source>
         <translation>Keinen Prompt ankreuzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Up to {} tokens, temperature {:g}</source>
         <translation>Bis zu {} Token, Temperatur {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/prompts_card.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Where the prompts come from</source>
         <translation>Woher die Prompts kommen</translation>
     </message>
@@ -5756,32 +5783,32 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ReasoningBlock</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reasoning_block.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_body.py"/>
         <source>Copy the reasoning</source>
         <translation>Gedankengang kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reasoning_block.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_body.py"/>
         <source>Reasoning</source>
         <translation>Gedankengang</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reasoning_block.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_body.py"/>
         <source>Thinking…</source>
         <translation>Denkt nach …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reasoning_block.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_body.py"/>
         <source>Thinking… {:.0f} s</source>
         <translation>Denkt nach … {:.0f} s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reasoning_block.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_body.py"/>
         <source>Thought for {:.1f} s</source>
         <translation>{:.1f} s nachgedacht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reasoning_block.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_body.py"/>
         <source>Thought for {minutes} min {seconds} s</source>
         <translation>{minutes} min {seconds} s nachgedacht</translation>
     </message>
@@ -5789,87 +5816,87 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>RecommendedPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Draft model: {}</source>
         <translation>Entwurfsmodell: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Draft models that were reported to work with {}.</source>
         <translation>Entwurfsmodelle, die mit {} funktioniert haben sollen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Look among the installed ones, or search on Hugging Face.</source>
         <translation>Sehen Sie unter den installierten nach, oder suchen Sie auf Hugging Face.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>No draft model is recommended for this target</source>
         <translation>Für dieses Zielmodell ist kein Entwurfsmodell empfohlen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Open</source>
         <translation>Öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Open the source in the browser</source>
         <translation>Quelle im Browser öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Pairs that were reported to work; what fits this machine comes first.</source>
         <translation>Paare, die funktioniert haben sollen; was auf diesen Rechner passt, kommt zuerst.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Recommended pairs</source>
         <translation>Empfohlene Paare</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Reported: {}</source>
         <translation>Berichtet: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Vocabularies: {}</source>
         <translation>Vokabulare: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>compared, they agree</source>
         <translation>verglichen, sie stimmen überein</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>compared, they differ</source>
         <translation>verglichen, sie weichen ab</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>drafted by {}</source>
         <translation>entworfen von {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>file {}</source>
         <translation>Datei {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>fits this machine</source>
         <translation>passt auf diesen Rechner</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>gain {}</source>
         <translation>Gewinn {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/recommended_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>needs more memory</source>
         <translation>braucht mehr Speicher</translation>
     </message>
@@ -5877,17 +5904,17 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>RecommendedPairs</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/recommended.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>drafted by {}</source>
         <translation>entworfen von {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/recommended.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>fits this machine</source>
         <translation>passt auf diesen Rechner</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/recommended.py"/>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>needs more memory</source>
         <translation>braucht mehr Speicher</translation>
     </message>
@@ -5895,27 +5922,27 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ReplyBars</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_bars.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>no figures</source>
         <translation>keine Zahlen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_bars.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>nothing drafted</source>
         <translation>nichts entworfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_bars.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>{:,} tokens</source>
         <translation>{:,} Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_bars.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>{} of {:,}</source>
         <translation>{} von {:,}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_bars.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>{} t/s</source>
         <translation>{} t/s</translation>
     </message>
@@ -5923,7 +5950,7 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ReplyFooter</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_footer.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_view.py"/>
         <source>Figures of this reply: {}</source>
         <translation>Zahlen dieser Antwort: {}</translation>
     </message>
@@ -5931,75 +5958,105 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ReplyForm</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_form.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
+        <source>A JSON schema is an object in braces: {…}</source>
+        <translation>Ein JSON-Schema ist ein Objekt in Klammern: {…}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Form of the reply</source>
         <translation>Form der Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_form.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Free text</source>
         <translation>Freier Text</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_form.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Grammar</source>
         <translation>Grammatik</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_form.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Grammar (GBNF)</source>
         <translation>Grammatik (GBNF)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_form.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Insert an example</source>
         <translation>Beispiel einfügen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_form.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>JSON schema</source>
         <translation>JSON-Schema</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_form.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Load from file…</source>
         <translation>Aus Datei laden …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_form.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
+        <source>The grammar needs a rule named root: root ::= …</source>
+        <translation>Die Grammatik braucht eine Regel namens root: root ::= …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
+        <source>This JSON is nested too deeply or holds too large numbers.</source>
+        <translation>Dieses JSON ist zu tief verschachtelt oder enthält zu große Zahlen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
+        <source>This is no JSON: {} (line {}, column {}).</source>
+        <translation>Das ist kein JSON: {} (Zeile {}, Spalte {}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>What the reply must look like; forced pieces are drafted for free.</source>
         <translation>Wie die Antwort aussehen muss; erzwungene Stücke werden kostenlos entworfen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
+        <source>Write a JSON schema, for example: {}</source>
+        <translation>Schreiben Sie ein JSON-Schema, zum Beispiel: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
+        <source>Write a grammar, for example: root ::= "yes" | "no"</source>
+        <translation>Schreiben Sie eine Grammatik, zum Beispiel: root ::= "ja" | "nein"</translation>
     </message>
 </context>
 <context>
     <name>ReplyList</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/reply_rows.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>Reply {}</source>
         <translation>Antwort {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/reply_rows.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>no figures</source>
         <translation>keine Zahlen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/reply_rows.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>{:,} tokens</source>
         <translation>{:,} Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/reply_rows.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>{} accepted</source>
         <translation>{} angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/reply_rows.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>{} of plain</source>
         <translation>{} von einfach</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/reply_rows.py"/>
+        <location filename="../../app/paceline/gui/run/chat_page.py"/>
         <source>{} tokens per second</source>
         <translation>{} Token pro Sekunde</translation>
     </message>
@@ -6007,32 +6064,32 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ReplyPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_page.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Draft model</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_page.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Notes</source>
         <translation>Hinweise</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_page.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Settings</source>
         <translation>Einstellungen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_page.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>System prompt</source>
         <translation>System-Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_page.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/reply_page.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>What Auto decided</source>
         <translation>Was Auto entschied</translation>
     </message>
@@ -6040,72 +6097,72 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ReplyPresets</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>A name cannot begin with a colon.</source>
         <translation>Ein Name kann nicht mit einem Doppelpunkt beginnen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Always the likeliest token: the same reply each time, and the most accepted drafts.</source>
         <translation>Immer das wahrscheinlichste Token: jedes Mal dieselbe Antwort und die meisten angenommenen Entwürfe.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Balanced</source>
         <translation>Ausgewogen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Code</source>
         <translation>Code</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Creative</source>
         <translation>Kreativ</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Facts and instructions: stays close to the likeliest words.</source>
         <translation>Fakten und Anleitungen: bleibt nah an den wahrscheinlichsten Wörtern.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Give the preset a name.</source>
         <translation>Geben Sie der Vorgabe einen Namen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Greedy</source>
         <translation>Greedy</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Precise</source>
         <translation>Genau</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Preset</source>
         <translation>Vorgabe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Programs: steady, without penalties, and room for long replies.</source>
         <translation>Programme: ruhig, ohne Strafen, mit Platz für lange Antworten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Stories and ideas: takes the less likely word more often.</source>
         <translation>Geschichten und Ideen: nimmt öfter das weniger wahrscheinliche Wort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>The defaults: lively, and still to the point.</source>
         <translation>Die Grundeinstellung: lebendig und doch bei der Sache.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/presets.py"/>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>There is a preset of this name.</source>
         <translation>Eine Vorgabe dieses Namens gibt es schon.</translation>
     </message>
@@ -6113,27 +6170,27 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ReplyView</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_view.py"/>
         <source>Reply, being written</source>
         <translation>Antwort, wird geschrieben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_view.py"/>
         <source>Reply, failed</source>
         <translation>Antwort, fehlgeschlagen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_view.py"/>
         <source>Reply, finished</source>
         <translation>Antwort, fertig</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_view.py"/>
         <source>Reply, finished, {}</source>
         <translation>Antwort, fertig, {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/reply_view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/reply_view.py"/>
         <source>{:.0f} tokens per second</source>
         <translation>{:.0f} Token pro Sekunde</translation>
     </message>
@@ -6141,47 +6198,47 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ReplyWriter</name>
     <message>
-        <location filename="../../app/paceline/gui/reply_writer.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Paceline ended while this reply was being written.</source>
         <translation>Paceline endete, während diese Antwort geschrieben wurde.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/reply_writer.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Reading the prompt: {:.0f} %…</source>
         <translation>Der Prompt wird gelesen: {:.0f} % …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/reply_writer.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Stopped.</source>
         <translation>Angehalten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/reply_writer.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Stopping…</source>
         <translation>Wird angehalten …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/reply_writer.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>The oldest message was left out: the context is full.</source>
         <translation>Die älteste Nachricht wurde ausgelassen: Der Kontext ist voll.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/reply_writer.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>The oldest {} messages were left out: the context is full.</source>
         <translation>Die ältesten {} Nachrichten wurden ausgelassen: Der Kontext ist voll.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/reply_writer.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Waiting for the engine…</source>
         <translation>Wartet auf die Engine …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/reply_writer.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Waiting for the models: {:.0f} % loaded…</source>
         <translation>Wartet auf die Modelle: {:.0f} % geladen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/reply_writer.py"/>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>What was written before is kept.</source>
         <translation>Was zuvor geschrieben wurde, bleibt erhalten.</translation>
     </message>
@@ -6189,87 +6246,87 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>RepositoryCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Access is granted as soon as you agree to its terms on the web page.</source>
         <translation>Zugang gibt es, sobald Sie den Bedingungen auf der Webseite zustimmen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Access must be asked for. {} Then enter a token of your account here.</source>
         <translation>Zugang muss erbeten werden. {} Dann geben Sie hier ein Token Ihres Kontos ein.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Access token of Hugging Face</source>
         <translation>Zugangstoken von Hugging Face</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Access token, hf_…</source>
         <translation>Zugangstoken, hf_…</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Ask for access…</source>
         <translation>Um Zugang bitten …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Back to the results</source>
         <translation>Zurück zu den Ergebnissen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Back to the results (Alt+Left)</source>
         <translation>Zurück zu den Ergebnissen (Alt+Links)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Files</source>
         <translation>Dateien</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Its owner decides who may have it.</source>
         <translation>Wer es haben darf, entscheidet der Eigentümer.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>License</source>
         <translation>Lizenz</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Open in browser</source>
         <translation>Im Browser öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>Use token</source>
         <translation>Token verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>access granted</source>
         <translation>Zugang erteilt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>gated</source>
         <translation>beschränkt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>more than the free memory</source>
         <translation>mehr als der freie Speicher</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>recommended</source>
         <translation>empfohlen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/repository_card.py"/>
+        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
         <source>{} parts</source>
         <translation>{} Teile</translation>
     </message>
@@ -6277,37 +6334,37 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ResultPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>All prompts</source>
         <translation>Alle Prompts</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Prompts that are shown</source>
         <translation>Gezeigte Prompts</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Speed, compared with plain decoding</source>
         <translation>Tempo, verglichen mit einfachem Dekodieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>The thin line has half of the repeats in it.</source>
         <translation>In der dünnen Linie liegt die Hälfte der Wiederholungen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>draft model</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>lookups</source>
         <translation>Lookups</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/result_page.py"/>
+        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>plain decoding</source>
         <translation>einfaches Dekodieren</translation>
     </message>
@@ -6315,17 +6372,17 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>RunController</name>
     <message>
-        <location filename="../../app/paceline/gui/run_controller.py"/>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>A message was sent meanwhile, so the check gave way.</source>
         <translation>Inzwischen wurde eine Nachricht gesendet, daher wich die Prüfung.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run_controller.py"/>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>Only files of the loaded pair can be read; load this model first.</source>
         <translation>Nur Dateien des geladenen Paars lassen sich lesen; laden Sie erst dieses Modell.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run_controller.py"/>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>You stopped the check.</source>
         <translation>Sie haben die Prüfung angehalten.</translation>
     </message>
@@ -6333,282 +6390,227 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>RunDetails</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>A stop text ended the reply.</source>
         <translation>Ein Stopptext beendete die Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Accepted</source>
         <translation>Angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>File</source>
-        <translation>Datei</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>Fingerprint</source>
-        <translation>Fingerabdruck</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>First token</source>
         <translation>Erstes Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>GPU layers</source>
-        <translation>GPU-Schichten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Grammar</source>
         <translation>Grammatik</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>How fast plain decoding would have been was not measured.</source>
         <translation>Wie schnell einfaches Dekodieren gewesen wäre, wurde nicht gemessen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>JSON schema</source>
         <translation>JSON-Schema</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Kernels</source>
         <translation>Kernel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Logits</source>
         <translation>Logits</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Other programs kept the machine busy, so speeds scatter.</source>
         <translation>Andere Programme haben den Rechner beschäftigt, darum streut das Tempo.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Paceline {}</source>
         <translation>Paceline {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>Parameters</source>
-        <translation>Parameter</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Plain decoding would have taken {} to {} s for these tokens; this took {} s. That is estimated from {} plain steps of this reply and from what wider steps cost here.</source>
         <translation>Einfaches Dekodieren hätte für diese Token {} bis {} s gebraucht; dies brauchte {} s. Geschätzt ist das aus {} einfachen Schritten dieser Antwort und daraus, was breitere Schritte hier kosten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Plain estimate</source>
         <translation>Schätzung einfach</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Prompt</source>
         <translation>Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Ratio</source>
         <translation>Verhältnis</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Sampling</source>
         <translation>Ziehen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Seed</source>
         <translation>Seed</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Speed</source>
         <translation>Geschwindigkeit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Stop texts</source>
         <translation>Stopptexte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Strategy</source>
         <translation>Strategie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>The context was full.</source>
         <translation>Der Kontext war voll.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>The model ended the reply.</source>
         <translation>Das Modell beendete die Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>The token limit ended the reply.</source>
         <translation>Die Token-Grenze beendete die Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>This reply was decoded plainly: one token per step, nothing drafted.</source>
         <translation>Diese Antwort wurde einfach dekodiert: ein Token je Schritt, nichts entworfen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>Threads</source>
-        <translation>Threads</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Tokens</source>
         <translation>Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Tokens at most</source>
         <translation>Token höchstens</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Versions</source>
         <translation>Versionen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>You stopped the reply.</source>
         <translation>Sie haben die Antwort angehalten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>attention</source>
-        <translation>Attention</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>frequency penalty {:g}</source>
         <translation>Häufigkeitsstrafe {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>llama-cpp-python {}</source>
         <translation>llama-cpp-python {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>llama.cpp's ({})</source>
-        <translation>von llama.cpp ({})</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>not known yet whether they depend on the batch width</source>
         <translation>noch nicht bekannt, ob sie von der Breite des Batches abhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>own ({})</source>
-        <translation>eigene ({})</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>presence penalty {:g}</source>
         <translation>Präsenzstrafe {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>repeat penalty {:g}</source>
         <translation>Wiederholungsstrafe {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>s</source>
         <translation>s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>t/s</source>
         <translation>t/s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>temperature 0 (the likeliest token)</source>
         <translation>Temperatur 0 (das wahrscheinlichste Token)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>temperature {:g}</source>
         <translation>Temperatur {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>the same at every batch width, so the text does not depend on drafts</source>
         <translation>bei jeder Batch-Breite gleich, also hängt der Text nicht von Entwürfen ab</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>they depend on the batch width, so near-ties may fall either way</source>
         <translation>sie hängen von der Batch-Breite ab, also kann ein knapper Ausgang so oder so fallen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>{:,} tokens</source>
-        <translation>{:,} Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>{:,} tokens, {:,} of them still in the context</source>
         <translation>{:,} Token, {:,} davon noch im Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>{} (up to {:.2g} apart)</source>
         <translation>{} (bis zu {:.2g} auseinander)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>{} ({:,} rows compared)</source>
         <translation>{} ({:,} Zeilen verglichen)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>{} at first, {} at the end</source>
         <translation>anfangs {}, am Ende {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
-        <source>{} for one token, {} for more</source>
-        <translation>{} für ein Token, {} für mehrere</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>{} logit biases</source>
         <translation>{} Logit-Verschiebungen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/run_details.py"/>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>{} old messages were left out</source>
         <translation>{} alte Nachrichten wurden ausgelassen</translation>
     </message>
@@ -6616,47 +6618,47 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>RunDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>&amp;Copy run record</source>
         <translation>Ablauf &amp;kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>&amp;Save…</source>
         <translation>&amp;Speichern …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>&amp;Verify sameness</source>
         <translation>&amp;Gleichheit prüfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>As JSON, with all steps</source>
         <translation>Als JSON, mit allen Schritten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Close</source>
         <translation>Schließen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Generates this reply once more without drafts, and compares</source>
         <translation>Erzeugt diese Antwort noch einmal ohne Entwürfe und vergleicht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>How this reply was made</source>
         <translation>Wie diese Antwort entstand</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>This chat</source>
         <translation>Dieser Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>This reply</source>
         <translation>Diese Antwort</translation>
     </message>
@@ -6664,32 +6666,32 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>RunExports</name>
     <message>
-        <location filename="../../app/paceline/gui/run_exports.py"/>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>Export the plot</source>
         <translation>Grafik exportieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run_exports.py"/>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>Export the steps</source>
         <translation>Schritte exportieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run_exports.py"/>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>Pictures (*.png)</source>
         <translation>Bilder (*.png)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run_exports.py"/>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>Run records (*.json)</source>
         <translation>Abläufe (*.json)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run_exports.py"/>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>Save the run record</source>
         <translation>Ablauf speichern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run_exports.py"/>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>Tables (*.csv)</source>
         <translation>Tabellen (*.csv)</translation>
     </message>
@@ -6697,17 +6699,17 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>SamenessStrip</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>Stop</source>
         <translation>Anhalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>Stop the check</source>
         <translation>Prüfung anhalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>Tokens compared</source>
         <translation>Verglichene Token</translation>
     </message>
@@ -6715,213 +6717,256 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>SamenessWords</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>Both have before: “…{}”</source>
         <translation>Davor haben beide: „…{}“</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>Exact mode (in the loading settings) avoids that.</source>
         <translation>Der exakte Modus (in den Ladeeinstellungen) vermeidet das.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>How far logits depend on the width of a batch was not looked at here yet.</source>
         <translation>Wie weit Logits hier von der Breite eines Batches abhängen, wurde noch nicht untersucht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>If one logit changes by {:.3g}, plain decoding has the reply's token, too.</source>
         <translation>Ändert sich ein Logit um {:.3g}, hat auch das einfache Dekodieren das Token der Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>No change of one logit gives plain decoding the reply's token.</source>
         <translation>Keine Änderung eines einzelnen Logits bringt das einfache Dekodieren zum Token der Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other batches can differ by rounding.</source>
         <translation>Vom Prompt wurden damals {:,} Token wiederverwendet und jetzt {:,}; was in anderen Batches berechnet wurde, kann sich durch Rundung unterscheiden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>Rounding was not seen to do so much here (up to {:.2g} in a logit). Was the reply made with other kernels, threads, devices or cache types?</source>
         <translation>So viel hat Rundung hier bisher nicht ausgemacht (bis zu {:.2g} in einem Logit). Wurde die Antwort mit anderen Kernels, Threads, Geräten oder Cache-Typen erzeugt?</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} here.</source>
         <translation>Das ist ein knapper Fall: Zwischen Batch-Breiten unterschied sich ein Logit hier um bis zu {:.2g}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>The same: all {:,} tokens are what plain decoding gives.</source>
         <translation>Gleich: Alle {:,} Token sind, was einfaches Dekodieren ergibt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>This pair gives the same text with any strategy here, so this should not be; please report it with the run record.</source>
         <translation>Dieses Paar gibt hier mit jeder Strategie denselben Text, also dürfte das nicht sein; bitte melden Sie es mit dem gespeicherten Ablauf.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>Token {:,} of {:,} differs: the reply has {}, plain decoding {}.</source>
         <translation>Token {:,} von {:,} weicht ab: Die Antwort hat {}, einfaches Dekodieren {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>Was the reply made with other settings or kernels, or not in exact mode?</source>
         <translation>Wurde die Antwort mit anderen Einstellungen oder Kernels erzeugt, oder nicht im exakten Modus?</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>its end, or a token without text</source>
         <translation>ihr Ende oder ein Token ohne Text</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/sameness_words.py"/>
+        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
         <source>{:,} of {:,} tokens the same</source>
         <translation>{:,} von {:,} Token gleich</translation>
     </message>
 </context>
 <context>
+    <name>SamplingController</name>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Grammars (*.gbnf *.txt);;All files (*)</source>
+        <translation>Grammatiken (*.gbnf *.txt);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>JSON (*.json);;All files (*)</source>
+        <translation>JSON (*.json);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Load a JSON schema</source>
+        <translation>JSON-Schema laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Load a grammar</source>
+        <translation>Grammatik laden</translation>
+    </message>
+</context>
+<context>
     <name>SamplingSettings</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source> tokens</source>
         <translation> Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Logit bias</source>
         <translation>Logit-Verschiebung</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Longest reply</source>
         <translation>Längste Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Numbers added to the logits of single tokens, by their ids; -inf forbids a token. Usual: -5 to 5. For example: 13=-2.5, 50=-inf</source>
         <translation>Zahlen, die zu den Logits einzelner Token addiert werden, nach ihrer Nummer; -inf verbietet ein Token. Üblich: -5 bis 5. Zum Beispiel: 13=-2.5, 50=-inf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Reset to defaults</source>
         <translation>Auf Vorgaben zurücksetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Sampling and prompt</source>
         <translation>Ziehen und Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Shorten long chats</source>
         <translation>Lange Chats kürzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Stands before every conversation and says what the model should be and how it should answer. It takes room in the context.</source>
         <translation>Steht vor jeder Unterhaltung und sagt, was das Modell sein und wie es antworten soll. Es nimmt Platz im Kontext ein.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>System prompt</source>
         <translation>System-Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>System prompt: what the model should be</source>
         <translation>System-Prompt: was das Modell sein soll</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>The oldest messages are left out when a chat outgrows the context. Off: such a message is refused.</source>
         <translation>Die ältesten Nachrichten werden ausgelassen, wenn ein Chat über den Kontext hinauswächst. Aus: Eine solche Nachricht wird abgelehnt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>The reply ends there, wherever it is. A token is about three quarters of an English word. Usual: 512 to 4096.</source>
         <translation>Dort endet die Antwort, wo immer sie gerade ist. Ein Token ist etwa drei Viertel eines englischen Wortes. Üblich: 512 bis 4096.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_settings.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>Token {} is given twice.</source>
+        <translation>Token {} steht zweimal da.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Tokens per reply at most</source>
         <translation>Höchstens so viele Token je Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>“{}” is no number.</source>
+        <translation>„{}“ ist keine Zahl.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>“{}” is no token id: give a whole number.</source>
+        <translation>„{}“ ist keine Token-Nummer: Nennen Sie eine ganze Zahl.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>“{}” is not of the form ID=X.</source>
+        <translation>„{}“ hat nicht die Form NUMMER=X.</translation>
     </message>
 </context>
 <context>
     <name>SamplingSliders</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Frequency</source>
         <translation>Häufigkeit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for facts and code, 0.7 for chat, 1 for stories. The lower, the more drafts are accepted.</source>
         <translation>Wie viel der Zufall mitredet. 0 nimmt immer das wahrscheinlichste Token; üblich sind 0.2 für Fakten und Code, 0.7 für Gespräche, 1 für Geschichten. Je kleiner, desto mehr Entwürfe werden angenommen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Makes the last 64 tokens less likely to come again. Helps small models that go in circles; harms code and tables. Usual: 1 to 1.15; 1 is off.</source>
         <translation>Macht die letzten 64 Token weniger wahrscheinlich. Hilft kleinen Modellen, die sich im Kreis drehen; schadet Code und Tabellen. Üblich: 1 bis 1.15; 1 ist aus.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Min-p</source>
         <translation>Min-p</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Only the likeliest tokens that together have this probability: few where the model is sure, many where it is not. Usual: 0.8 to 0.95; 1 means all.</source>
         <translation>Nur die wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit haben: wenige, wo das Modell sicher ist, viele, wo nicht. Üblich: 0.8 bis 0.95; 1 heißt alle.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Only this many of the likeliest tokens can be drawn, whatever their probabilities. Usual: 20 to 100; 0 means all.</source>
         <translation>Nur so viele der wahrscheinlichsten Token können gezogen werden, wie wahrscheinlich sie auch sind. Üblich: 20 bis 100; 0 heißt alle.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Only tokens that have at least this share of the likeliest one's probability. Keeps high temperatures readable. Usual: 0.02 to 0.1; 0 means all.</source>
         <translation>Nur Token, die mindestens diesen Anteil der größten Wahrscheinlichkeit haben. Hält hohe Temperaturen lesbar. Üblich: 0.02 bis 0.1; 0 heißt alle.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Presence</source>
         <translation>Präsenz</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Repeat penalty</source>
         <translation>Wiederholungsstrafe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Taken once for each time that a token is among the last 64: the more often, the less likely. Usual: 0 to 0.5; 0 is off.</source>
         <translation>Wird einmal für jedes Vorkommen unter den letzten 64 Token abgezogen: je öfter, desto unwahrscheinlicher. Üblich: 0 bis 0.5; 0 ist aus.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Taken once from the logit of every token among the last 64: draws the reply to new words. Usual: 0 to 1; 0 is off.</source>
         <translation>Wird vom Logit jedes Tokens unter den letzten 64 einmal abgezogen: lenkt die Antwort zu neuen Wörtern. Üblich: 0 bis 1; 0 ist aus.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Top-k</source>
         <translation>Top-k</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sampling_sliders.py"/>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Top-p</source>
         <translation>Top-p</translation>
     </message>
@@ -6929,17 +6974,17 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>SaveFile</name>
     <message>
-        <location filename="../../app/paceline/gui/save_file.py"/>
+        <location filename="../../app/paceline/gui/kit/file_dialogs.py"/>
         <source>Choose another folder.</source>
         <translation>Wählen Sie einen anderen Ordner.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/save_file.py"/>
+        <location filename="../../app/paceline/gui/kit/file_dialogs.py"/>
         <source>Saved as {}.</source>
         <translation>Gespeichert als {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/save_file.py"/>
+        <location filename="../../app/paceline/gui/kit/file_dialogs.py"/>
         <source>“{}” could not be saved ({}).</source>
         <translation>„{}“ ließ sich nicht speichern ({}).</translation>
     </message>
@@ -6947,22 +6992,22 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>Savings</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/savings.py"/>
+        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
         <source>Draft on the processor</source>
         <translation>Entwurf auf dem Prozessor</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/savings.py"/>
+        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
         <source>Quantise the draft's cache</source>
         <translation>Cache des Entwurfs quantisieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/savings.py"/>
+        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
         <source>Shorten the draft's context</source>
         <translation>Kontext des Entwurfs verkürzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/savings.py"/>
+        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
         <source>Use lookups, no draft model</source>
         <translation>Lookups verwenden, kein Entwurfsmodell</translation>
     </message>
@@ -6970,90 +7015,113 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>SeedField</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/seed_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>A whole number from 0 to {}</source>
         <translation>Eine ganze Zahl von 0 bis {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/seed_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Copy</source>
         <translation>Kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/seed_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Copy the seed</source>
         <translation>Seed kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/seed_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Every reply draws a new seed.</source>
         <translation>Jede Antwort zieht einen neuen Seed.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/seed_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Fixed</source>
         <translation>Fest</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/seed_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Last reply's</source>
         <translation>Der letzten Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/seed_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>New each time</source>
         <translation>Jedes Mal neu</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/seed_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Seed</source>
         <translation>Seed</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/seed_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>The same seed gives the same reply to the same question, with any strategy. For comparisons.</source>
         <translation>Derselbe Seed ergibt auf dieselbe Frage dieselbe Antwort, mit jeder Strategie. Für Vergleiche.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/seed_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Use the seed of the last reply</source>
         <translation>Den Seed der letzten Antwort verwenden</translation>
     </message>
 </context>
 <context>
+    <name>SettingsController</name>
+    <message>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <source>Chats</source>
+        <translation>Chats</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <source>Log</source>
+        <translation>Protokoll</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <source>Measurements</source>
+        <translation>Messungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <source>Settings</source>
+        <translation>Einstellungen</translation>
+    </message>
+</context>
+<context>
     <name>SettingsDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/dialog.py"/>
         <source>No setting contains these words.</source>
         <translation>Keine Einstellung enthält diese Wörter.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/dialog.py"/>
         <source>Pages</source>
         <translation>Seiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/dialog.py"/>
         <source>Reset this page</source>
         <translation>Diese Seite zurücksetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/dialog.py"/>
         <source>Search settings</source>
         <translation>Suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/dialog.py"/>
         <source>Settings</source>
         <translation>Einstellungen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/dialog.py"/>
         <source>Undo</source>
         <translation>Rückgängig</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/dialog.py"/>
         <source>“{}” is back to its defaults.</source>
         <translation>„{}“ hat wieder seine Vorgaben.</translation>
     </message>
@@ -7061,32 +7129,32 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>SetupPage</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>More repeats take longer and tell small differences apart from chance.</source>
         <translation>Mehr Wiederholungen dauern länger und trennen kleine Unterschiede vom Zufall.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>More strategies</source>
         <translation>Weitere Strategien</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Repeats</source>
         <translation>Wiederholungen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Strategies</source>
         <translation>Strategien</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>The same replies are generated with each strategy, in turn and several times, and their times are compared. Your chats stay as they are.</source>
         <translation>Dieselben Antworten werden mit jeder Strategie erzeugt, abwechselnd und mehrmals, und ihre Zeiten verglichen. Ihre Chats bleiben, wie sie sind.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/bench/setup_page.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Which strategy is fastest here?</source>
         <translation>Welche Strategie ist hier am schnellsten?</translation>
     </message>
@@ -7094,27 +7162,27 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>Shortcuts</name>
     <message>
-        <location filename="../../app/paceline/gui/shortcuts.py"/>
+        <location filename="../../app/paceline/gui/help/shortcuts.py"/>
         <source> or </source>
         <translation> oder </translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/shortcuts.py"/>
+        <location filename="../../app/paceline/gui/help/shortcuts.py"/>
         <source>Begin a new line</source>
         <translation>Neue Zeile beginnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/shortcuts.py"/>
+        <location filename="../../app/paceline/gui/help/shortcuts.py"/>
         <source>Elsewhere</source>
         <translation>Anderswo</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/shortcuts.py"/>
+        <location filename="../../app/paceline/gui/help/shortcuts.py"/>
         <source>Message field</source>
         <translation>Nachrichtenfeld</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/shortcuts.py"/>
+        <location filename="../../app/paceline/gui/help/shortcuts.py"/>
         <source>Send, as chosen in the settings</source>
         <translation>Senden, wie in den Einstellungen gewählt</translation>
     </message>
@@ -7122,22 +7190,22 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>ShortcutsDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/shortcuts.py"/>
+        <location filename="../../app/paceline/gui/help/shortcuts.py"/>
         <source>Keyboard shortcuts</source>
         <translation>Tastenkürzel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/shortcuts.py"/>
+        <location filename="../../app/paceline/gui/help/shortcuts.py"/>
         <source>No shortcut contains these words.</source>
         <translation>Kein Tastenkürzel enthält diese Wörter.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/shortcuts.py"/>
+        <location filename="../../app/paceline/gui/help/shortcuts.py"/>
         <source>Search by name or key</source>
         <translation>Nach Name oder Taste suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/shortcuts.py"/>
+        <location filename="../../app/paceline/gui/help/shortcuts.py"/>
         <source>Shortcuts</source>
         <translation>Tastenkürzel</translation>
     </message>
@@ -7145,17 +7213,17 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>SiblingSwitch</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sibling_switch.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Next version</source>
         <translation>Nächste Fassung</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sibling_switch.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Previous version</source>
         <translation>Vorige Fassung</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sibling_switch.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Version {} of {}</source>
         <translation>Fassung {} von {}</translation>
     </message>
@@ -7163,42 +7231,42 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>Sidebar</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sidebar.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Deleted “{}”</source>
         <translation>„{}“ gelöscht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sidebar.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Import…</source>
         <translation>Importieren …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sidebar.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>More ways to begin</source>
         <translation>Weitere Anfänge</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sidebar.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sidebar.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>New private chat</source>
         <translation>Neuer privater Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sidebar.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Nothing of it is stored or remembered.</source>
         <translation>Nichts davon wird gespeichert oder gemerkt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sidebar.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Private chat, import</source>
         <translation>Privater Chat, Import</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/sidebar.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>writing…</source>
         <translation>schreibt …</translation>
     </message>
@@ -7206,7 +7274,7 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>SizeField</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/controls.py"/>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>{} px</source>
         <translation>{} px</translation>
     </message>
@@ -7214,17 +7282,17 @@ Aus: Was sie lernen, endet mit dem Chat.</translation>
 <context>
     <name>SliderField</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/fields.py"/>
+        <location filename="../../app/paceline/gui/kit/fields.py"/>
         <source>Back to {}</source>
         <translation>Zurück auf {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/fields.py"/>
+        <location filename="../../app/paceline/gui/kit/fields.py"/>
         <source>Put {} back</source>
         <translation>{} zurücksetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/fields.py"/>
+        <location filename="../../app/paceline/gui/kit/fields.py"/>
         <source>{}
 Default: {}</source>
         <translation>{}
@@ -7234,22 +7302,22 @@ Vorgabe: {}</translation>
 <context>
     <name>SourceLegend</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/source_legend.py"/>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
         <source>Token colours: draft model, lookup; without colour: the target</source>
         <translation>Token-Farben: Entwurfsmodell, Lookup; ohne Farbe: das Zielmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/source_legend.py"/>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
         <source>draft model</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/source_legend.py"/>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
         <source>lookup</source>
         <translation>Lookup</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/source_legend.py"/>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
         <source>target</source>
         <translation>Ziel</translation>
     </message>
@@ -7257,7 +7325,7 @@ Vorgabe: {}</translation>
 <context>
     <name>SpeculationModel</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/speculation.py"/>
+        <location filename="../../app/paceline/gui/state/speculation.py"/>
         <source>No draft model is loaded. Open one in the Models menu.</source>
         <translation>Kein Entwurfsmodell ist geladen. Öffnen Sie eines im Menü Modelle.</translation>
     </message>
@@ -7265,67 +7333,67 @@ Vorgabe: {}</translation>
 <context>
     <name>SpeedPlot</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>- - plain estimate {}</source>
         <translation>- - einfach geschätzt {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Accepted of drafted</source>
         <translation>Angenommene Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Accepted of drafted, per step</source>
         <translation>Angenommen von entworfen, je Schritt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Tokens per second</source>
         <translation>Token pro Sekunde</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Tokens per second, at most {}</source>
         <translation>Token pro Sekunde, höchstens {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>held at step {}</source>
         <translation>bei Schritt {} festgehalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>max {:.0f} drafted</source>
         <translation>max. {:.0f} entworfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>max {}</source>
         <translation>max. {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>no drafts in these steps</source>
         <translation>in diesen Schritten keine Entwürfe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>one bar for each step of a reply</source>
         <translation>ein Balken je Schritt einer Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>per step</source>
         <translation>je Schritt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>plain not measured yet</source>
         <translation>einfach noch nicht gemessen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/speed_plot.py"/>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>{} of {} drafted tokens accepted in {} steps</source>
         <translation>{} von {} entworfenen Token angenommen, in {} Schritten</translation>
     </message>
@@ -7333,52 +7401,52 @@ Vorgabe: {}</translation>
 <context>
     <name>Starters</name>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Drafts of a few tokens, here and there.</source>
         <translation>Hier und da Entwürfe von ein paar Tokens.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Each function begins like the one before.</source>
         <translation>Jede Funktion beginnt wie die davor.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Every test begins like the one before.</source>
         <translation>Jeder Test beginnt wie der davor.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Explain what a lighthouse is.</source>
         <translation>Erkläre, was ein Leuchtturm ist.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Explain what a race condition is, with a short example.</source>
         <translation>Erkläre mit einem kurzen Beispiel, was eine Race Condition ist.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Field names repeat, so lookups draft them.</source>
         <translation>Feldnamen wiederholen sich; das Nachschlagen schreibt sie voraus.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Free text: little to draft from, so plain speed.</source>
         <translation>Freier Text: kaum etwas vorauszuschreiben, also wie ohne Entwürfe.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Free text: little to draft from.</source>
         <translation>Freier Text: kaum etwas vorauszuschreiben.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Lines of one form: drafts of a few tokens.</source>
         <translation>Zeilen von einer Form: Entwürfe von ein paar Tokens.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Rename the function add to plus and write all of it again:
 
 def add(a, b):
@@ -7401,32 +7469,32 @@ def add_all(numbers):
     return total</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>The code comes back from your own message.</source>
         <translation>Der Code kommt aus der eigenen Nachricht zurück.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Write Python functions that add, subtract, multiply and divide two numbers.</source>
         <translation>Schreibe Python-Funktionen, die zwei Zahlen addieren, subtrahieren, multiplizieren und dividieren.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Write a JSON list of four cities, each with name, country and population.</source>
         <translation>Schreibe eine JSON-Liste mit vier Städten, jede mit Name, Land und Einwohnerzahl.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Write a Python class Point with methods to add, subtract and compare points.</source>
         <translation>Schreibe eine Python-Klasse Point mit Methoden, die Punkte addieren, subtrahieren und vergleichen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Write a Python dictionary of the months and their number of days.</source>
         <translation>Schreibe ein Python-Dictionary mit den Monaten und der Zahl ihrer Tage.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/viewmodels/starters.py"/>
+        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
         <source>Write unit tests for a function that parses dates.</source>
         <translation>Schreibe Unit-Tests für eine Funktion, die Datumsangaben liest.</translation>
     </message>
@@ -7434,32 +7502,32 @@ def add_all(numbers):
 <context>
     <name>StepBar</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/step_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>A small model that writes ahead: replies come faster, and read the same.</source>
         <translation>Ein kleines Modell, das vorausschreibt: Antworten kommen schneller und lauten gleich.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/step_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Draft model</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/step_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>No draft model: lookups only</source>
         <translation>Kein Entwurfsmodell: nur Lookups</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/step_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/step_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>The model that you talk to. It alone decides every word of a reply.</source>
         <translation>Das Modell, mit dem Sie sprechen. Es allein entscheidet jedes Wort einer Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/step_bar.py"/>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>choose</source>
         <translation>wählen</translation>
     </message>
@@ -7467,27 +7535,27 @@ def add_all(numbers):
 <context>
     <name>StopField</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/stop_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Remove the stop string {}</source>
         <translation>Stopptext {} entfernen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/stop_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Stop strings</source>
         <translation>Stopptexte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/stop_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Text, then Enter</source>
         <translation>Text, dann Eingabe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/stop_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>The reply ends before the first of these texts. Write \n for a line end and \t for a tab. Often used: \n\n for one paragraph, ``` for one piece of code. At most {} texts.</source>
         <translation>Die Antwort endet vor dem ersten dieser Texte. Schreiben Sie \n für ein Zeilenende und \t für einen Tabulator. Oft verwendet: \n\n für einen Absatz, ``` für ein Stück Code. Höchstens {} Texte.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/stop_field.py"/>
+        <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>“{}”: a click removes it</source>
         <translation>„{}“: Ein Klick entfernt ihn</translation>
     </message>
@@ -7508,92 +7576,82 @@ def add_all(numbers):
 <context>
     <name>StrategyAdvisor</name>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Copies from the prompt alone: no second model and next to no memory.</source>
         <translation>Kopiert allein aus dem Prompt: kein zweites Modell und fast kein Speicher.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Editing code or text</source>
         <translation>Code oder Text bearbeiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>General chat</source>
         <translation>Allgemeiner Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
-        <source>It gets better from chat to chat when it may keep what it learned.</source>
-        <translation>Es wird von Chat zu Chat besser, wenn es Gelerntes behalten darf.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>JSON, tables and logs repeat the same keys with other values: keys are looked up, and what a schema forces costs nothing at all.</source>
         <translation>JSON, Tabellen und Protokolle wiederholen dieselben Schlüssel mit anderen Werten: Schlüssel werden nachgeschlagen, und was ein Schema erzwingt, kostet gar nichts.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
-        <source>Learn across chats</source>
-        <translation>Über Chats hinweg lernen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Little memory</source>
         <translation>Wenig Speicher</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Long sessions</source>
         <translation>Lange Sitzungen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Most of the reply stands in your message already: long pieces are copied from there, many tokens per step.</source>
         <translation>Das meiste der Antwort steht schon in Ihrer Nachricht: Von dort werden lange Stücke kopiert, viele Token je Schritt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>New text can only be guessed by a draft model. Without one, whatever comes again in the chat is copied.</source>
         <translation>Neuen Text kann nur ein Entwurfsmodell raten. Ohne eines wird kopiert, was im Chat wiederkehrt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>New text stands nowhere yet, so only a smaller model can guess it.</source>
         <translation>Neuer Text steht noch nirgends, also kann ihn nur ein kleineres Modell raten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
-        <source>One pool of constant size learns from everything you write and stays fast however long the chat gets.</source>
-        <translation>Ein Vorrat gleichbleibender Größe lernt aus allem, was Sie schreiben, und bleibt schnell, wie lang der Chat auch wird.</translation>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
+        <source>One pool of constant size holds the whole chat and stays fast however long the chat gets.</source>
+        <translation>Ein Vorrat gleichbleibender Größe fasst den ganzen Chat und bleibt schnell, wie lang der Chat auch wird.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Reasoning models</source>
         <translation>Modelle, die nachdenken</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Structured output</source>
         <translation>Strukturierte Ausgabe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>The draft model is not needed then; without it {} more are free.</source>
         <translation>Das Entwurfsmodell wird dann nicht gebraucht; ohne es sind {} mehr frei.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Unload it</source>
         <translation>Entladen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>What pays is different in every reply. Auto measures it at every step, takes drafts where they pay and decodes plainly where they do not.</source>
         <translation>Was sich lohnt, ist in jeder Antwort anders. Auto misst es in jedem Schritt, nimmt Entwürfe, wo sie sich lohnen, und dekodiert sonst einfach.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/strategy_advisor.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>What was thought is said once more in the answer, so long matches are worth waiting for.</source>
         <translation>Was gedacht wurde, wird in der Antwort noch einmal gesagt, also lohnt es, auf lange Übereinstimmungen zu warten.</translation>
     </message>
@@ -7601,12 +7659,12 @@ def add_all(numbers):
 <context>
     <name>StrategyCommands</name>
     <message>
-        <location filename="../../app/paceline/gui/palette_sources.py"/>
+        <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>Strategy</source>
         <translation>Strategie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/palette_sources.py"/>
+        <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>Use {}</source>
         <translation>{} verwenden</translation>
     </message>
@@ -7614,12 +7672,12 @@ def add_all(numbers):
 <context>
     <name>StrategyHelper</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_helper.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>The text is the same with all of them, only the speed differs. Choose what comes close to your work; the figures of your own replies say more.</source>
         <translation>Der Text ist mit allen derselbe, nur die Geschwindigkeit nicht. Wählen Sie, was Ihrer Arbeit nahekommt; die Zahlen Ihrer eigenen Antworten sagen mehr.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_helper.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Which strategy?</source>
         <translation>Welche Strategie?</translation>
     </message>
@@ -7627,12 +7685,12 @@ def add_all(numbers):
 <context>
     <name>StrategyMenu</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_menu.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Put one together…</source>
         <translation>Selbst zusammenstellen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_menu.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Strategies</source>
         <translation>Strategien</translation>
     </message>
@@ -7640,77 +7698,77 @@ def add_all(numbers):
 <context>
     <name>StrategyPicker</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>A second, smaller model writes ahead</source>
         <translation>Ein zweites, kleineres Modell schreibt voraus</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Auto</source>
         <translation>Auto</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Copies from what was written before</source>
         <translation>Kopiert aus dem, was zuvor geschrieben wurde</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Draft</source>
         <translation>Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Find the strategy for your kind of work</source>
         <translation>Die Strategie für Ihre Art von Arbeit finden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Kind of strategy</source>
         <translation>Art der Strategie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Lookup</source>
         <translation>Lookup</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Lookups first, then the draft model</source>
         <translation>Erst Lookups, dann das Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Measures and decides at every step what pays</source>
         <translation>Misst und entscheidet in jedem Schritt, was sich lohnt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Mixed</source>
         <translation>Mix</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Off</source>
         <translation>Aus</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Plain decoding: one token per step</source>
         <translation>Einfaches Dekodieren: ein Token je Schritt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Strategy</source>
         <translation>Strategie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>There is no such strategy here.</source>
         <translation>Eine solche Strategie gibt es hier nicht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Which strategy?</source>
         <translation>Welche Strategie?</translation>
     </message>
@@ -7718,17 +7776,17 @@ def add_all(numbers):
 <context>
     <name>TagBar</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/tag_bar.py"/>
+        <location filename="../../app/paceline/gui/conversations/tags.py"/>
         <source>More tags</source>
         <translation>Weitere Schlagwörter</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/tag_bar.py"/>
+        <location filename="../../app/paceline/gui/conversations/tags.py"/>
         <source>Only chats with the tag {}</source>
         <translation>Nur Chats mit dem Schlagwort {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/tag_bar.py"/>
+        <location filename="../../app/paceline/gui/conversations/tags.py"/>
         <source>Tags</source>
         <translation>Schlagwörter</translation>
     </message>
@@ -7736,37 +7794,37 @@ def add_all(numbers):
 <context>
     <name>TagEditor</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/tag_editor.py"/>
+        <location filename="../../app/paceline/gui/conversations/tags.py"/>
         <source>Add or find a tag</source>
         <translation>Schlagwort hinzufügen oder finden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/tag_editor.py"/>
+        <location filename="../../app/paceline/gui/conversations/tags.py"/>
         <source>Done</source>
         <translation>Fertig</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/tag_editor.py"/>
+        <location filename="../../app/paceline/gui/conversations/tags.py"/>
         <source>Enter adds the new tag “{}”.</source>
         <translation>Eingabe fügt das neue Schlagwort „{}“ hinzu.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/tag_editor.py"/>
+        <location filename="../../app/paceline/gui/conversations/tags.py"/>
         <source>Enter ticks it.</source>
         <translation>Eingabe kreuzt es an.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/tag_editor.py"/>
+        <location filename="../../app/paceline/gui/conversations/tags.py"/>
         <source>No tags yet. Type one and press Enter.</source>
         <translation>Noch keine Schlagwörter. Tippen Sie eines ein und drücken Sie Eingabe.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/tag_editor.py"/>
+        <location filename="../../app/paceline/gui/conversations/tags.py"/>
         <source>Tags</source>
         <translation>Schlagwörter</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/tag_editor.py"/>
+        <location filename="../../app/paceline/gui/conversations/tags.py"/>
         <source>Tick what this chat belongs to.</source>
         <translation>Kreuzen Sie an, wozu dieser Chat gehört.</translation>
     </message>
@@ -7774,17 +7832,17 @@ def add_all(numbers):
 <context>
     <name>ThemePictures</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/theme_pictures.py"/>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>Dark</source>
         <translation>Dunkel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/theme_pictures.py"/>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>Light</source>
         <translation>Hell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/theme_pictures.py"/>
+        <location filename="../../app/paceline/gui/settings/forms.py"/>
         <source>Like the desktop</source>
         <translation>Wie der Desktop</translation>
     </message>
@@ -7792,37 +7850,37 @@ def add_all(numbers):
 <context>
     <name>TimeBar</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
         <source>Where the time goes</source>
         <translation>Wohin die Zeit geht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
         <source>draft</source>
         <translation>Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
         <source>prefill</source>
         <translation>Prefill</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
         <source>rest</source>
         <translation>Rest</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
         <source>sampling</source>
         <translation>Ziehen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
         <source>verify</source>
         <translation>Prüfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
         <source>{} ({} s)</source>
         <translation>{} ({} s)</translation>
     </message>
@@ -7830,57 +7888,57 @@ def add_all(numbers):
 <context>
     <name>TokenText</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>accepted</source>
         <translation>angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>after a rejected draft token</source>
         <translation>nach einem verworfenen Entwurfs-Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>bonus</source>
         <translation>Bonus</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>confidence {value:.2f}</source>
         <translation>Sicherheit {value:.2f}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>step {number}</source>
         <translation>Schritt {number}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>target's own</source>
         <translation>vom Zielmodell selbst</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>{place} of {total}</source>
         <translation>{place} von {total}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>{}nd</source>
         <translation>{}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>{}rd</source>
         <translation>{}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>{}st</source>
         <translation>{}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/token_text.py"/>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>{}th</source>
         <translation>{}.</translation>
     </message>
@@ -7888,38 +7946,15 @@ def add_all(numbers):
 <context>
     <name>TopBar</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/top_bar.py"/>
+        <location filename="../../app/paceline/gui/window.py"/>
         <source>More menus</source>
         <translation>Weitere Menüs</translation>
     </message>
 </context>
 <context>
-    <name>Tuning</name>
-    <message>
-        <location filename="../../app/paceline/gui/tuning.py"/>
-        <source>Grammars (*.gbnf *.txt);;All files (*)</source>
-        <translation>Grammatiken (*.gbnf *.txt);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/tuning.py"/>
-        <source>JSON (*.json);;All files (*)</source>
-        <translation>JSON (*.json);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/tuning.py"/>
-        <source>Load a JSON schema</source>
-        <translation>JSON-Schema laden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/tuning.py"/>
-        <source>Load a grammar</source>
-        <translation>Grammatik laden</translation>
-    </message>
-</context>
-<context>
     <name>UndoBar</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/undo_bar.py"/>
+        <location filename="../../app/paceline/gui/conversations/sidebar.py"/>
         <source>Undo</source>
         <translation>Rückgängig</translation>
     </message>
@@ -7927,7 +7962,7 @@ def add_all(numbers):
 <context>
     <name>UserBubble</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>You said</source>
         <translation>Sie sagten</translation>
     </message>
@@ -7935,102 +7970,102 @@ def add_all(numbers):
 <context>
     <name>VerdictCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Cannot tell</source>
         <translation>Lässt sich nicht sagen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Choose a target in the list.</source>
         <translation>Wählen Sie in der Liste ein Zielmodell.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Good</source>
         <translation>Gut</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Look again</source>
         <translation>Noch einmal ansehen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Looking…</source>
         <translation>Wird angesehen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Lookups draft from the text itself; that needs no second model.</source>
         <translation>Lookups entwerfen aus dem Text selbst; dafür braucht es kein zweites Modell.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Next, choose a draft model, or do without one.</source>
         <translation>Wählen Sie nun ein Entwurfsmodell, oder verzichten Sie darauf.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>No draft model</source>
         <translation>Kein Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>No draft model yet</source>
         <translation>Noch kein Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Nothing chosen yet</source>
         <translation>Noch nichts gewählt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Problem</source>
         <translation>Problem</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Reading the header.</source>
         <translation>Der Kopf der Datei wird gelesen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Reading the headers of both models.</source>
         <translation>Die Köpfe beider Dateien werden gelesen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Swap the two models</source>
         <translation>Die beiden Modelle tauschen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Take no draft model</source>
         <translation>Kein Entwurfsmodell nehmen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Take {} instead</source>
         <translation>Stattdessen {} nehmen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>These two go together</source>
         <translation>Diese beiden gehören zusammen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>They do not fit</source>
         <translation>Sie passen nicht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>What to expect</source>
         <translation>Was zu erwarten ist</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/verdict_card.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Worth knowing</source>
         <translation>Gut zu wissen</translation>
     </message>
@@ -8038,47 +8073,47 @@ def add_all(numbers):
 <context>
     <name>Versions</name>
     <message>
-        <location filename="../../app/paceline/gui/versions.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Build flags</source>
         <translation>Bauoptionen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/versions.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Devices</source>
         <translation>Geräte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/versions.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Main memory</source>
         <translation>Hauptspeicher</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/versions.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Processor cores</source>
         <translation>Prozessorkerne</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/versions.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>System</source>
         <translation>System</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/versions.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>The engine has not answered yet.</source>
         <translation>Die Engine hat noch nicht geantwortet.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/versions.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>not known</source>
         <translation>nicht bekannt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/versions.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>{} ({}), {} of {} free</source>
         <translation>{} ({}), {} von {} frei</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/versions.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>{} physical, {} logical</source>
         <translation>{} physisch, {} logisch</translation>
     </message>
@@ -8086,12 +8121,12 @@ def add_all(numbers):
 <context>
     <name>VersionsPage</name>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>This machine</source>
         <translation>Dieser Rechner</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/about.py"/>
+        <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Versions</source>
         <translation>Versionen</translation>
     </message>
@@ -8099,253 +8134,125 @@ def add_all(numbers):
 <context>
     <name>WelcomeController</name>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>A private chat</source>
         <translation>Ein privater Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>All recommendations…</source>
         <translation>Alle Empfehlungen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Any GGUF file: as the target, as the draft model, or both.</source>
         <translation>Jede GGUF-Datei: als Zielmodell, als Entwurfsmodell oder beides.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Choose in the panel who writes ahead; every word is still the target's own. The figures show whether it pays.</source>
         <translation>Wählen Sie in der Leiste, wer vorausschreibt; jedes Wort ist doch das des Zielmodells. Die Zahlen zeigen, ob es sich lohnt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Choose models…</source>
         <translation>Modelle wählen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Files of LM Studio, Ollama and the Hugging Face cache are found by themselves; add folders of your own, or drop GGUF files onto the window.</source>
         <translation>Dateien von LM Studio, Ollama und dem Cache von Hugging Face werden von selbst gefunden; fügen Sie eigene Ordner hinzu, oder ziehen Sie GGUF-Dateien auf das Fenster.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Nothing of it is stored or remembered; it is gone when the window closes.</source>
         <translation>Nichts davon wird gespeichert oder gemerkt; es ist weg, wenn das Fenster schließt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Open a model file…</source>
         <translation>Modelldatei öffnen …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Pairs that others have reported to work, with their sources.</source>
         <translation>Paare, die nach Berichten anderer funktionieren, mit ihren Quellen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Reported to work, and of a size for this machine. Nothing is fetched yet.</source>
         <translation>Soll funktionieren und hat die Größe für diesen Rechner. Noch wird nichts geholt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>The best pair of yours that fits this machine:</source>
         <translation>Ihr bestes Paar, das auf diesen Rechner passt:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>The largest model of yours that fits this machine:</source>
         <translation>Ihr größtes Modell, das auf diesen Rechner passt:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>Watch an example</source>
         <translation>Ein Beispiel ansehen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>What shall we write?</source>
         <translation>Was schreiben wir?</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>about {}, on the disk and in memory</source>
         <translation>etwa {}, auf der Platte und im Speicher</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome_controller.py"/>
+        <location filename="../../app/paceline/gui/welcome/controller.py"/>
         <source>drafted by {}, together {}</source>
         <translation>entworfen von {}, zusammen {}</translation>
     </message>
 </context>
 <context>
-    <name>Why</name>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>1 token: {}</source>
-        <translation>1 Token: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>Drafting has cost {} with these models so far.</source>
-        <translation>Entwürfe haben mit diesen Modellen bisher {} gekostet.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>Drafting has saved {} with these models so far.</source>
-        <translation>Entwürfe haben mit diesen Modellen bisher {} gespart.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>Drafts may lose nothing more in this reply until they have won it back.</source>
-        <translation>Entwürfe dürfen in dieser Antwort nichts mehr verlieren, bis sie es wieder hereingeholt haben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>Drafts may still lose {} before this reply is later than promised.</source>
-        <translation>Entwürfe dürfen noch {} verlieren, bevor diese Antwort später kommt als versprochen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>It pauses because it did not pay of late; it is tried again.</source>
-        <translation>Pausiert, weil es sich zuletzt nicht gelohnt hat; wird wieder versucht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>It pauses because its steps gave {} of plain decoding's speed; it is tried again.</source>
-        <translation>Pausiert, weil die Schritte {} des einfachen Tempos brachten; wird wieder versucht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>Not used so far: {}.</source>
-        <translation>Bisher nicht benutzt: {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>Plain decoding would give {} tokens/s now: {} per token.</source>
-        <translation>Einfaches Dekodieren brächte jetzt {} Token/s: {} je Token.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>The machine is at {} of the speed that was measured first.</source>
-        <translation>Der Rechner hat jetzt {} des Tempos, das zuerst gemessen wurde.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>asked</source>
-        <translation>gefragt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>confidence {:.2f} to {:.2f}: {} accepted</source>
-        <translation>Sicherheit {:.2f} bis {:.2f}: {} angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>derived from the widths beside it</source>
-        <translation>aus den Breiten daneben abgeleitet</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>lost {}</source>
-        <translation>{} verloren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>measured</source>
-        <translation>gemessen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>pauses</source>
-        <translation>pausiert</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>place {first} and later: {} accepted, if all before were</source>
-        <translation>ab Platz {first}: {} angenommen, wenn alle davor es wurden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>place {first}: {} accepted, if all before were</source>
-        <translation>Platz {first}: {} angenommen, wenn alle davor es wurden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>places {first} to {last}: {} accepted, if all before were</source>
-        <translation>Platz {first} bis {last}: {} angenommen, wenn alle davor es wurden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>saved {}</source>
-        <translation>{} gespart</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>{:,} of {:,} tokens accepted</source>
-        <translation>{:,} von {:,} Token angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>{n} tokens: {}</source>
-        <translation>{n} Token: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>{} ({})</source>
-        <translation>{} ({})</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>{} per drafted token</source>
-        <translation>{} je entworfenem Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/viewmodels/why.py"/>
-        <source>{}, {} of a plain step</source>
-        <translation>{}, {} eines einfachen Schritts</translation>
-    </message>
-</context>
-<context>
     <name>WhyCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>Auto tells here what it measures, as soon as it writes.</source>
         <translation>Hier sagt Auto, was es misst, sobald es schreibt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>Balance</source>
         <translation>Bilanz</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>What Auto measures, and how it decides</source>
         <translation>Was Auto misst, und wie es entscheidet</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>What a step costs, by its tokens</source>
         <translation>Was ein Schritt kostet, nach seinen Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>What is accepted</source>
         <translation>Was angenommen wird</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>Why</source>
         <translation>Warum</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>derived</source>
         <translation>abgeleitet</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/why_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>measured</source>
         <translation>gemessen</translation>
     </message>
@@ -8353,7 +8260,7 @@ def add_all(numbers):
 <context>
     <name>_Chooser</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_picker.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Strategy: {}</source>
         <translation>Strategie: {}</translation>
     </message>
@@ -8374,7 +8281,12 @@ def add_all(numbers):
 <context>
     <name>_Line</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
+        <source>Accepted by place in the draft: {}</source>
+        <translation>Angenommen nach Platz im Entwurf: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
         <source>accepted by place in the draft</source>
         <translation>angenommen nach Platz im Entwurf</translation>
     </message>
@@ -8382,32 +8294,32 @@ def add_all(numbers):
 <context>
     <name>_MoreFields</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>A way of computing attention that takes less memory</source>
         <translation>Eine Art, die Aufmerksamkeit zu berechnen, die weniger Speicher braucht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>How keys are kept: q8_0 takes half the memory of f16, at hardly any loss</source>
         <translation>Wie Schlüssel aufbewahrt werden: q8_0 braucht halb so viel Speicher wie f16, fast ohne Verlust</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>How values are kept; a quantised type needs flash attention</source>
         <translation>Wie Werte aufbewahrt werden; ein quantisierter Typ braucht Flash Attention</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>auto</source>
         <translation>auto</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>off</source>
         <translation>aus</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/load_form.py"/>
+        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>on</source>
         <translation>an</translation>
     </message>
@@ -8415,22 +8327,22 @@ def add_all(numbers):
 <context>
     <name>_Names</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Draft</source>
         <translation>Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>none</source>
         <translation>keine</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/picker/pair_pane.py"/>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>not chosen yet</source>
         <translation>noch nicht gewählt</translation>
     </message>
@@ -8438,7 +8350,7 @@ def add_all(numbers):
 <context>
     <name>_Sample</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/settings/looks.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Four tokens drafted, three accepted: 41.2 tokens per second.</source>
         <translation>Vier Token entworfen, drei angenommen: 41.2 Token pro Sekunde.</translation>
     </message>
@@ -8446,22 +8358,22 @@ def add_all(numbers):
 <context>
     <name>_UseCaseCard</name>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_helper.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Apply</source>
         <translation>Anwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_helper.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Use {}</source>
         <translation>{} verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_helper.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Use {} for {}</source>
         <translation>{} verwenden für {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/widgets/strategy_helper.py"/>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>in use</source>
         <translation>in Gebrauch</translation>
     </message>

@@ -56,7 +56,7 @@ def test_it_bites(ban: Ban, place: str, code: str) -> None:
         (bans.unsafe_slots, "gui/a.py", "self.b.clicked.connect(self._on_clicked)"),
         (bans.unsafe_slots, "storage/a.py", "sqlite3.connect(path)"),
         (bans.sleeping_window, "engine/a.py", "import time\ntime.sleep(1)"),
-        (bans.message_boxes, "gui/notifications.py", "from PySide6.QtWidgets import QMessageBox"),
+        (bans.message_boxes, "gui/kit/notices.py", "from PySide6.QtWidgets import QMessageBox"),
         (bans.module_state, "engine/a.py", "DEFAULT = SamplingParams()\nlog = getLogger('a')"),
         (bans.module_state, "gui/a.py", "def make():\n return QTimer()"),
         (bans.prints, "cli/a.py", "print('hi')"),

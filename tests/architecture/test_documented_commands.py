@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 PAGES = [
     page
-    for page in (REPOSITORY / "README.md", REPOSITORY / "app" / "ARCHITECTURE.md")
+    for page in (
+        REPOSITORY / "README.md",
+        REPOSITORY / "app" / "ARCHITECTURE.md",
+        REPOSITORY / "app" / "CONTRIBUTING.md",
+        REPOSITORY / "app" / "kernels" / "README.md",
+    )
     if page.exists()
 ]
 
@@ -46,6 +51,9 @@ def problem(command: str) -> str:
     if words[1] == "-m":
         return "" if find_spec(words[2]) else f"there is no module {words[2]}"
     script = REPOSITORY / words[1]
+    if script.is_dir():  # a package of programs
+        missing = [name for name in words[2:3] if not (script / f"{name}.py").is_file()]
+        return f"{words[1]} has no {missing[0]}" if missing else ""
     if not script.is_file():
         return f"{words[1]} does not exist"
     options = [word.split("=")[0] for word in words[2:] if word.startswith("-")]
@@ -98,6 +106,7 @@ def test_commands_are_found_in_blocks_and_in_text() -> None:
         "paceline dance",
         "paceline bench --repeats 3",
         "python3 packaging/no_such_script.py",
+        "python packaging/benchmarks no_such_benchmark",
         "python3 -m paceline chat --top-k many",
     ],
 )

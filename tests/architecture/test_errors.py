@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from architecture.source import Module, module, modules
-from paceline.cli.chat import USAGE_CODES
+from paceline.cli.loading import USAGE_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -41,51 +41,94 @@ def test_contracts_hold() -> None:
     assert " 0 broken" in result.stdout
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """A copy of the package that a test may spoil."""
-    target = tmp_path / "app"
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package that the tests of this module spoil, one line per broken rule."""
+    target = tmp_path_factory.mktemp("imports") / "app"
     shutil.copytree(APP, target, ignore=shutil.ignore_patterns("__pycache__"))
     return target
 
 
-@pytest.mark.parametrize(
-    ("contract", "file", "line"),
-    [
-        ("Layers", "messages.py", "import paceline.codec"),
-        ("Layers", "engine/stats.py", "import paceline.conversation"),
-        ("Layers", "paths.py", "import paceline.logs"),
-        ("Layers", "settings.py", "import paceline.logs"),
-        ("Layers", "hosting/inbox.py", "import paceline.chat.session"),
-        ("Layers", "chat/prompt.py", "import paceline.cli.main"),
-        ("Layers", "cli/chat.py", "import paceline.gui.theme"),
-        ("Layers", "unplaced.py", "X = 1"),
-        ("Qt lives in gui", "chat/session.py", "from PySide6.QtCore import QObject"),
-        ("Qt lives in gui", "cli/doctor.py", "import PySide6"),
-        ("Qt lives in gui", "__main__.py", "import PySide6.QtWidgets"),
-        ("Qt lives in gui", "engine/stats.py", "import pyqtgraph"),
-        ("llama_cpp lives in engine/llama", "engine/vocab.py", "import llama_cpp"),
-        ("llama_cpp lives in engine/llama", "cli/doctor.py", "from llama_cpp import Llama"),
-        ("The Hub lives in catalog", "cli/chat.py", "import huggingface_hub"),
-        ("The Hub lives in catalog", "gui/theme.py", "from huggingface_hub import HfApi"),
-        ("SQLite lives in storage", "chat/session.py", "import sqlite3"),
-    ],
-)
-def test_contracts_bite(copy: Path, contract: str, file: str, line: str) -> None:
-    path = copy / "paceline" / file
-    with path.open("a", encoding="utf-8") as source:
-        source.write(f"\n{line}\n")
+FORBIDDEN = {
+    "Layers": (
+        ("messages.py", "paceline.codec"),
+        ("engine/stats.py", "paceline.conversation"),
+        ("paths.py", "paceline.logs"),
+        ("settings.py", "paceline.logs"),
+        ("hosting/inbox.py", "paceline.chat.session"),
+        ("chat/prompt.py", "paceline.cli.main"),
+        ("cli/chat.py", "paceline.gui.look.theme"),
+    ),
+    "Rooms of the window": (
+        ("gui/chat/view.py", "paceline.gui.run.dialog"),
+        ("gui/settings/dialog.py", "paceline.gui.models.controller"),
+        ("gui/look/scale.py", "paceline.gui.kit.card"),
+        ("gui/kit/card.py", "paceline.gui.state.figures"),
+        ("gui/plot/speed_plot.py", "paceline.gui.run.controller"),
+        ("gui/help/about.py", "paceline.gui.app"),
+    ),
+    "Rooms of the engine": (
+        ("engine/auto/pace.py", "paceline.engine.llama.model"),
+        ("engine/sample/noise.py", "paceline.engine.decode.decoder"),
+        ("engine/measure/known.py", "paceline.engine.service"),
+        ("engine/draft/lookups/suffix.py", "paceline.engine.pair"),
+        ("engine/llama/model.py", "paceline.engine.turn"),
+    ),
+    "Auto and what is measured know no llama.cpp": (
+        ("engine/auto/costs.py", "paceline.engine.llama.library"),
+        ("engine/measure/thread_choice.py", "paceline.engine.llama.model"),
+    ),
+    "Qt lives in gui": (
+        ("chat/session.py", "PySide6.QtCore"),
+        ("cli/doctor.py", "PySide6"),
+        ("__main__.py", "PySide6.QtWidgets"),
+        ("engine/stats.py", "pyqtgraph"),
+    ),
+    "llama_cpp lives in engine/llama": (
+        ("engine/model/vocabularies.py", "llama_cpp"),
+        ("cli/doctor.py", "llama_cpp"),
+    ),
+    "The Hub lives in catalog": (
+        ("cli/chat.py", "huggingface_hub"),
+        ("gui/look/theme.py", "huggingface_hub"),
+    ),
+    "SQLite lives in storage": (("chat/session.py", "sqlite3"),),
+}
+"""Per contract, files and what they may not import."""
+
+
+def test_contracts_bite(copy: Path) -> None:
+    lines = [(file, line) for pairs in FORBIDDEN.values() for file, line in pairs]
+    before = {file: (copy / "paceline" / file).read_text(encoding="utf-8") for file, _ in lines}
+    for file, name in lines:
+        with (copy / "paceline" / file).open("a", encoding="utf-8") as source:
+            source.write(f"\nimport {name}\n")
     result = lint(copy)
+    for file, text in before.items():
+        (copy / "paceline" / file).write_text(text, encoding="utf-8")
     assert result.returncode != 0, result.stdout
-    assert f"{contract} BROKEN" in result.stdout, result.stdout
+    for contract, pairs in FORBIDDEN.items():
+        assert f"{contract} BROKEN" in result.stdout, contract
+        for file, name in pairs:
+            module = "paceline." + file.removesuffix(".py").replace("/", ".")
+            library = name if name.startswith("paceline.") else name.partition(".")[0]
+            assert f"{module} -> {library} (l." in result.stdout, (contract, file, name)
+
+
+def test_every_module_has_its_place(copy: Path) -> None:
+    """A new module, or a new room, has to be given a place among the layers."""
+    unplaced = ["unplaced.py", "gui/unplaced.py", "engine/unplaced.py"]
+    for file in unplaced:
+        (copy / "paceline" / file).write_text('"""A module without a place."""\n')
+    result = lint(copy)
+    for file in unplaced:
+        (copy / "paceline" / file).unlink()
+        assert "- paceline." + file.removesuffix(".py").replace("/", ".") in result.stdout
 
 
 def test_a_home_may_import_its_library(copy: Path) -> None:
-    homes = {"gui": "PySide6", "catalog": "huggingface_hub", "storage": "sqlite3"}
+    homes = {"gui/look": "PySide6", "catalog": "huggingface_hub", "storage": "sqlite3"}
     for home, library in homes.items():
-        folder = copy / "paceline" / home
-        folder.mkdir(exist_ok=True)
-        (folder / "__init__.py").touch()
-        (folder / "example.py").write_text(f"import {library}\n")
+        (copy / "paceline" / home / "example.py").write_text(f"import {library}\n")
     result = lint(copy)
     assert result.returncode == 0, result.stdout

@@ -1,48 +1,38 @@
-"""Files stay small enough to be read in one go."""
+"""A file holds one concept; one that grows long is pointed out."""
 
 from __future__ import annotations
 
 import ast
-import re
 
 import pytest
 
+from architecture.measures import folders
 from architecture.source import Module, module, modules
 
-LONG = 350
-TOO_LONG = 500
+LONG = 600
+MOST_FILES = 20
+"""Files of a folder; one with more is not seen at a glance."""
 
 
-def complaint(candidate: Module) -> str:
-    """Why a file is too long; empty when it is not."""
-    n_lines = candidate.text.count("\n")
-    if n_lines > TOO_LONG:
-        return f"{candidate.place} has {n_lines} lines: split it"
-    reason = ast.get_docstring(candidate.tree) or ""
-    if n_lines > LONG and not re.search(r"\bbecause\b|^Long:", reason, re.MULTILINE):
-        return f"{candidate.place} has {n_lines} lines, and its docstring does not say why"
-    return ""
+def is_long(candidate: Module) -> bool:
+    return candidate.text.count("\n") > LONG
 
 
-def test_files_are_short_or_say_why() -> None:
-    complaints = [text for m in modules() if (text := complaint(m))]
-    assert not complaints, "\n".join(complaints)
+def test_long_files_are_pointed_out() -> None:
+    """No failure: a concept may take more. It is shown among the skipped tests."""
+    long = [f"{m.place} has {m.text.count(chr(10))} lines" for m in modules() if is_long(m)]
+    if long:
+        pytest.skip(f"are these still one concept each? {', '.join(long)}")
 
 
-@pytest.mark.parametrize(
-    ("docstring", "n_lines", "is_fine"),
-    [
-        ("A module.", LONG, True),
-        ("A module.", LONG + 1, False),
-        ("A module.\n\nLong: one table.", LONG + 1, True),
-        ("Both stand here because they share a table.", TOO_LONG, True),
-        ("Both stand here because they share a table.", TOO_LONG + 1, False),
-    ],
-)
-def test_the_limits_bite(docstring: str, n_lines: int, is_fine: bool) -> None:
-    text = f'"""{docstring}"""\n'
-    text += "x = 1\n" * (n_lines - text.count("\n"))
-    assert (complaint(module(text)) == "") == is_fine
+def test_the_limit_is_seen() -> None:
+    assert not is_long(module("x = 1\n" * LONG))
+    assert is_long(module("x = 1\n" * (LONG + 1)))
+
+
+def test_folders_are_seen_at_a_glance() -> None:
+    full = {name: n for name, n in folders().items() if n > MOST_FILES}
+    assert not full
 
 
 def test_every_module_says_what_it_is_for() -> None:

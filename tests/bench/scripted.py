@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from message_samples import sample
+from paceline.engine.draft.strategy import strategy_text
 from paceline.messages import (
     Calibrate,
     Calibrated,
@@ -98,5 +99,11 @@ def finished(command: StartTurn, figures: TurnStats, tokens: tuple[int, ...] = (
     """The end of a turn."""
     ids = tokens or tuple(range(figures.n_generated))
     return TurnFinished(
-        command.turn_id, "length", "text", ids, command.seed or 0, command.strategy, figures
+        command.turn_id,
+        "length",
+        "text",
+        ids,
+        command.seed or 0,
+        strategy_text(command.strategy),
+        figures,
     )

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from paceline.bench import busy
-from paceline.bench.busy import Look, Trace, is_right
+from benchmarks import busy
+from benchmarks.busy import Look, Trace, is_right
 
 
 def looks(*found: tuple[int, float, float, float]) -> tuple[Look, ...]:

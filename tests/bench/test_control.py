@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from paceline.bench import control
+from benchmarks import control
 
 
 def test_every_part_is_timed() -> None:

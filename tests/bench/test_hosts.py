@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from paceline.bench import cancelling, hosts
-from paceline.bench.hosts import Comparison, Reply, busy_python, summarise
+from benchmarks import hosts
+from benchmarks.hosts import Comparison, Reply, busy_python, summarise
 from paceline.messages import LoadPair, ModelParams
 
 FAST = Reply((1, 2, 3, 4), 1.0, 0.5)
@@ -19,8 +19,8 @@ OTHER = Reply((1, 2, 3, 5), 1.0, 0.5)
 def test_the_process_host_keeps_up_and_stops_soon(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cancelling, "N_PROMPT", 300)
-    monkeypatch.setattr(cancelling, "N_TOKENS", 100)
+    monkeypatch.setattr(hosts, "N_PROMPT", 300)
+    monkeypatch.setattr(hosts, "N_TOKENS", 100)
     hosts.main(["--pairs", "3", "--tokens", "30", "--cancel", "2", "--json"])
     results = json.loads(capsys.readouterr().out)
     assert [c["strategy"] for c in results["comparisons"]] == ["off", "draft"]

@@ -7,7 +7,7 @@ import pytest
 from bench.test_summary import report, run
 from paceline.bench.recommend import N_MAX, middle, recommend, sweep
 from paceline.bench.runs import Run
-from paceline.engine.drafters.strategy import parse_strategy
+from paceline.engine.draft.strategy import parse_strategy
 
 
 def runs(times: dict[str, dict[str, tuple[float, ...]]]) -> list[Run]:

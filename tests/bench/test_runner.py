@@ -8,8 +8,10 @@ from bench.scripted import Engine, finished, model, stats
 from paceline.bench.plan import WARM_UP_TOKENS, make_plan
 from paceline.bench.report import to_json
 from paceline.bench.runner import BenchRun
+from paceline.bench.runs import text_mark
 from paceline.bench.workload import Workload
 from paceline.cli.bench_text import report_text
+from paceline.engine.draft.strategy import strategy_text
 from paceline.errors import ValueOutOfRangeError
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
@@ -42,7 +44,7 @@ SPEED = {"off": 1.0, "draft": 0.5, "suffix": 2.0, "auto": 0.8}
 def reply(command: StartTurn) -> Event:
     """Draft takes half the time of plain decoding, suffix twice."""
     plain_s = 2.0 if command.messages == B.messages else 1.0
-    seconds = SPEED[command.strategy] * plain_s
+    seconds = SPEED[strategy_text(command.strategy)] * plain_s
     return finished(command, stats(seconds, n_tokens=command.max_tokens, plain_s=plain_s))
 
 
@@ -56,11 +58,11 @@ def test_every_run_stands_behind_a_reset_and_the_warm_up_does_not_count() -> Non
     engine.drive(run)
     assert run.is_over
     assert isinstance(engine.commands[0], DescribeEngine)
-    assert not any(isinstance(command, Calibrate) for command in engine.commands)
+    assert isinstance(engine.commands[1], Calibrate), "what steps cost is measured in any case"
     behind = zip(engine.commands, engine.commands[1:], strict=False)
     assert all(isinstance(a, Reset) for a, b in behind if isinstance(b, StartTurn))
     warm = [turn for turn in engine.turns if turn.max_tokens == WARM_UP_TOKENS]
-    assert [(t.messages, t.strategy) for t in warm] == [
+    assert [(t.messages, strategy_text(t.strategy)) for t in warm] == [
         (A.messages, "off"), (B.messages, "off"), (A.messages, "draft"), (A.messages, "suffix"),
     ]  # fmt: skip
     counted = engine.turns[len(warm) :]
@@ -78,7 +80,7 @@ def test_ratios_are_by_plain_decoding() -> None:
     assert [w.name for w in report.workloads] == ["a", "b"]
     assert report.geomean == pytest.approx({"off": 1.0, "draft": 2.0, "suffix": 0.5})
     assert report.failures == ()
-    assert "somebody" not in str(report.target)
+    assert "somebody" not in str(report.conditions)
 
 
 def test_strategies_of_a_workload_follow_each_other_in_changing_order() -> None:
@@ -87,19 +89,19 @@ def test_strategies_of_a_workload_follow_each_other_in_changing_order() -> None:
     counted = [t for t in engine.turns if t.max_tokens == 10]
     groups = [counted[i : i + 3] for i in range(0, len(counted), 3)]
     assert all(len({turn.messages for turn in group}) == 1 for group in groups)
-    assert all({t.strategy for t in g} == {"off", "draft", "suffix"} for g in groups)
+    assert all({strategy_text(t.strategy) for t in g} == {"off", "draft", "suffix"} for g in groups)
     assert len({tuple(t.strategy for t in g) for g in groups}) > 2
     again, other = bench(("draft", "suffix"), repeats=6)
     other.drive(again)
     assert [t.strategy for t in other.turns] == [t.strategy for t in engine.turns]
 
 
-def test_auto_is_calibrated_once() -> None:
+def test_steps_are_measured_once() -> None:
     run, engine = bench(("auto",))
     engine.drive(run)
     assert sum(isinstance(command, Calibrate) for command in engine.commands) == 1
     report = run.result()
-    assert [cost.width for cost in report.costs] == [1, 2], "derived ones are left out"
+    assert [cost.width for cost in report.conditions.costs] == [1, 2], "derived ones are left out"
     bound = report.workloads[0].results[1].bound
     assert bound is not None
     assert (bound.n_within, bound.n_replies) == (3, 3)
@@ -167,14 +169,14 @@ def test_what_is_under_way_at_a_stop_does_not_count() -> None:
     assert not run.is_over, "the engine is still at it"
     run.on_event(TurnFailed("another turn", "cancelled", "", ""))
     assert not run.is_over
-    run.on_event(TurnFinished(last.turn_id, "cancelled", "", (1,), 1, last.strategy, stats(0.1)))
+    run.on_event(TurnFinished(last.turn_id, "cancelled", "", (1,), 1, "off", stats(0.1)))
     assert run.is_over
     assert len(run.result().runs) == 2
 
 
 def test_a_failed_strategy_is_left_out_where_it_failed() -> None:
     def fail(command: StartTurn) -> Event:
-        if command.strategy == "draft" and command.messages == B.messages:
+        if strategy_text(command.strategy) == "draft" and command.messages == B.messages:
             return TurnFailed(command.turn_id, "decode-failed", "It broke.", "Try less.")
         return reply(command)
 
@@ -346,9 +348,14 @@ def test_a_run_behind_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, o
         fresh.close()
         assert isinstance(end, TurnFinished)
         assert end.stats.n_reused == 0
-        expected = (end.tokens, end.stats.n_drafted, end.stats.n_accepted, end.stats.n_steps)
+        expected = (
+            text_mark(end.tokens),
+            end.stats.n_drafted,
+            end.stats.n_accepted,
+            end.stats.n_steps,
+        )
         for run in runs:
-            assert (run.tokens, run.n_drafted, run.n_accepted, run.n_steps) == expected
+            assert (run.text, run.n_drafted, run.n_accepted, run.n_steps) == expected
     assert sum(run.n_accepted for run in report.runs) > 0
 
 
@@ -357,7 +364,7 @@ def test_auto_takes_part_on_the_real_engine(demo_pair: tuple[object, object]) ->
     report = loaded.bench(("auto",)).result()
     loaded.close()
     assert report.is_complete
-    assert {cost.width for cost in report.costs} >= {1, 2, 4}
+    assert {cost.width for cost in report.conditions.costs} >= {1, 2, 4}
     for w in report.workloads:
         auto = w.result_of("auto")
         assert auto is not None

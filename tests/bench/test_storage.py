@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from paceline.bench import storage
+from benchmarks import storage
 
 if TYPE_CHECKING:
     import pytest

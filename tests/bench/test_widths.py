@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from paceline.bench import wide_decodes, widths
+from benchmarks import wide_decodes, widths
+from benchmarks.limits import Machine, Work
+from benchmarks.wide_decodes import OWN, STOCK, Sides, WideDecodes, own_library
+from benchmarks.widths import Cell, Table, report, summary
 from paceline.bench.intervals import Interval
-from paceline.bench.limits import Machine, Work
-from paceline.bench.wide_decodes import OWN, STOCK, Sides, WideDecodes, own_library
-from paceline.bench.width_tables import Cell, Table, report, summary
-from paceline.engine.gguf import GgufHeader, GgufTensor
+from paceline.engine.model.model_file import GgufHeader, GgufTensor
+from paceline.engine.model.own_kernels import NoKernelsError
 from paceline.engine.native import llama_backend
-from paceline.engine.own_kernels import NoKernelsError
 from paceline.params import ModelParams
 from paceline.paths import Paths, demo_pair
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from paceline.engine.backend import Rows
+    from paceline.engine.model.backend import Rows
 
 Q8_0 = 8
 

@@ -17,8 +17,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from paceline.catalog.inspector_child import Reader, run_inspector
-from paceline.catalog.inspector_wire import (
+from paceline.catalog.inspect.child import Reader, run_inspector
+from paceline.catalog.inspect.wire import (
     Answer,
     LookAt,
     Measure,
@@ -26,10 +26,8 @@ from paceline.catalog.inspector_wire import (
     Seen,
     Texts,
     TextsOf,
-    encode_answer,
 )
-from paceline.hosting.frames import MAX_FRAME, frame
-from paceline.hosting.wire import Ready
+from paceline.hosting.wire import MAX_FRAME, Ready, encode_named, frame
 
 Fault = Callable[[socket.socket, Iterator[Answer]], Iterator[Answer]]
 
@@ -46,7 +44,7 @@ def silent(pipe: socket.socket, parent_pid: int, output: str) -> None:
 
 def chatty(pipe: socket.socket, parent_pid: int, output: str) -> None:
     """Say more than that it is ready."""
-    pipe.sendall(2 * frame(encode_answer(Ready(1))))
+    pipe.sendall(2 * frame(encode_named(Ready(1))))
     time.sleep(60)
 
 
@@ -114,13 +112,13 @@ def _send(data: bytes, pipe: socket.socket, answers: Iterator[Answer]) -> Iterat
 
 
 def _half(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
-    pipe.sendall(frame(encode_answer(next(answers)))[:-1])
+    pipe.sendall(frame(encode_named(next(answers)))[:-1])
     os._exit(0)
 
 
 def _twice(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
     (answer,) = answers
-    pipe.sendall(2 * frame(encode_answer(answer)))
+    pipe.sendall(2 * frame(encode_named(answer)))
     time.sleep(60)
     return answers
 
@@ -128,7 +126,7 @@ def _twice(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
 def _late(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
     """Answer, and then die when nobody asks."""
     (answer,) = answers
-    pipe.sendall(frame(encode_answer(answer)))
+    pipe.sendall(frame(encode_named(answer)))
     os._exit(0)
 
 

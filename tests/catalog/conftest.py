@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paceline.catalog.inspector import Inspector
+from paceline.catalog.inspect.inspector import Inspector
 
 VOCABULARIES = "PACELINE_VOCABULARIES"
 """Names the folder ``models`` of llama.cpp's sources, where ``ggml-vocab-*.gguf`` lie."""

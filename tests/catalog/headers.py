@@ -10,8 +10,8 @@ import numpy as np
 
 import make_pairs
 from gguf_file import Gguf, Tensor, read, strings
-from paceline.engine.gguf import GgufHeader
 from paceline.engine.llama import parse_header
+from paceline.engine.model.model_file import GgufHeader
 
 
 def gguf_bytes(model: Gguf) -> bytes:

@@ -9,9 +9,8 @@ import pytest
 
 from catalog.headers import header
 from gguf_file import Tensor
-from paceline.catalog.cache_sizes import kv_elements
-from paceline.catalog.make_card import make_card
-from paceline.engine.vocab import hash_of_texts
+from paceline.catalog.inspect.child import kv_elements, make_card
+from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.errors import ModelError
 
 

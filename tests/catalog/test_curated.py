@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from catalog.made_models import TARGET, changed
-from paceline.catalog.curated import CuratedPair, curated_pairs_path, load_curated
+from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
 from paceline.errors import UserError
 
 ENTRY: dict[str, Any] = {

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from catalog.made_models import CARD, DRAFT, TARGET, changed, with_text
-from paceline.catalog.curated import CuratedPair, Evidence
-from paceline.catalog.draft_proposals import (
+from paceline.catalog.hub.values import HubChoice, HubFile, HubModel
+from paceline.catalog.judge.curated import CuratedPair, Evidence
+from paceline.catalog.judge.draft_search import (
+    best_for_drafting,
     may_draft,
     propose_draft,
     search_for_drafts,
 )
-from paceline.catalog.draft_search import best_for_drafting
-from paceline.catalog.hub.values import HubChoice, HubFile, HubModel
 
 PAIR = CuratedPair(
     title="Wolf 3 8B",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from paceline.catalog import fingerprint
-from paceline.catalog.fingerprint import (
+from paceline.catalog.local import fingerprint
+from paceline.catalog.local.fingerprint import (
     HEAD_BYTES,
     N_PIECES,
     PIECE_BYTES,

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from catalog.made_machines import CPU, GIB, cpu, gpu, integrated
 from catalog.made_models import CARD, SMALL
 from paceline.catalog.card import ModelCard
-from paceline.catalog.fitting import fit
-from paceline.catalog.memory import plan
-from paceline.catalog.memory_values import MemoryPlan
+from paceline.catalog.memory.plan import fit, plan
+from paceline.catalog.memory.values import MemoryPlan
 from paceline.messages import DeviceInfo, ModelParams
 
 TARGET = ModelParams("target.gguf")

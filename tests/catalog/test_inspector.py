@@ -17,9 +17,9 @@ import make_pairs
 from catalog.headers import gguf_bytes, small_vocabulary, write_hole, write_split
 from gguf_file import read, strings
 from hosting.observed import is_gone
-from paceline.catalog.inspector import Inspector
+from paceline.catalog.inspect.inspector import Inspector
 from paceline.engine.llama import LlamaBackend, read_header
-from paceline.engine.vocab import vocabulary_hash
+from paceline.engine.model.vocabularies import vocabulary_hash
 from paceline.errors import ModelError, ValueOutOfRangeError
 from paceline.params import ModelParams
 
@@ -29,7 +29,7 @@ def test_the_demo_pair(inspector: Inspector, demo_pair: tuple[Path, Path]) -> No
     assert target.card.name == "Paceline demo target 17M"
     assert (target.card.architecture, target.card.quantisation) == ("llama", "Q8_0")
     assert target.card.n_params == pytest.approx(17e6, rel=0.05)
-    assert target.card.n_bytes == read_header(demo_pair[0]).n_weights
+    assert target.card.n_bytes == sum(t.n_bytes for t in read_header(demo_pair[0]).tensors)
     assert (target.card.n_layers, draft.card.n_layers) == (8, 2)
     assert target.card.output_bytes == 4 * target.card.n_embd  # the embedding is the output
     assert target.texts == draft.texts
@@ -42,7 +42,7 @@ def test_the_demo_pair(inspector: Inspector, demo_pair: tuple[Path, Path]) -> No
 def test_the_native_library_stays_out_of_this_process(target_path: Path) -> None:
     code = (
         "import sys, pathlib\n"
-        "from paceline.catalog.inspector import Inspector\n"
+        "from paceline.catalog.inspect.inspector import Inspector\n"
         "if __name__ == '__main__':\n"
         "    inspector = Inspector()\n"
         "    print(inspector.card(pathlib.Path(sys.argv[1])).name, 'llama_cpp' in sys.modules)\n"
@@ -125,7 +125,7 @@ def test_the_process_dies_with_this_one(tmp_path: Path, target_path: Path, fault
     code = (
         "import sys, pathlib, threading, time\n"
         "from catalog.bad_readers import main\n"
-        "from paceline.catalog.inspector import Inspector\n"
+        "from paceline.catalog.inspect.inspector import Inspector\n"
         "if __name__ == '__main__':\n"
         "    inspector = Inspector(main=main)\n"
         "    path = pathlib.Path(sys.argv[1])\n"
@@ -152,7 +152,7 @@ def test_the_process_dies_with_this_one(tmp_path: Path, target_path: Path, fault
 def test_a_program_that_forgets_to_close_ends_all_the_same(target_path: Path) -> None:
     code = (
         "import sys, pathlib\n"
-        "from paceline.catalog.inspector import Inspector\n"
+        "from paceline.catalog.inspect.inspector import Inspector\n"
         "if __name__ == '__main__':\n"
         "    inspector = Inspector()\n"
         "    inspector.card(pathlib.Path(sys.argv[1]))\n"

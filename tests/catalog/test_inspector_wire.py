@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.made_models import CARD, NATURE
-from paceline.catalog import inspector_wire
-from paceline.catalog.inspector_wire import (
+from paceline.catalog.inspect import wire
+from paceline.catalog.inspect.wire import (
     Answer,
     Leave,
     LookAt,
@@ -27,15 +27,12 @@ from paceline.catalog.inspector_wire import (
     TextsOf,
     decode_answer,
     decode_question,
-    encode_answer,
-    encode_question,
     is_last,
     pack_texts,
     unpack_texts,
 )
-from paceline.engine.dry_run import DryRun
-from paceline.hosting.frames import MAX_FRAME
-from paceline.hosting.wire import Dying, Ready, WireError
+from paceline.engine.model.model_file import DryRun
+from paceline.hosting.wire import MAX_FRAME, Dying, Ready, WireError, encode_named
 from paceline.params import ModelParams
 
 SEEN = Seen(CARD, NATURE)
@@ -57,8 +54,8 @@ QUESTIONS: list[Question] = [
 
 
 def test_everything_arrives_as_it_was() -> None:
-    assert [decode_answer(encode_answer(answer)) for answer in ANSWERS] == ANSWERS
-    assert [decode_question(encode_question(question)) for question in QUESTIONS] == QUESTIONS
+    assert [decode_answer(encode_named(answer)) for answer in ANSWERS] == ANSWERS
+    assert [decode_question(encode_named(question)) for question in QUESTIONS] == QUESTIONS
 
 
 def test_only_texts_have_answers_behind_them() -> None:
@@ -70,10 +67,10 @@ def test_only_texts_have_answers_behind_them() -> None:
 def test_answers_are_no_questions() -> None:
     for answer in ANSWERS:
         with pytest.raises(WireError):
-            decode_question(encode_answer(answer))
+            decode_question(encode_named(answer))
     for question in QUESTIONS:
         with pytest.raises(WireError):
-            decode_answer(encode_question(question))
+            decode_answer(encode_named(question))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +83,7 @@ def test_answers_are_no_questions() -> None:
 )  # fmt: skip
 def test_cards_that_contradict_themselves(change: dict[str, Any]) -> None:
     with pytest.raises(WireError, match="a card"):
-        decode_answer(encode_answer(Seen(replace(CARD, **change), NATURE)))
+        decode_answer(encode_named(Seen(replace(CARD, **change), NATURE)))
 
 
 JSON = st.recursive(
@@ -105,7 +102,7 @@ def test_garbage(payload: bytes) -> None:
 
 @given(st.sampled_from(ANSWERS), st.data())
 def test_one_wrong_value(answer: Answer, data: st.DataObject) -> None:
-    encoded = json.loads(encode_answer(answer))
+    encoded = json.loads(encode_named(answer))
     where = encoded
     while True:
         key = data.draw(st.sampled_from(sorted(where)))
@@ -117,7 +114,7 @@ def test_one_wrong_value(answer: Answer, data: st.DataObject) -> None:
         decoded = decode_answer(json.dumps(encoded).encode())
     except WireError:
         return
-    assert decode_answer(encode_answer(decoded)) == decoded
+    assert decode_answer(encode_named(decoded)) == decoded
 
 
 # ------------------------------------------------------------------------------------- texts
@@ -126,7 +123,7 @@ def test_one_wrong_value(answer: Answer, data: st.DataObject) -> None:
 @given(st.lists(st.binary(max_size=20), max_size=50), st.integers(1, 40))
 def test_texts_arrive_in_pieces(texts: list[bytes], size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inspector_wire, "_PIECE", max(size, 20))
+        patch.setattr(wire, "_PIECE", max(size, 20))
         pieces = list(pack_texts(texts))
     assert [piece.is_last for piece in pieces] == [*[False] * (len(pieces) - 1), True]
     assert unpack_texts(pieces) == tuple(texts)
@@ -137,7 +134,7 @@ def test_texts_arrive_in_pieces(texts: list[bytes], size: int) -> None:
 def test_as_much_as_there_may_be_fits_into_frames() -> None:
     texts = [b"x" * (2 << 20)] * 5 + [b""] * ((1 << 20) - 5)
     pieces = list(pack_texts(texts))
-    assert max(len(encode_answer(piece)) for piece in pieces) < MAX_FRAME
+    assert max(len(encode_named(piece)) for piece in pieces) < MAX_FRAME
     assert len(unpack_texts(pieces)) == 1 << 20
 
 

@@ -13,11 +13,11 @@ import pytest
 
 from catalog import made_models
 from catalog.test_other_programs import ollama_model
-from paceline.catalog import library as library_module
 from paceline.catalog.card import ModelCard
-from paceline.catalog.inspector import Inspector
-from paceline.catalog.library import CardReader, Library, LibraryEntry
-from paceline.catalog.places import Place
+from paceline.catalog.inspect.inspector import Inspector
+from paceline.catalog.local import library as library_module
+from paceline.catalog.local.library import CardReader, Library, LibraryEntry
+from paceline.catalog.local.places import Place
 from paceline.errors import ModelError
 
 CARD = replace(made_models.CARD, n_bytes=1)

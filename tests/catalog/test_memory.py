@@ -9,9 +9,8 @@ import pytest
 
 from catalog.made_machines import CPU, GIB, MIB, cpu, gpu
 from catalog.made_models import CARD, SMALL
-from paceline.catalog.fitting import fit
-from paceline.catalog.memory import plan
-from paceline.catalog.memory_values import Measurement, MemoryPlan
+from paceline.catalog.memory.plan import fit, plan
+from paceline.catalog.memory.values import Measurement, MemoryPlan
 from paceline.messages import DeviceInfo, ModelParams
 
 TARGET = ModelParams("target.gguf", n_ctx=4096)

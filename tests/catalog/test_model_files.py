@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paceline.catalog.model_files import ModelFile, find_models, model_at
+from paceline.catalog.local.model_files import ModelFile, find_models, model_at
 from paceline.errors import ModelError
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")

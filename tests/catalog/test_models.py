@@ -15,10 +15,10 @@ import make_pairs
 from catalog.headers import gguf_bytes, write_split
 from gguf_file import read
 from hub_server import Fault, HubServer, Repository
-from paceline.catalog.download.values import DownloadState
+from paceline.catalog.download.journal import DownloadState
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.models import Models
-from paceline.engine.control.costs import MAX_WIDTH
+from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams

@@ -8,8 +8,7 @@ import pytest
 
 from catalog.made_models import CARD, DRAFT, TARGET, changed, resized, with_text
 from paceline.catalog.card import Examined
-from paceline.catalog.pairing import bytes_per_token, judge, size_ratio
-from paceline.catalog.verdict import Verdict
+from paceline.catalog.judge.pairing import Verdict, bytes_per_token, judge, size_ratio
 
 
 def codes(verdict: Verdict, level: str = "") -> list[str]:

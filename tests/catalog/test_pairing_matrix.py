@@ -16,10 +16,10 @@ import make_pairs
 from catalog.headers import gguf_bytes
 from gguf_file import Gguf, read, strings
 from paceline.catalog.card import Examined
-from paceline.catalog.inspector import Inspector
-from paceline.catalog.pairing import judge, mismatch
-from paceline.engine.backend import Vocabulary
+from paceline.catalog.inspect.inspector import Inspector
+from paceline.catalog.judge.pairing import judge, mismatch
 from paceline.engine.llama import LlamaBackend
+from paceline.engine.model.backend import Vocabulary
 
 
 @pytest.fixture(scope="module")

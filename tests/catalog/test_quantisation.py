@@ -7,7 +7,7 @@ import pytest
 
 from catalog.headers import header
 from gguf_file import Tensor
-from paceline.catalog.quantisation import bits_per_weight, quantisation_in_name, quantisation_of
+from paceline.catalog.card import bits_per_weight, quantisation_in_name, quantisation_of
 
 
 @pytest.mark.parametrize(

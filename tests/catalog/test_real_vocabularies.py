@@ -7,9 +7,9 @@ from pathlib import Path
 
 import psutil
 
-from paceline.catalog.inspector import Inspector
+from paceline.catalog.inspect.inspector import Inspector
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.vocab import hash_of_texts, vocabulary_hash
+from paceline.engine.model.vocabularies import hash_of_texts, vocabulary_hash
 
 ENCODERS = {"bert-bge", "nomic-bert-moe"}
 MOST_CPU_S = 0.3

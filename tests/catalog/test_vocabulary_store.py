@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from catalog.made_models import CARD, NATURE, TEXTS
-from paceline.catalog import vocabulary_store
-from paceline.catalog.inspector_wire import Seen
-from paceline.catalog.vocabulary_store import ExaminedStore, VocabularyStore
-from paceline.engine.vocab import hash_of_texts
+from paceline.catalog.inspect import vocabulary_store
+from paceline.catalog.inspect.vocabulary_store import ExaminedStore, VocabularyStore
+from paceline.catalog.inspect.wire import Seen
+from paceline.engine.model.vocabularies import hash_of_texts
 
 HASH = hash_of_texts(TEXTS)
 SEEN = Seen(CARD, NATURE)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from chat.recorder import Recorder
 from gui.fake_client import FakeClient
-from paceline.chat.memory_store import MemoryStore
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reply import TurnOptions
 from paceline.chat.session import ChatSession
+from paceline.chat.store import MemoryStore
 from paceline.messages import ModelParams
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ class ChatBench:
         store: ConversationStore | None = None,
         *,
         prefix: str = "id",
-        memory_dir: str = "/memory",
     ) -> None:
         self.client = FakeClient()
         self.options = TurnOptions()
@@ -37,7 +36,7 @@ class ChatBench:
         self.today = 1000.0
         numbers = count()
         self.store = store if store is not None else MemoryStore()
-        self.loader = PairLoader(self.client, memory_dir=memory_dir)
+        self.loader = PairLoader(self.client)
         self.fingerprints: dict[str, str] = {}
         self.session = ChatSession(
             self.client,
@@ -73,7 +72,7 @@ class ChatBench:
         return self.session.current.path()[number].message_id
 
     def reply(self, number: int = -1) -> Reply:
-        reply = self.session.reply_of(self.message(number))
+        reply = self.session.conversations.reply_of(self.message(number))
         assert reply is not None
         return reply
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chat.chat_bench import ChatBench
-from paceline.chat.memory_store import MemoryStore
+from paceline.chat.store import MemoryStore
 from paceline.storage.archive import Archive
 
 if TYPE_CHECKING:

@@ -134,7 +134,7 @@ def test_a_recording_is_ended_where_it_is(bench: Bench, recording: Recording) ->
     assert bench.session.begin_recorded(recording) is None, "one at a time"
     bench.session.stop()
     assert reply.stopping
-    bench.session.end_recorded()
+    bench.session.end_reply()
     assert reply.has_ended
     last = recording.events[-1][1]
     assert isinstance(last, TurnFinished)

@@ -8,12 +8,12 @@ import pytest
 from chat.chat_bench import PAIR, ChatBench, text_of
 from gui.fake_client import STATS, described
 from paceline import __version__
-from paceline.chat.memory_store import MemoryStore
-from paceline.chat.records import model_record, to_record, to_reply
-from paceline.chat.reply import TurnOptions
-from paceline.chat.store import ConversationStore
+from paceline.chat.reply import TurnOptions, to_record, to_reply
+from paceline.chat.store import ConversationStore, MemoryStore
 from paceline.messages import EngineDied, SamplingParams, StartTurn, TurnFailed, TurnStarted
+from paceline.params import DEFAULT_STRATEGY
 from paceline.run_record import INTERRUPTED, RunRecord
+from strategies import strategy
 
 
 class Diary(MemoryStore):
@@ -64,7 +64,7 @@ def test_the_question_is_saved_before_the_engine_hears_of_it() -> None:
 
 def test_what_was_asked_and_answered_is_there_after_a_restart(store: ConversationStore) -> None:
     first = ChatBench(store)
-    first.options = TurnOptions("draft:n_max=4", SamplingParams(0.0), 99, 7, "Be kind.")
+    first.options = TurnOptions(strategy("draft:n_max=4"), SamplingParams(0.0), 99, 7, "Be kind.")
     first.fingerprints["/models/target.gguf"] = "abc"
     first.client.emit(described())
     first.ask("One", "1 and more")
@@ -74,12 +74,13 @@ def test_what_was_asked_and_answered_is_there_after_a_restart(store: Conversatio
     assert second.path == first.path
     lean = second.reply()
     assert (lean.steps, lean.traces, lean.stats) == ([], [], STATS)
-    whole = second.session.full_reply(lean.message_id)
+    whole = second.session.conversations.full_reply(lean.message_id)
     assert whole is not None
     was = first.reply()
     assert (whole.steps, whole.traces) == (was.steps, was.traces)
     assert to_record(whole) == to_record(was)
-    assert whole.options == replace(first.options, seed=7)
+    assert whole.options == replace(first.options, strategy=DEFAULT_STRATEGY, seed=7)
+    assert whole.asked_strategy == was.asked_strategy == "draft:n_max=4"
     assert whole.target is not None
     assert whole.draft is not None
     assert (whole.target.file, whole.target.fingerprint) == ("target.gguf", "abc")
@@ -106,11 +107,11 @@ def test_a_reply_that_the_program_did_not_see_to_its_end_is_kept(
     first.client.step("Half ", 0)
     first.client.step("a reply", 1)
     if ending == "close":
-        first.session.close()
+        first.session.end_reply()
     second = ChatBench(first.store, prefix="second")
     second.session.show(first.id)
     assert second.texts == ["One", "Half a reply"]
-    whole = second.session.full_reply(second.message(1))
+    whole = second.session.conversations.full_reply(second.message(1))
     assert whole is not None
     assert len(whole.steps) == 2
     assert whole.has_ended
@@ -126,7 +127,7 @@ def test_nothing_comes_behind_the_close(store: ConversationStore) -> None:
     bench.session.send("One")
     bench.client.start_turn()
     bench.client.step("Half", 0)
-    bench.session.close()
+    bench.session.end_reply()
     bench.client.step("late", 1)
     bench.client.finish_turn("Half late")
     assert bench.store.load(bench.id).path()[-1].content == "Half"
@@ -167,8 +168,8 @@ def test_a_reply_goes_on_in_the_store_while_another_chat_is_shown(store: Convers
     bench.session.show(first)
     running = bench.session.active
     assert running is not None
-    assert running is bench.session.reply_of(bench.message(1))
-    assert running is bench.session.full_reply(bench.message(1))
+    assert running is bench.session.conversations.reply_of(bench.message(1))
+    assert running is bench.session.conversations.full_reply(bench.message(1))
     bench.session.new()
     bench.client.finish_turn("Half")
     assert bench.session.summaries[0].tokens_per_s == 41.2
@@ -184,7 +185,7 @@ def test_a_refused_question_leaves_nothing_in_the_store(store: ConversationStore
     bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", ""))
     assert text_of(bench.session.take_back(reply)) == "One"
     assert bench.store.summaries() == ()
-    assert bench.session.is_gone(reply.conversation_id)
+    assert bench.session.conversations.is_purged(reply.conversation_id)
 
 
 def test_a_refused_later_question_is_taken_out_of_the_store(store: ConversationStore) -> None:
@@ -229,7 +230,6 @@ def test_a_record_survives_the_way_to_a_reply_and_back(store: ConversationStore)
     record = to_record(bench.reply())
     assert to_record(to_reply(record, bench.id, "1")) == record
     assert to_record(to_reply(replace(record, steps=()), bench.id, "1", record.steps)) == record
-    assert model_record(None, str) is None
     assert PAIR.draft is not None
 
 

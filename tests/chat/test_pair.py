@@ -28,7 +28,6 @@ class Bench:
         self.loader = PairLoader(
             self.client,
             cache_dir="/cache",
-            memory_dir="/memory",
             new_id=lambda: f"load-{next(numbers)}",
         )
         self.loader.set_listener(self.told)
@@ -64,7 +63,7 @@ def test_a_load_asks_the_engine_and_ends_ready(bench: Bench) -> None:
 def test_the_memory_the_lookup_cache_and_exact_go_with_every_load(bench: Bench) -> None:
     bench.loader.load(A)
     command = bench.client.last(LoadPair)
-    assert (command.memory_dir, command.lookup_cache, command.exact) == ("/memory", "", False)
+    assert (command.lookup_cache, command.exact) == ("", False)
     bench.client.finish_load()
     bench.loader.load(Pair(A.target, A.draft, lookup_cache="mine.bin", exact=True))
     bench.fail()  # the one from before comes back as it was
@@ -74,9 +73,7 @@ def test_the_memory_the_lookup_cache_and_exact_go_with_every_load(bench: Bench) 
     bench.client.finish_load()
     bench.loader.reload()
     command = bench.client.last(LoadPair)
-    assert (command.memory_dir, command.lookup_cache, command.exact) == (
-        "/memory", "mine.bin", True,
-    )  # fmt: skip
+    assert (command.lookup_cache, command.exact) == ("mine.bin", True)
 
 
 def test_events_of_an_older_load_are_dropped(bench: Bench) -> None:

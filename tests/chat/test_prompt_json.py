@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.chat.prompt_json import (
+from paceline.chat.prompt import (
     PromptDataError,
     is_unicode,
     read_conversation,

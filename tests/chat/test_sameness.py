@@ -9,8 +9,7 @@ import pytest
 
 from gui.fake_client import STATS, FakeClient, model_info
 from paceline.chat.pair import Pair, PairLoader
-from paceline.chat.records import to_record
-from paceline.chat.reply import TurnOptions
+from paceline.chat.reply import TurnOptions, to_record
 from paceline.chat.sameness import CannotCompare, Differs, Result, Same, SamenessCheck
 from paceline.chat.session import ChatSession
 from paceline.messages import (
@@ -30,6 +29,7 @@ from paceline.messages import (
     TurnStarted,
 )
 from paceline.run_record import ModelRecord, RunRecord
+from strategies import strategy
 
 PAIR = Pair(ModelParams("models/target.gguf"), ModelParams("models/draft.gguf"))
 TEXT = ["The", " sky", " is", " blue", "."]
@@ -50,7 +50,12 @@ class Bench:
             self.client,
             self.loader,
             lambda: TurnOptions(
-                "draft:n_max=4", SamplingParams(temperature=0.9), 50, 7, "Be brief.", stop=("END",)
+                strategy("draft:n_max=4"),
+                SamplingParams(temperature=0.9),
+                50,
+                7,
+                "Be brief.",
+                stop=("END",),
             ),
             new_id=lambda: f"id-{next(numbers)}",
         )
@@ -80,7 +85,7 @@ class Bench:
 
     @property
     def record(self) -> RunRecord:
-        reply = self.session.reply_of(self.session.current.path()[1].message_id)
+        reply = self.session.conversations.reply_of(self.session.current.path()[1].message_id)
         assert reply is not None
         return to_record(reply)
 
@@ -113,10 +118,9 @@ def test_the_replay_is_the_same_turn_without_drafts(bench: Bench) -> None:
     assert bench.start()
     replay = bench.client.last(StartTurn)
     assert replay.turn_id == "check"
-    assert replay.strategy == "off"
+    assert replay.strategy == strategy("off")
     assert replay.expected == IDS
     assert not replay.remember
-    assert not replay.chat
     same = ("messages", "sampling", "max_tokens", "seed", "stop")
     assert [getattr(replay, name) for name in same] == [getattr(asked, name) for name in same]
     assert replay.messages[0] == ChatMessage("system", "Be brief.")
@@ -129,7 +133,7 @@ def test_what_began_with_an_empty_context_is_checked_with_one(bench: Bench) -> N
     before, replay = bench.client.all(StartTurn)[-2:]
     assert replay.turn_id == "check"
     assert before.prompt_tokens == IDS[:1], "with which no prompt of this reply begins"
-    assert (before.strategy, before.max_tokens) == ("off", 1)
+    assert (before.strategy, before.max_tokens) == (strategy("off"), 1)
     assert not before.remember
     bench.client.emit(TurnStarted(before.turn_id, 1, 0, 7))
     bench.finish(before.turn_id, "length", (99,), "x")
@@ -258,7 +262,7 @@ def test_messages_that_had_no_room_are_left_out_again(bench: Bench) -> None:
     bench.emit_steps(turn_id)
     bench.finish(turn_id, "eog", IDS, "".join(TEXT))
     path = bench.session.current.path()
-    reply = bench.session.reply_of(path[3].message_id)
+    reply = bench.session.conversations.reply_of(path[3].message_id)
     assert reply is not None
     bench.check.start(replace(to_record(reply), n_cut=2), path[3].content, path[:3])
     sent = bench.client.last(StartTurn).messages

@@ -7,8 +7,7 @@ from chat.chat_bench import text_of
 from chat.recorder import Recorder
 from gui.fake_client import STATS, FakeClient, described, step_of, without_plain
 from paceline.chat.pair import Pair, PairLoader
-from paceline.chat.records import to_record
-from paceline.chat.reply import Reply, TurnOptions
+from paceline.chat.reply import Reply, TurnOptions, to_record
 from paceline.chat.session import ChatSession
 from paceline.messages import (
     ChatMessage,
@@ -28,6 +27,7 @@ from paceline.messages import (
     TurnFailed,
     TurnStarted,
 )
+from strategies import strategy
 
 PAIR = Pair(ModelParams("target.gguf"), ModelParams("draft.gguf"))
 
@@ -70,11 +70,15 @@ def bench() -> Bench:
 
 
 def test_a_message_is_answered(bench: Bench) -> None:
-    bench.options = TurnOptions("draft:n_max=4", SamplingParams(0.0), 99, 7, "Be kind.")
+    bench.options = TurnOptions(strategy("draft:n_max=4"), SamplingParams(0.0), 99, 7, "Be kind.")
     assert bench.session.send("  Hello?\n")
     command = bench.client.last(StartTurn)
     assert command.messages == (ChatMessage("system", "Be kind."), ChatMessage("user", "Hello?"))
-    assert (command.strategy, command.max_tokens, command.seed) == ("draft:n_max=4", 99, 7)
+    assert (command.strategy, command.max_tokens, command.seed) == (
+        strategy("draft:n_max=4"),
+        99,
+        7,
+    )
     assert command.sampling == SamplingParams(0.0)
     bench.client.reply("Hi there")
     assert bench.path == [("user", "Hello?"), ("assistant", "Hi there")]
@@ -212,11 +216,11 @@ def test_what_is_changed_while_waiting_counts() -> None:
     bench.loader.load(PAIR)
     bench.session.send("Hello?")
     reply = bench.session.active
-    bench.options = TurnOptions("off", max_tokens=5)
-    assert bench.session.tune("off")
+    bench.options = TurnOptions(strategy("off"), max_tokens=5)
+    assert bench.session.tune(strategy("off"))
     bench.client.finish_load()
     command = bench.client.last(StartTurn)
-    assert (command.strategy, command.max_tokens) == ("off", 5)
+    assert (command.strategy, command.max_tokens) == (strategy("off"), 5)
     assert reply is not None
     assert (reply.strategy, reply.options) == ("off", bench.options)
     assert bench.client.all(Tune) == []
@@ -227,10 +231,10 @@ def test_a_seed_that_was_chosen_for_a_waiting_reply_stays() -> None:
     bench.loader.load(PAIR)
     bench.options = TurnOptions(seed=7)
     bench.session.send("Hello?")
-    bench.options = TurnOptions("off", seed=8)
+    bench.options = TurnOptions(strategy("off"), seed=8)
     bench.client.finish_load()
     command = bench.client.last(StartTurn)
-    assert (command.strategy, command.seed) == ("off", 7)
+    assert (command.strategy, command.seed) == (strategy("off"), 7)
 
 
 def test_a_waiting_message_fails_with_the_load() -> None:
@@ -317,7 +321,7 @@ def test_it_is_handed_on_once_and_not_for_ever(bench: Bench) -> None:
             bench.client.finish_load()
     assert bench.session.active is None
     assert len(bench.client.all(StartTurn)) == 2
-    reply = bench.session.reply_of(bench.session.current.leaf_id or "")
+    reply = bench.session.conversations.reply_of(bench.session.current.leaf_id or "")
     assert reply is not None
     assert reply.error is not None
     assert reply.error.message == "Killed."
@@ -333,11 +337,11 @@ def test_a_reply_that_was_stopped_does_not_wait_for_another_engine(bench: Bench)
 
 
 def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: Bench) -> None:
-    assert not bench.session.tune("off")
+    assert not bench.session.tune(strategy("off"))
     bench.session.send("Hello?")
     turn_id = bench.client.start_turn()
-    assert bench.session.tune("off")
-    assert bench.client.last(Tune) == Tune(turn_id, "off")
+    assert bench.session.tune(strategy("off"))
+    assert bench.client.last(Tune) == Tune(turn_id, strategy("off"))
     bench.client.emit(TuneApplied(turn_id, "off"))
     reply = bench.session.active
     assert reply is not None
@@ -399,7 +403,7 @@ def test_a_reply_that_the_end_of_the_program_cuts_off_has_no_figures(bench: Benc
     bench.client.start_turn()
     bench.client.figures()
     bench.client.step("Hi", 1)
-    bench.session.close()
+    bench.session.end_reply()
     assert (reply.reason, reply.stats) == ("cancelled", None)
 
 
@@ -423,7 +427,7 @@ def test_a_refused_first_message_leaves_nothing(bench: Bench) -> None:
     reply = refuse(bench)
     assert text_of(bench.session.take_back(reply)) == "Hello?"
     assert (bench.path, bench.session.summaries) == ([], ())
-    assert bench.session.reply_of(reply.message_id) is None
+    assert bench.session.conversations.reply_of(reply.message_id) is None
     assert bench.session.take_back(reply) is None
 
 

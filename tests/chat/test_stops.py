@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.chat.stops import MAX_STOP_CHARS, MAX_STOPS, check_stops, read_stop, shown_stop
+from paceline.chat.presets import MAX_STOP_CHARS, MAX_STOPS, check_stops, read_stop, shown_stop
 from paceline.errors import ValueOutOfRangeError
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from paceline.chat.titles import automatic_title, numbered, with_title
+from paceline.chat.session import automatic_title, numbered, with_title
 from paceline.conversation import Attachment, Conversation, Message
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.chat.use_cases import USE_CASES, UseCase, can_be_used, recommend
-from paceline.engine.drafters.strategy import parse_strategy
+from paceline.chat.advice.use_cases import USE_CASES, UseCase, can_be_used, recommend
+from paceline.engine.draft.strategy import parse_strategy
 
 
 @pytest.mark.parametrize("use_case", USE_CASES)

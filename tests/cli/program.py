@@ -1,17 +1,27 @@
-"""The real program as a subprocess."""
+"""The program, run within the test or as a process of its own.
+
+Most tests ask for words, values and exit codes: `paceline` and `chat` run the program's `main` in
+the test's own process, which takes a twentieth of the time. What hangs on a process (signals,
+pipes, encodings, what an interpreter imports, native output) is tested by `paceline_process`.
+"""
 
 from __future__ import annotations
 
 import codecs
+import contextlib
+import io
 import json
+import logging
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from paceline.__main__ import main
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "paceline")
@@ -42,7 +52,48 @@ class Result:
 def paceline(
     *arguments: str | Path, environ: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> Result:
-    """Run `paceline` to its end."""
+    """Run `paceline` to its end, in this process."""
+    out, err = _stream(), _stream()
+    logger = logging.getLogger("paceline")
+    # The program reports a warning to its own user; the test's log recorder is for other tests.
+    handlers, logger.handlers = logger.handlers, []
+    before = dict(os.environ)
+    os.environ.update(environ or {})
+    try:
+        with (
+            contextlib.chdir(cwd or "."),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            code = _exit_code([str(argument) for argument in arguments])
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        logger.handlers = handlers
+    return Result(code, _text(out), _text(err))
+
+
+def _exit_code(arguments: list[str]) -> int:
+    try:
+        return main(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+
+
+def _stream() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="replace", newline="")
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
+
+
+def paceline_process(
+    *arguments: str | Path, environ: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Result:
+    """Run `paceline` to its end, as a process of its own."""
     done = subprocess.run(
         [*COMMAND, *map(str, arguments)],
         env={**os.environ, **(environ or {})},
@@ -68,7 +119,12 @@ def read_start(process: subprocess.Popen[str], n: int | None = None) -> str:
     return text
 
 
-def chat(*arguments: str | Path, prompt: str | None = "What is a list?", **more: Any) -> Result:
+def chat(
+    *arguments: str | Path,
+    prompt: str | None = "What is a list?",
+    run: Callable[..., Result] = paceline,
+    **more: Any,
+) -> Result:
     """Run `paceline chat --json` with a short reply unless told otherwise."""
     defaults: list[str | Path] = ["--json"]
     if prompt is not None:
@@ -77,7 +133,7 @@ def chat(*arguments: str | Path, prompt: str | None = "What is a list?", **more:
         defaults += ["--max-tokens", "24"]
     if "--threads" not in arguments:  # with one thread a reply does not depend on batch widths
         defaults += ["--threads", "1"]
-    return paceline("chat", *defaults, *arguments, **more)
+    return run("chat", *defaults, *arguments, **more)
 
 
 def assert_one_clear_line(result: Result) -> None:

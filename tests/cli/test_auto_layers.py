@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline.cli.auto_layers import decide_layers, planner
-from paceline.cli.chat import ChatRun, TurnError
-from paceline.cli.chat_options import ChatRequest
+from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.interrupts import Interrupts
+from paceline.cli.loading import TurnError, decide_layers, planner
 from paceline.errors import ModelError
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from paceline.catalog.memory_values import MemoryPlan
-    from paceline.cli.auto_layers import Planner
+    from paceline.catalog.memory.values import MemoryPlan
+    from paceline.cli.loading import Planner
 
 GIB = 2**30
 MIB = 2**20

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.program import COMMAND, TIMEOUT_S, assert_one_clear_line, paceline
+from cli.program import COMMAND, TIMEOUT_S, assert_one_clear_line, paceline, paceline_process
 from paceline.cli import main
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def test_what_is_refused_beforehand(
 
 def test_a_wrong_line_is_wrong_usage(workload: Path) -> None:
     workload.write_text(f'{LINES[0]}\n{{"name": "x"}}\n', encoding="utf-8")
-    result = paceline(*bench_arguments(workload))
+    result = paceline_process(*bench_arguments(workload))
     assert result.code == 2
     assert_one_clear_line(result)
     assert f"Line 2 of {workload} is wrong: it has neither messages nor prompt_tokens" in result.err

@@ -85,17 +85,19 @@ def test_a_narrow_terminal_gets_several_blocks(monkeypatch: pytest.MonkeyPatch) 
     assert sum(row.count("1.00") for row in rows) == len(names) + 1
 
 
+def with_costs(found: Report, *costs: WidthCost) -> Report:
+    return replace(found, conditions=replace(found.conditions, costs=costs))
+
+
 def test_where_nothing_gains_it_says_why() -> None:
     found = measured({"off": 1.0, "draft": 1.5})
     text = report_text(found)
     assert "No strategy is faster than plain decoding over all workloads." in text
     assert "too small" not in text
     costs = (WidthCost(1, 0.002, 3), WidthCost(2, 0.0038, 3))
-    assert "Verifying two tokens takes 1.9 times as long" in report_text(
-        replace(found, costs=costs)
-    )
+    assert "Verifying two tokens takes 1.9 times as long" in report_text(with_costs(found, *costs))
     cheap = (WidthCost(1, 0.02, 3), WidthCost(2, 0.022, 3))
-    assert "too small" not in report_text(replace(found, costs=cheap))
+    assert "too small" not in report_text(with_costs(found, *cheap))
 
 
 def test_other_texts_and_failures_are_told() -> None:

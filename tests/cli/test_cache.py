@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.program import assert_one_clear_line, paceline
-from engine.drafters.test_lookup_cache import as_file, obvious_count, pairs_of
-from paceline.cli import cache, corpus
+from cli.program import assert_one_clear_line, paceline, paceline_process
+from engine.draft.test_lookup_cache import as_file, obvious_count, pairs_of
+from fake_model import ByteVocabulary
+from paceline.cli import cache
 from paceline.cli.output import Progress
-from paceline.engine.backend import VocabularyFile
-from paceline.engine.drafters import lookup_cache
-from paceline.engine.drafters.lookup_origin import Origin, read_origin, sidecar, write_origin
-from paceline.engine.drafters.lookup_trial import try_out
-from paceline.engine.fake import ByteVocabulary
+from paceline.cli.remembered import FILE_NAME
+from paceline.engine.draft.lookups import lookup_cache
+from paceline.engine.draft.lookups.lookup_cache import Origin, read_origin, sidecar, write_origin
+from paceline.engine.draft.lookups.ngram_cache import try_out
+from paceline.engine.model.backend import VocabularyFile
+from paceline.engine.model.vocabularies import vocabulary_hash
 from paceline.engine.native import llama_backend
-from paceline.engine.vocab import vocabulary_hash
 from paceline.errors import UserError
+from paceline.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +55,7 @@ def test_building(tmp_path: Path, target_path: Path, vocab: VocabularyFile) -> N
     first, second, out = tmp_path / "a.txt", tmp_path / "b.txt", tmp_path / "new" / "ab.bin"
     first.write_text(TEXT, "utf-8")
     second.write_text("Another text, ünïcode ✓", "utf-8")
-    result = paceline("cache", "build", first, second, "--model", target_path, "--out", out)
+    result = paceline_process("cache", "build", first, second, "--model", target_path, "--out", out)
     assert result.code == 0, result.err
     assert result.err == ""
     assert pairs_of(lookup_cache.read(out)) == bigrams_of(vocab, TEXT, second.read_text("utf-8"))
@@ -72,9 +74,9 @@ def test_a_file_is_read_in_pieces_of_whole_lines(
     file = tmp_path / "a.txt"
     text = "".join(f"Line {i} of many.{chr(10) * (i % 4 > 0)}" for i in range(300)) + "\r\nend"
     file.write_bytes(text.encode())
-    monkeypatch.setattr(corpus, "_PIECE", 80)
+    monkeypatch.setattr(cache, "_PIECE", 80)
     monkeypatch.setattr(cache, "_AT_ONCE", 50)
-    pieces = list(corpus.read_pieces(file, vocab, Progress()))
+    pieces = list(cache.read_pieces(file, vocab, Progress()))
     texts = [b"".join(map(vocab.piece, p)).decode().removeprefix(" ") for p in pieces]
     assert len(pieces) > 50
     assert all(one.endswith("\n") for one in texts[vocab.add_bos : -1 - vocab.add_eos])
@@ -87,10 +89,10 @@ def test_a_file_is_read_in_pieces_of_whole_lines(
 def test_nothing_is_lost_where_pieces_meet(
     tmp_path: Path, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus, "_PIECE", 80)
+    monkeypatch.setattr(cache, "_PIECE", 80)
     for text in ("é" * n, "x" * n + "\n" + "y" * n, "\n" * n, "a\n" * n + "b"):
         (tmp_path / "a.txt").write_text(text, "utf-8", newline="")
-        pieces = corpus.read_pieces(tmp_path / "a.txt", ByteVocabulary(), Progress())
+        pieces = cache.read_pieces(tmp_path / "a.txt", ByteVocabulary(), Progress())
         read = [bytes(piece) for piece in pieces]
         assert b"".join(read) == text.encode()
         assert all(read)
@@ -262,7 +264,7 @@ def test_stats_with_a_text(tmp_path: Path, target_path: Path, vocab: VocabularyF
     assert paceline("cache", "build", text, "--model", target_path, "--out", out).code == 0
     result = paceline("cache", "stats", out, text, "--model", target_path, "--json")
     trial = json.loads(result.out)["trial"]
-    tokens = list(corpus.read_pieces(text, vocab, Progress()))
+    tokens = list(cache.read_pieces(text, vocab, Progress()))
     assert trial["n_tokens"] == sum(map(len, tokens)) - 1
     assert trial["n_accepted"] <= trial["n_drafted"]
     assert trial["acceptance_rate"] == trial["n_accepted"] / trial["n_drafted"] > 0.8
@@ -284,7 +286,7 @@ def test_stats_check_the_vocabulary(tmp_path: Path, target_path: Path) -> None:
 
 def obvious_trial(static: Sequence[int], chat: Sequence[int]) -> tuple[int, int, int]:
     """Steps, drafted, accepted for one piece, by the drafters' obvious reference."""
-    from engine.drafters.test_ngram_cache import obvious
+    from engine.draft.test_ngram_cache import obvious
 
     n, steps, drafted, accepted = 1, 0, 0, 0
     while n < len(chat):
@@ -321,11 +323,13 @@ def test_a_trial_learns_from_piece_to_piece() -> None:
 
 
 def test_clearing(paceline_home: Path, tmp_path: Path) -> None:
-    drafts = paceline_home / "data" / "drafts"
+    data = paceline_home / "data"
+    drafts = data / "drafts"
     (drafts / "0123456789abcdef" / "more").mkdir(parents=True)
     (drafts / "0123456789abcdef" / "ngram-mod-24.pool").write_bytes(bytes(1000))
     (drafts / "0123456789abcdef" / "more" / "x").write_bytes(bytes(24))
-    chats = paceline_home / "data" / "chats.db"
+    (data / FILE_NAME).write_bytes(bytes(76))
+    chats = data / "chats.db"
     chats.write_bytes(b"chats")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -333,8 +337,9 @@ def test_clearing(paceline_home: Path, tmp_path: Path) -> None:
     if sys.platform != "win32":
         (drafts / "link").symlink_to(elsewhere, target_is_directory=True)
     result = paceline("cache", "clear", "--json")
-    assert json.loads(result.out) == {"folder": str(drafts), "n_files": 2, "bytes": 1024}
+    assert json.loads(result.out) == {"folder": str(data), "n_files": 3, "bytes": 1100}
     assert not drafts.exists()
+    assert not (data / FILE_NAME).exists()
     assert chats.exists()
     assert (elsewhere / "precious").exists()
     result = paceline("cache", "clear")
@@ -348,9 +353,8 @@ def test_what_cannot_be_deleted_is_told(
     def locked(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    drafts = paceline_home / "data" / "drafts"
-    drafts.mkdir(parents=True)
-    (drafts / "x").write_text("")
+    (paceline_home / "data").mkdir(parents=True)
+    (paceline_home / "data" / FILE_NAME).write_text("")
     monkeypatch.setattr(Path, "unlink", locked)
-    with pytest.raises(UserError, match=r"x” cannot be deleted: Permission denied"):
-        cache._clear(drafts)
+    with pytest.raises(UserError, match=r"jsonl” cannot be deleted: Permission denied"):
+        cache._clear(Paths.from_environment())

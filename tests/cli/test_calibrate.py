@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import make_pairs
-from cli.program import assert_one_clear_line, paceline
+from cli.program import assert_one_clear_line, paceline, paceline_process
 from paceline.cli import calibrate
 from paceline.cli.interrupts import Interrupts
-from paceline.engine.decode_timer import WIDTHS
 from paceline.engine.facts import Facts
-from paceline.engine.threads import default_threads
+from paceline.engine.measure.decode_timer import WIDTHS
+from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.messages import Calibrate, Calibrated, Command, EngineDied, Event
 
@@ -26,7 +26,7 @@ FIELDS = ["tokens", "seconds", "ratio", "seconds_per_token", "break_even", "n_sa
 
 
 def test_json_has_every_width_and_the_facts_keep_it(paceline_home: Path) -> None:
-    result = paceline("calibrate", "--json")
+    result = paceline_process("calibrate", "--json")
     assert result.code == 0, result.err
     assert result.err == ""
     report = json.loads(result.out)

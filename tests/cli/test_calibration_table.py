@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.cli.calibration_table import break_even, conclusion, rows_of
+from paceline.cli.calibrate import break_even, conclusion, rows_of
 from paceline.messages import WidthCost
 
 

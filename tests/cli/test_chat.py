@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.program import assert_one_clear_line, chat, paceline
+from cli.program import assert_one_clear_line, chat, paceline, paceline_process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,8 +42,8 @@ def test_text_goes_to_stdout_and_figures_to_stderr(paceline_home: Path) -> None:
         "--threads",
         "1",
     )
-    plain = paceline("chat", *arguments)
-    as_json = paceline("chat", *arguments, "--json")
+    plain = paceline_process("chat", *arguments)
+    as_json = paceline_process("chat", *arguments, "--json")
     assert plain.code == as_json.code == 0
     assert plain.out == as_json.finished["text"] + "\n"
     assert re.fullmatch(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.program import COMMAND, Result, assert_one_clear_line, chat, paceline
+from cli.program import COMMAND, Result, assert_one_clear_line, chat, paceline_process
 
 
 def assert_failure(result: Result, code: str, *words: str, exit_code: int = 1) -> None:
@@ -104,7 +104,7 @@ def test_a_disk_that_is_full(arguments: list[str]) -> None:
 
 def test_a_home_that_cannot_be_written_to_does_not_matter(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    result = paceline(
+    result = paceline_process(
         "chat", "--prompt", "Hi", "--max-tokens", "5",
         environ={"PACELINE_HOME": str(tmp_path / "file")},
     )  # fmt: skip

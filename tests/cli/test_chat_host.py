@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from cli.program import COMMAND, TIMEOUT_S, Result, assert_one_clear_line, paceline, read_start
+from cli.program import (
+    COMMAND,
+    TIMEOUT_S,
+    Result,
+    assert_one_clear_line,
+    paceline_process,
+    read_start,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +46,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 def chat(host: str, *arguments: str | Path) -> Result:
-    return paceline("chat", "--host", host, "--threads", "1", *arguments)
+    return paceline_process("chat", "--host", host, "--threads", "1", *arguments)
 
 
 class Running:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.program import assert_one_clear_line, chat, paceline
-from paceline.cli.chat_options import STRATEGY_IDS, ChatRequest, read_request
+from paceline.cli.chat import STRATEGY_IDS, ChatRequest, read_request
 from paceline.cli.main import parse
-from paceline.engine.drafters.registry import available
+from paceline.engine.draft.registry import available
 from paceline.messages import LogitBias, ModelParams, SamplingParams
 from paceline.paths import Paths
 
@@ -37,8 +37,8 @@ def test_nothing_more_is_asked_for_than_what_is_given() -> None:
     assert draft == ModelParams(draft.path)
     asked = request()
     assert asked.turn.sampling == SamplingParams()
-    assert (asked.load.memory_dir, asked.load.lookup_cache, asked.load.exact) == ("", "", False)
-    assert (asked.turn.remember, asked.last_run_dir, asked.notes) == (False, None, ())
+    assert (asked.load.lookup_cache, asked.load.exact) == ("", False)
+    assert (asked.turn.remember, asked.kept_dir, asked.notes) == (False, None, ())
 
 
 def test_every_sampling_option_arrives(tmp_path: Path) -> None:
@@ -92,6 +92,7 @@ def test_how_gpus_share_holds_for_both_models() -> None:
         assert params.main_gpu == 1
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("option", ["--split-mode=layer", "--tensor-split=1,1", "--main-gpu=1"])
 def test_gpus_that_are_not_there_cannot_share(option: str) -> None:
     if json.loads(paceline("doctor", "--json").out)["library"]["supports_gpu"]:
@@ -134,6 +135,7 @@ def test_experts_of_a_draft_model_that_is_not_there(option: str, target_path: Pa
     assert notes == (f"{option.partition('=')[0]} has no effect without a draft model.",)
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize(
     "arguments",
     [["--cpu-moe", "--cpu-moe-draft"], ["--n-cpu-moe", "2", "--n-cpu-moe-draft", "1"], ["--exact"]],
@@ -144,6 +146,7 @@ def test_options_that_change_no_reply_of_the_demo_pair(arguments: list[str]) -> 
     assert chat("--seed", "1", *arguments).finished["tokens"] == usual
 
 
+@pytest.mark.long
 def test_exact_says_what_it_costs() -> None:
     result = chat("--exact")
     assert result.code == 0
@@ -177,8 +180,7 @@ def test_a_lookup_cache_that_is_not_there(tmp_path: Path) -> None:
 def test_remember_names_the_folders(paceline_home: Path) -> None:
     asked = request("--remember")
     assert asked.turn.remember
-    assert asked.load.memory_dir == str(paceline_home / "data" / "drafts")
-    assert asked.last_run_dir == paceline_home / "data"
+    assert asked.kept_dir == paceline_home / "data"
 
 
 def test_the_help_names_every_strategy() -> None:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline.cli.chat import USAGE_CODES, ChatRun, TurnError
-from paceline.cli.chat_options import LOAD_ID, TURN_ID, ChatRequest
+from paceline.cli.chat import LOAD_ID, TURN_ID
+from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.interrupts import Interrupts
+from paceline.cli.loading import USAGE_CODES, TurnError
 from paceline.messages import (
     Command,
     DraftCount,

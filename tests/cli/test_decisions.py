@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from paceline.cli.decisions import Decisions
+from paceline.cli.chat_run import Decisions
 from paceline.figures import Decision, Reason
 from paceline.messages import StepCommitted
 

@@ -14,15 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from cli.program import assert_one_clear_line, paceline
+from cli.program import assert_one_clear_line, paceline, paceline_process
 from paceline import __version__
-from paceline.cli import doctor, engine_probe
+from paceline.cli import doctor, loading
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 
 
+def options(*, json: bool) -> Namespace:
+    return Namespace(json=json, last=False, build_kernels=False, kernels=None, passport=None)
+
+
 def test_the_report_as_json(paceline_home: Path, demo_pair: tuple[Path, Path]) -> None:
-    result = paceline("doctor", "--json")
+    result = paceline_process("doctor", "--json")
     assert result.code == 0
     assert result.err == ""
     report = json.loads(result.out)
@@ -87,11 +91,11 @@ def test_a_library_that_does_not_load_is_told(
 
     monkeypatch.setattr("paceline.hosting.inline.InlineClient", broken)
     monkeypatch.setattr("paceline.hosting.child_process.ChildProcess", broken_too)
-    assert doctor.run(Namespace(json=True, last=False, build_kernels=False, kernels=None)) == 0
+    assert doctor.run(options(json=True)) == 0
     report = json.loads(capsys.readouterr().out)
     assert "libgomp" in report["library"]["error"]
     assert "library-not-loaded" in [problem["code"] for problem in report["problems"]]
-    assert doctor.run(Namespace(json=False, last=False, build_kernels=False, kernels=None)) == 0
+    assert doctor.run(options(json=False)) == 0
     text = capsys.readouterr().out
     assert "problem: The native library cannot be loaded" in text
     assert "remedy: " in text
@@ -109,7 +113,7 @@ def test_a_process_that_does_not_start_is_told(
     assert "temporarily unavailable" in report["engine_process"]["error"]
     assert report["library"]["version"], "it is asked within the program then"
     assert [p["code"] for p in report["problems"]].count("engine-process") == 1
-    assert doctor.run(Namespace(json=False, last=False, build_kernels=False, kernels=None)) == 0
+    assert doctor.run(options(json=False)) == 0
     text = capsys.readouterr().out
     assert "engine process: does not answer (it cannot be started (Resource tempo" in text
     assert "remedy: Look whether a security program" in text
@@ -122,7 +126,7 @@ def test_a_library_that_crashes_does_not_take_the_doctor_along(
 ) -> None:
     main = {"SIGKILL": be_killed, "SIGILL": crash}[name]
     monkeypatch.setattr("paceline.hosting.child.run_child", main)
-    asked = engine_probe.ask_engine()
+    asked = loading.ask_engine()
     assert name in asked.process_error
     assert (asked.answer is None) == is_native
     assert (name in asked.library_error) == is_native
@@ -131,9 +135,9 @@ def test_a_library_that_crashes_does_not_take_the_doctor_along(
 @posix
 def test_a_process_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paceline.hosting.child.run_child", hang)
-    monkeypatch.setattr(engine_probe, "ANSWER_S", 1.0)
+    monkeypatch.setattr(loading, "ANSWER_S", 1.0)
     began = time.monotonic()
-    asked = engine_probe.ask_engine()
+    asked = loading.ask_engine()
     assert "has not answered" in asked.process_error
     assert asked.answer is not None
     assert time.monotonic() - began < 20

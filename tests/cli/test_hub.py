@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.program import COMMAND, Result, assert_one_clear_line, paceline
+from cli.program import COMMAND, Result, assert_one_clear_line, paceline, paceline_process
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.hub.values import HubModel
 from paceline.cli.hub import models_as_text
@@ -159,7 +159,7 @@ def test_what_cannot_be_done(
     server: HubServer, environ: dict[str, str], arguments: list[str], code: int, text: str
 ) -> None:
     endpoint = ["--endpoint", server.endpoint] if arguments else []
-    result = paceline("hub", *arguments, *endpoint, environ=environ)
+    result = paceline_process("hub", *arguments, *endpoint, environ=environ)
     assert result.code == code
     assert result.out == ""
     assert text in result.err

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.program import COMMAND, Result, assert_one_clear_line, paceline
+from cli.program import COMMAND, Result, assert_one_clear_line, paceline, paceline_process
 from hub_server import Fault, HubServer, Repository
 
 REPO = "owner/model"
@@ -125,7 +125,7 @@ def test_a_failure_says_what_to_do(server: HubServer) -> None:
 
 
 def test_offline_is_offline(server: HubServer) -> None:
-    result = paceline("hub", "download", REPO, "Q4_K_M", "--endpoint", server.endpoint)
+    result = paceline_process("hub", "download", REPO, "Q4_K_M", "--endpoint", server.endpoint)
     assert result.code == 1
     assert "offline" in result.err
     assert not server.requests

@@ -13,9 +13,9 @@ import kernel_puppet
 from cli.program import Result, assert_one_clear_line
 from paceline import kernel_files
 from paceline.cli import main
-from paceline.cli.kernel_options import read_kernels
-from paceline.engine.kernel_marks import write_mark
+from paceline.cli.model_options import read_kernels
 from paceline.engine.llama import kernels
+from paceline.engine.model.own_kernels import write_mark
 from paceline.errors import ValueOutOfRangeError
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="own kernels are for Linux")

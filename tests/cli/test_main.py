@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.program import assert_one_clear_line, paceline
+from cli.program import assert_one_clear_line, paceline, paceline_process
 from paceline import __main__ as program
 from paceline import __version__
 from paceline.cli import main, output
@@ -27,7 +27,7 @@ def never_smoke(_out: Path) -> int:
 
 
 def test_version() -> None:
-    result = paceline("--version")
+    result = paceline_process("--version")
     assert (result.code, result.out, result.err) == (0, f"paceline {__version__}\n", "")
 
 
@@ -182,7 +182,7 @@ def test_a_window_without_its_libraries_says_so(tmp_path: Path) -> None:
     (tmp_path / "PySide6" / "__init__.py").write_text(
         "raise ImportError('libEGL.so.1: cannot open shared object file')"
     )
-    result = paceline(environ={"PYTHONPATH": str(tmp_path)})
+    result = paceline_process(environ={"PYTHONPATH": str(tmp_path)})
     assert result.code == 1
     assert_one_clear_line(result)
     assert "libEGL" in result.err

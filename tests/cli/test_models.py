@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli.program import Result, assert_one_clear_line, paceline
-from paceline.catalog.library import Library
+from paceline.catalog.local.library import Library
 from paceline.cli import models as command
-from paceline.cli.hub_models import open_models
+from paceline.cli.loading import open_models
 from paceline.settings import Settings, save_settings
 
 if TYPE_CHECKING:

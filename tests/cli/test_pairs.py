@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import make_pairs
-from cli.program import COMMAND, Result, assert_one_clear_line, chat, paceline
+from cli.program import COMMAND, Result, assert_one_clear_line, chat, paceline, paceline_process
 from gguf_file import read
 from hub_server import Fault, HubServer, Repository
 
@@ -274,7 +274,7 @@ def test_a_stopped_download_goes_on_with_the_next_chat(
     assert "what has arrived is kept" in stopped.err.splitlines()[-1]
     hub.clear()
     before = hub.n_bytes_sent()
-    assert paceline(*arguments, environ=online).code == 0
+    assert paceline_process(*arguments, environ=online).code == 0
     assert hub.n_bytes_sent() - before < TARGET.stat().st_size
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.program import Result, assert_one_clear_line, paceline
+from cli.program import Result, assert_one_clear_line, paceline, paceline_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +119,7 @@ def test_options_that_make_no_request(arguments: list[str], words: str) -> None:
 
 
 def test_an_unknown_command() -> None:
-    assert_usage_error(paceline("dance"), "dance")
+    assert_usage_error(paceline_process("dance"), "dance")
 
 
 def test_the_smoke_test_stands_alone() -> None:
@@ -135,7 +135,7 @@ def test_a_prompt_of_blanks() -> None:
 
 
 def test_a_prompt_that_is_not_unicode() -> None:
-    assert_usage_error(paceline("chat", "--prompt", "\udcff"), "UTF-8")
+    assert_usage_error(paceline_process("chat", "--prompt", "\udcff"), "UTF-8")
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from engine.harness import PROMPT
-from paceline.engine.backend import Grammar
-from paceline.engine.drafters.base import Draft, DrafterInfo, Settings, Workbench
-from paceline.engine.drafters.strategy import Strategy
-from paceline.engine.fake import EOG, ByteVocabulary
-from paceline.engine.sampling import Sampler
+from fake_model import EOG, ByteVocabulary
+from paceline.engine.draft.base import Draft, DrafterInfo, Settings, Workbench
+from paceline.engine.draft.strategy import Strategy
+from paceline.engine.model.backend import Grammar
+from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError
 from paceline.messages import SamplingParams
 

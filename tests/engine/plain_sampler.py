@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.token_grammar import Rule
-from paceline.engine.noise import gumbel, position_key
-from paceline.engine.verify import Verdict
+from paceline.engine.sample.noise import gumbel, position_key
+from paceline.engine.sample.verify import Verdict
 from paceline.params import SamplingParams
 
 Vector = NDArray[np.float64]
@@ -27,7 +27,7 @@ def edit(
     allowed: Sequence[int] | None,
     fault: str = "",
 ) -> Vector:
-    """Logits behind biases, penalties and grammar."""
+    """Logits after biases, penalties and grammar."""
     logits = np.array(row, np.float64)
     for bias in p.logit_bias:
         if fault != "bias after truncation":

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from paceline.engine.control.ledger import SHARE, Ledger
-from paceline.engine.control.steps import Settled, StepPlan, StepTimes
+from paceline.engine.auto.controller import Settled, StepPlan, StepTimes
+from paceline.engine.auto.ledger import Ledger
 from paceline.figures import Decision, Reason
 from paceline.messages import ControlReported
 
@@ -23,15 +23,16 @@ class RandomControl:
         self._lookups = tuple(lookups)
         self._offers: dict[str, int] = {}
         self._settled: Settled | None = None
-        self.ledger = Ledger(SHARE)
+        self.ledger = Ledger()
 
     @property
-    def n_uncovered(self) -> int:
+    def wait(self) -> int:
         return self._random.randint(0, 9)
 
-    def rested(self, n: int, seconds: float, own_s: float) -> None:
+    def rested(self, n: int, decode_s: float, own_s: float) -> None:
         assert n > 0
-        assert seconds > own_s >= 0
+        assert decode_s >= 0
+        assert own_s >= 0
 
     def limit(self, n_most: int) -> None:
         self._n_most = n_most
@@ -43,19 +44,20 @@ class RandomControl:
         n_room = min(n_room, self._n_most)
         n_max = self._random.choice([0, n_room, min(n_room, 3)])
         reason: Reason = "pays" if n_max else self._random.choice(["plain", "ledger", "nothing"])
-        lookups = tuple(name for name in self._lookups if self._random.random() < 0.6)
-        return StepPlan(n_max, reason, self._random.random() < 0.7, lookups)
+        return StepPlan(n_max, reason, self._random.random() < 0.7)
 
     def offer(self, drafter: str, confidences: Sequence[float | None]) -> float:
         assert confidences
         self._offers[drafter] = len(confidences)
-        return self._random.random()
+        return self._random.choice([0.0, 0.5])
 
-    def wants_model(self, drafter: str, n_backlog: int) -> bool:
+    def wants_model(self, drafter: str, n_backlog: int, n_unread: int = 0) -> int:
         assert drafter in self._models
         assert n_backlog >= 1
+        assert n_unread >= 0
         self._model, self._n = drafter, 0
-        return self._random.random() < 0.7
+        few = self._random.randint(1, n_backlog)
+        return self._random.choice([0, n_backlog, n_backlog, few, n_backlog + n_unread])
 
     def goes_on(self, confidence: float | None) -> bool:
         assert confidence is None or 0 <= confidence <= 1
@@ -80,7 +82,8 @@ class RandomControl:
     def observe(self, step: StepTimes) -> None:
         assert 0 <= step.n_accepted <= step.n_judged <= max(step.width - 1, 0)
         assert step.n_accepted <= step.n_committed <= step.n_accepted + 1
-        assert step.seconds >= step.draft_s + step.lookup_s >= 0
+        assert min(step.decode_s, step.draft_s, step.own_s) >= 0
+        assert step.slowed >= 1
 
     def shadow(
         self, drafter: str, confidences: Sequence[float | None], n_agreed: int, n_compared: int

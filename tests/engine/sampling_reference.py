@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from paceline.engine.noise import gumbel_of, position_key
+from paceline.engine.sample.noise import gumbel_of, position_key
 from paceline.params import SamplingParams
 
 
@@ -61,7 +61,7 @@ def edited(
     text: Sequence[int] = (),
     allowed: Iterable[int] | None = None,
 ) -> list[float]:
-    """Logits behind biases, penalties for the last 64 tokens of `text`, and a grammar's mask."""
+    """Logits after biases, penalties for the last 64 tokens of `text`, and a grammar's mask."""
     logits = list(row)
     for bias in p.logit_bias:
         logits[bias.token] = float(np.float32(np.float32(logits[bias.token]) + bias.bias))

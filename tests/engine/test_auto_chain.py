@@ -29,25 +29,30 @@ from engine.harness import (
     random_language,
     run,
 )
-from paceline.engine import auto_chain as auto_chain_module
-from paceline.engine.auto_chain import AutoChain, make_chain
-from paceline.engine.chain import Chain
-from paceline.engine.control.knowledge import Knowledge
-from paceline.engine.control.steps import FORCED, Settled, StepPlan, StepTimes
-from paceline.engine.decoder import Decoder
-from paceline.engine.drafters import forced
-from paceline.engine.drafters.base import Draft
-from paceline.engine.drafters.strategy import Strategy, parse_strategy
-from paceline.engine.fake import EOG, FakeModel, scripted
-from paceline.engine.proposal import Proposal
-from paceline.engine.rest import Rest
+from fake_model import EOG, FakeModel, scripted
+from paceline.engine.auto.controller import FORCED, Settled, StepPlan, StepTimes
+from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.decode.decoder import Decoder
+from paceline.engine.draft import auto_chain as auto_chain_module
+from paceline.engine.draft import grammar_drafter
+from paceline.engine.draft.auto_chain import LONGEST_REST, OWN_SHARE, AutoChain, make_chain
+from paceline.engine.draft.base import Draft
+from paceline.engine.draft.chain import Chain, Proposal
+from paceline.engine.draft.step_clock import Lap, Timed
+from paceline.engine.draft.strategy import Strategy, parse_strategy
 from paceline.engine.stats import TurnMeter
-from paceline.engine.step_clock import Lap
 from paceline.errors import CancelledError, UserError
 from paceline.figures import Decision, DraftCount, Reason
 from paceline.messages import SamplingParams
 
 LAP = Lap(0.5, plain=False, is_warm=True, had_pause=False)
+DECODE_S = 0.4
+
+
+@pytest.fixture(autouse=True)
+def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scripted models take no time, so that no time at all would be left for deciding."""
+    monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1e9)
 
 
 @dataclass
@@ -61,8 +66,8 @@ class Script:
     n_max: int = 10
     reason: Reason = "pays"
     models: bool = True
-    lookups: tuple[str, ...] = ("a", "b", "c", FORCED)
-    wants: bool = True
+    worth: float = 0.0  # what an offer is worth
+    n_read: int | None = None  # tokens that a model is to read; None: all
     n_drafts: int = 99
     n_extends: int = 99
     verified: tuple[str, int] | None = None
@@ -73,27 +78,27 @@ class Script:
     extended: list[tuple[str, int]] = field(default_factory=list)
     steps: list[StepTimes] = field(default_factory=list)
     shadows: list[tuple[str, int, int]] = field(default_factory=list)
-    n_uncovered: int = 0
+    wait: int = 0
     rests: list[tuple[int, float]] = field(default_factory=list)
 
-    def rested(self, n: int, seconds: float, own_s: float) -> None:
-        assert 0 < own_s < seconds  # what an earlier step's learning took
-        self.rests.append((n, seconds))
+    def rested(self, n: int, decode_s: float, own_s: float) -> None:
+        assert own_s > 0  # what an earlier step's learning took
+        self.rests.append((n, decode_s))
 
     def plan(self, n_ctx: int, n_room: int) -> StepPlan:
         self.rooms.append((n_ctx, n_room))
         self._now: list[tuple[str, int]] = []
         self._n_model = 0
-        return StepPlan(min(self.n_max, n_room), self.reason, self.models, self.lookups)
+        return StepPlan(min(self.n_max, n_room), self.reason, self.models)
 
     def offer(self, drafter: str, confidences: Sequence[float | None]) -> float:
         self.offers.append((drafter, list(confidences)))
         self._now.append((drafter, len(confidences)))
-        return 1.0
+        return self.worth
 
-    def wants_model(self, drafter: str, n_backlog: int) -> bool:
+    def wants_model(self, drafter: str, n_backlog: int, n_unread: int = 0) -> int:
         self.backlogs.append(n_backlog)
-        return self.wants
+        return n_backlog if self.n_read is None else self.n_read
 
     def goes_on(self, confidence: float | None) -> bool:
         self.went_on.append(confidence)
@@ -125,17 +130,18 @@ class Script:
 
 
 class Model(Member):
-    """A draft model that can be stopped behind every token, and counts what it decodes."""
+    """A draft model that can be stopped after every token, and counts what it decodes."""
 
     def __init__(self, rule: Callable[[Sequence[int], int], Sequence[int]]) -> None:
         super().__init__(rule, sure=0.5)
         self.n_decoded = 0
         self.n_backlog = 1
+        self.n_unread = 0
 
-    def propose_while(self, n_max: int, goes_on: Callable[[float], bool]) -> Draft:
+    def propose_while(self, n_max: int, goes_on: Callable[[float], bool], n_read: int) -> Draft:
         tokens: list[int] = []
         self.asked.append(("while", n_max))
-        self.n_decoded += self.n_backlog - 1
+        self.n_decoded += n_read - 1
         for token in list(self.rule(self.history, n_max))[:n_max]:
             tokens.append(token)
             self.n_decoded += 1
@@ -164,7 +170,7 @@ class Text:
         n_ctx = len(self.history) - 1
         self.history += tokens.encode()
         counts = self.chain.observe(proposal, n_accepted, 0)
-        self.decision = self.chain.timed(n_ctx, len(proposal.tokens) + 1, LAP)
+        self.decision = self.chain.timed(n_ctx, Timed(len(proposal.tokens) + 1, DECODE_S, 1.0, LAP))
         return counts
 
 
@@ -175,44 +181,31 @@ def tokens_of(proposal: Proposal) -> str:
 # ------------------------------------------------------------------------------------- who is asked
 
 
-def test_lookups_that_are_planned_are_asked_and_offered_in_their_order() -> None:
-    a, b, c = Lookup(copy(REPLY, 4), sure=0.5), Lookup(nothing), Lookup(copy(REPLY, 2))
-    control = Script(lookups=("a", "b"))
+def test_lookups_are_asked_in_their_order_until_one_is_worth_it() -> None:
+    a, b, c = Lookup(nothing), Lookup(copy(REPLY, 4), sure=0.5), Lookup(copy(REPLY, 2))
+    control = Script(worth=1.0)
     text = Text(auto_chain(control, a=a, b=b, c=c))
     assert tokens_of(text.propose(7)) == "The "
     assert (a.asked, b.asked, c.asked) == ([("propose", 7)], [("propose", 7)], [])
-    assert control.offers == [("a", [0.5] * 4)]  # no proposal is no offer
+    assert control.offers == [("b", [0.5] * 4)]  # no proposal is no offer
     assert control.rooms == [(len(PROMPT) - 1, 7)]
+    control.worth = 0.0
+    text.propose(7)
+    assert [name for name, _ in control.offers] == ["b", "b", "c"]
+
+
+def test_lookups_that_had_nothing_for_long_are_asked_in_one_of_four_steps() -> None:
+    a, b = Lookup(nothing), Lookup(nothing)
+    text = Text(auto_chain(Script(), a=a, b=b))
+    for _ in range(132):
+        text.propose()
+    assert len(a.asked) == 132
+    assert len(b.asked) == 32 + 25
 
 
 def test_a_drafter_that_cannot_be_made_is_told_as_such() -> None:
     with pytest.raises(UserError, match="draft model"):
         make_chain(parse_strategy("suffix+draft:n_max=auto"), bench(), TurnMeter(), Knowledge())
-
-
-def test_where_drafts_pay_again_every_step_is_decided_on() -> None:
-    chain = auto_chain(Script(), a=Lookup(copy(REPLY, 4)))
-    chain._rest = Rest(is_doubtful=True)
-    chain._knowledge.bar = 0.5
-    text = Text(chain)
-    text.commit(text.propose(), "abc", 2)
-    assert chain._rest.is_doubtful
-    chain._knowledge.bar = 0.0
-    text.commit(text.propose(), "abc", 2)
-    assert not chain._rest.is_doubtful
-    for _ in range(15):
-        chain._rest.came_to_nothing(1e-3, 1e-3)
-    assert not chain._rest.takes_step()
-
-
-def test_a_reply_that_is_sat_out_is_decided_on_seldom() -> None:
-    knowledge = Knowledge()
-    knowledge.priors.strategy(["a"]).gained, knowledge.priors.strategy(["a"]).n_replies = -50.0, 9.0
-    chain = AutoChain(strategy(a=Lookup(copy(REPLY, 4))), bench(), TurnMeter(), knowledge)
-    assert chain._control is not None
-    assert knowledge.bar > 0
-    assert chain._rest is not None
-    assert chain._rest.is_doubtful
 
 
 @pytest.mark.parametrize("reason", ["plain", "ledger", "shut"])
@@ -246,7 +239,7 @@ def test_a_shut_gate_keeps_the_model_from_even_beginning() -> None:
 def test_a_model_that_is_not_wanted_drafts_nothing_and_the_lookup_does() -> None:
     a, model = Lookup(copy(REPLY, 4)), Model(copy(REPLY, 4))
     model.n_backlog = 77
-    control = Script(wants=False)
+    control = Script(n_read=0)
     text = Text(auto_chain(control, a=a, model=model))
     proposal = text.propose()
     assert control.backlogs == [77]
@@ -267,26 +260,28 @@ def test_the_models_loop_ends_behind_the_token_that_the_controller_says_no_to(n:
     assert step.n_draft_decoded == 4 + n  # what it had to catch up with is charged
     assert 0 < step.draft_s < 0.5
     assert (step.n_accepted, step.n_judged, step.n_committed) == (n, n, n + 1)
-    assert (step.n_ctx, step.width, step.seconds) == (len(PROMPT) - 1, n + 1, 0.5)
+    assert (step.n_ctx, step.width, step.decode_s) == (len(PROMPT) - 1, n + 1, DECODE_S)
 
 
-def test_what_others_had_of_a_step_is_taken_from_all_its_parts(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("step_s", "held_s", "decode_s"), [(0.5, 0.0, 0.4), (0.5, 0.3, 0.1), (0.8, 0.3, 0.4)]
+)
+def test_what_others_had_of_a_step_is_taken_from_its_part(
+    monkeypatch: pytest.MonkeyPatch, step_s: float, held_s: float, decode_s: float
 ) -> None:
-    steps = []
-    for held_s in (0.0, 0.3):
-        monkeypatch.setattr(auto_chain_module, "_clock", itertools.count(0.0, 0.01).__next__)
-        control = Script(lookups=("a",))
-        chain = auto_chain(control, a=Lookup(copy(REPLY, 4)), model=Model(copy(REPLY, 2)))
-        text = Text(chain)
+    """A decode takes 0.4 s of 0.5; where the step is longer, the thread was held up elsewhere."""
+    monkeypatch.setattr(auto_chain_module, "_clock", itertools.count(0.0, 0.01).__next__)
+    control = Script(models=False)
+    chain = auto_chain(control, a=Lookup(nothing))
+    text = Text(chain)
+    for seconds, held in (*((0.5, 0.0),) * 60, (step_s, held_s)):
         text.propose()
-        chain.timed(10, 3, LAP._replace(held_s=held_s))
-        steps += control.steps
-    whole, shared = steps
-    assert (whole.seconds, whole.held_s) == (0.5, 0.0)
-    assert (shared.seconds, shared.held_s) == (pytest.approx(0.2), 0.3)
-    for part in ("draft_s", "lookup_s", "own_s"):
-        assert 0 < getattr(shared, part) == pytest.approx(0.4 * getattr(whole, part))
+        lap = LAP._replace(seconds=seconds, held_s=held)
+        chain.timed(10, Timed(1, DECODE_S, 1.0, lap))
+    step = control.steps[-1]
+    assert step.held_s == held_s
+    assert step.decode_s == pytest.approx(decode_s, abs=0.01)
+    assert step.own_s < 0.05
 
 
 def test_a_model_that_cannot_be_stopped_is_cut() -> None:
@@ -457,7 +452,7 @@ def controlled(control: Script, reply: str = REPLY, **members: Member) -> Decode
 
 def test_a_model_that_breaks_on_its_way_leaves_a_plain_step() -> None:
     class Breaks(Model):
-        def propose_while(self, n_max: int, goes_on: Callable[[float], bool]) -> Draft:
+        def propose_while(self, n_max: int, goes_on: Callable[[float], bool], n_read: int) -> Draft:
             goes_on(0.5)
             raise RuntimeError("broken")
 
@@ -472,7 +467,7 @@ def test_a_model_that_breaks_on_its_way_leaves_a_plain_step() -> None:
 
 def test_a_cancel_passes_through() -> None:
     class Cancelled(Model):
-        def propose_while(self, n_max: int, goes_on: Callable[[float], bool]) -> Draft:
+        def propose_while(self, n_max: int, goes_on: Callable[[float], bool], n_read: int) -> Draft:
             raise CancelledError
 
     with pytest.raises(CancelledError):
@@ -480,7 +475,7 @@ def test_a_cancel_passes_through() -> None:
 
 
 def test_a_drafter_says_how_the_controller_calls_what_a_grammar_forces() -> None:
-    assert forced.NAME == FORCED
+    assert grammar_drafter.NAME == FORCED
 
 
 def test_what_a_grammar_forces_is_offered_and_what_it_forbids_is_cut() -> None:
@@ -589,46 +584,62 @@ def test_every_step_has_a_decision_that_says_what_was_done(
         assert (step.decision.reason in ("pays", "trial", "forced")) == (n > 0)
 
 
-def test_where_deciding_takes_too_long_some_steps_are_made_without() -> None:
+def test_where_deciding_takes_too_long_some_steps_are_made_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1e-9)
     language = random_language(3)
     decoder = decoder_for(FakeModel(language), "auto", max_tokens=100)
-    control = Script(models=False, lookups=())
+    control = Script(models=False)
     chain = decoder._chain
     assert isinstance(chain, AutoChain)
     chain._control_now = control  # type: ignore[assignment]
-    rest = chain._rest = SlowRest()
-    steps = list(decoder.run(PROMPT, lambda _n: None))
+    steps = list(decoder.run(PROMPT, lambda _n: None))  # decodes take no time here
     asked = [step.decision.reason != "shut" for step in steps[1:] if step.decision is not None]
     assert len(asked) == 99
-    assert all(asked[:16])
-    assert not any(asked[16:32])
-    assert asked[32]
-    assert len(control.steps) == rest.n_decided == sum(asked)
+    assert len(control.steps) == sum(asked) < 20
+    assert sum(n for n, _ in control.rests) == 99 - sum(asked)
+    assert max(n for n, _ in control.rests) == LONGEST_REST
     assert decoder.generated == [step.tokens[0].token for step in steps]
+
+
+@pytest.mark.parametrize("own_s", [30e-6, 60e-6, 120e-6, 500e-6])
+def test_deciding_takes_one_hundredth_at_most(
+    monkeypatch: pytest.MonkeyPatch, own_s: float
+) -> None:
+    chain = auto_chain(Script(), a=Lookup(nothing))
+    monkeypatch.setattr(auto_chain_module, "OWN_SHARE", OWN_SHARE)
+    step_s, n_steps, n_decided = 1.5e-3, 4_000, 0
+    for _ in range(n_steps):
+        if not chain._rests():
+            n_decided += 1
+            chain._count_own(step_s, own_s)
+    allowed = OWN_SHARE * n_steps * step_s
+    seldom = n_steps / (LONGEST_REST + 1) * own_s  # as often as that it is decided in any case
+    assert 0.6 * allowed < n_decided * own_s < 1.1 * max(allowed, seldom)
+
+
+def test_no_step_is_passed_over_where_deciding_costs_next_to_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(auto_chain_module, "OWN_SHARE", OWN_SHARE)
+    chain = auto_chain(Script(), a=Lookup(nothing))
+    for _ in range(1_000):
+        assert not chain._rests()
+        chain._count_own(15e-3, 100e-6)
 
 
 def test_while_nothing_can_be_covered_nothing_is_decided() -> None:
     decoder = decoder_for(FakeModel(random_language(3)), "auto", max_tokens=40)
-    control = Script(n_max=0, reason="ledger", n_uncovered=6)
+    control = Script(n_max=0, reason="ledger", wait=6)
     chain = decoder._chain
     assert isinstance(chain, AutoChain)
     chain._control_now = control  # type: ignore[assignment]
     steps = list(decoder.run(PROMPT, lambda _n: None))
     assert len(control.steps) + sum(n for n, _ in control.rests) == len(steps) - 1 == 39
     assert [n for n, _ in control.rests[:-1]] == [6] * (len(control.rests) - 1)
-    assert all(seconds > 0 for _, seconds in control.rests)
+    assert all(seconds >= 0 for _, seconds in control.rests)
     assert {step.decision.reason for step in steps[8:] if step.decision} == {"ledger"}
-
-
-class SlowRest(Rest):
-    """Takes every decision for one that took as long as its step."""
-
-    n_decided = 0
-
-    def came_to_nothing(self, own_s: float, step_s: float) -> None:
-        assert own_s > 0
-        self.n_decided += 1
-        super().came_to_nothing(1.0, 1.0)
 
 
 @pytest.mark.parametrize("between", ["off", "suffix", "suffix:max=auto"])
@@ -638,7 +649,7 @@ def test_a_strategy_in_between_does_not_renew_the_allowance(between: str) -> Non
         if i == 10:
             ledger = decoder.meter.ledger
             assert ledger is not None
-            ledger.book_plain(1, 1000.0, 1.0)  # far more than the reply's steps take
+            ledger.book(1, 1000.0, 1.0)  # far more than the reply's steps take
             decoder.switch(parse_strategy(between))
         elif i == 20:
             decoder.switch(parse_strategy("auto"))
@@ -658,11 +669,10 @@ def test_a_draft_model_that_stood_still_catches_up_and_is_charged() -> None:
     language = random_language(3)
     draft = FakeModel(language)
     decoder = decoder_for(FakeModel(language), "auto", draft=draft, max_tokens=100)
-    control = Script(models=False, lookups=(), n_drafts=2)
+    control = Script(models=False, n_drafts=2)
     chain = decoder._chain
     assert isinstance(chain, AutoChain)
     chain._control_now = control  # type: ignore[assignment]
-    chain._rest = None  # scripted models take no time at all
     for i, _ in enumerate(decoder.run(PROMPT, lambda _n: None)):
         check_books(decoder)
         if i == 40:
@@ -684,8 +694,8 @@ def test_the_context_of_a_draft_that_was_cut_is_a_prefix_of_the_text() -> None:
         decoder = decoder_for(FakeModel(language), "auto", draft=draft, max_tokens=60)
         chain = decoder._chain
         assert isinstance(chain, AutoChain)
-        chain._control_now = Script(lookups=(), n_drafts=5, verified=verified)  # type: ignore[assignment]
-        run(decoder)  # checks both contexts behind every step
+        chain._control_now = Script(n_drafts=5, verified=verified)  # type: ignore[assignment]
+        run(decoder)  # checks both contexts after every step
         assert max(count for count in draft.widths) >= 1
         assert decoder.meter.drafters["draft"].n_draft > 3
 

@@ -20,10 +20,10 @@ from engine.harness import (
     target_price,
 )
 from engine.test_service import PROMPT_LENGTH, Bench
-from paceline.engine import reports as report_times
-from paceline.engine.control.priors import Priors
+from fake_model import FakeModel, scripted
+from paceline.engine import turn as turn_module
+from paceline.engine.auto.acceptance import rates_from_json
 from paceline.engine.facts import Facts
-from paceline.engine.fake import FakeModel, scripted
 from paceline.engine.pair import LoadedPair
 from paceline.messages import (
     ControlReported,
@@ -39,6 +39,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+from strategies import strategy as strategy_of
 
 LANGUAGE = random_language(3)
 REPLY = "aaaa bbbb aaaa bbbb aaaa bbbb aaaa bbbb aaaa bbbb"
@@ -65,7 +66,7 @@ def test_auto_reports_what_it_knows_and_last_of_all_before_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 0.0
-    monkeypatch.setattr(report_times, "_clock", lambda: now)
+    monkeypatch.setattr(turn_module, "_clock", lambda: now)
     bench = bench_of(FakeModel(LANGUAGE))
 
     def tick(event: Event) -> None:
@@ -147,7 +148,7 @@ def tune_once(bench: Bench, *strategies: str, at: int = 5) -> Callable[[Event], 
 
     def on_event(event: Event) -> None:
         if isinstance(event, StepCommitted) and event.step % at == at - 1 and waiting:
-            bench.client.submit(Tune("turn", waiting.pop(0)))
+            bench.client.submit(Tune("turn", strategy_of(waiting.pop(0))))
 
     return on_event
 
@@ -185,7 +186,7 @@ def test_tuning_to_auto_and_back_keeps_the_text_and_what_was_learned() -> None:
 
 
 class OnDisk:
-    """The same pair, loaded anew for every turn, with a folder for facts."""
+    """The same pair, loaded again for every turn, with a folder for facts."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -230,7 +231,7 @@ def test_acceptance_is_kept_for_the_pair_where_the_turn_allows_it(
     disk.ask(remember=True)
     ((name, kept),) = disk.facts().items()
     assert name == "acceptance|fake|fake"
-    n_judged = {d: run.n_judged for d, run in Priors.from_json(kept).of.items()}
+    n_judged = {d: rates.n_judged for d, rates in rates_from_json(kept).items()}
     assert max(n_judged.values()) > 0
     again = disk.ask(remember=False)
     assert {o.drafter: o.n_judged for o in again.drafters} == {
@@ -256,7 +257,7 @@ def test_a_reset_does_not_cost_what_was_kept(
 
     def n_judged() -> int:
         ((_, kept),) = disk.facts().items()
-        return sum(run.n_judged for run in Priors.from_json(kept).of.values())
+        return sum(rates.n_judged for rates in rates_from_json(kept).values())
 
     bench = disk.loaded()
     for _ in range(3):
@@ -276,7 +277,9 @@ def test_a_turn_without_auto_keeps_nothing(tmp_path: Path) -> None:
     bench = Bench(target=FakeModel(LANGUAGE))
     bench.client.submit(LoadPair("load", ModelParams("target"), cache_dir=str(tmp_path)))
     bench.client.submit(
-        StartTurn("turn", prompt="ask", strategy="suffix", remember=True, max_tokens=20)
+        StartTurn(
+            "turn", prompt="ask", strategy=strategy_of("suffix"), remember=True, max_tokens=20
+        )
     )
     finished(bench.events[-1])
     assert OnDisk(tmp_path).facts() == {}

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from engine.timed_models import REBUILD_S, Clock, TimedModel, pair_of
-from paceline.engine.calibration import IDLE_S, IDLE_STEPS, IdleCalibration
+from fake_model import FakeModel
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.decode_timer import WIDTHS
 from paceline.engine.facts import Facts
-from paceline.engine.fake import FakeModel
-from paceline.engine.known_costs import recall_costs
+from paceline.engine.idle import IdleWork
+from paceline.engine.measure.calibration import IDLE_S, IDLE_STEPS, IdleCalibration
+from paceline.engine.measure.decode_timer import WIDTHS
+from paceline.engine.measure.known import recall_costs
+from paceline.engine.model.context import BatchWidths
 from paceline.engine.pair import LoadedPair
-from paceline.engine.sameness.widths import BatchWidths
 from paceline.errors import BatchRefusedError, ComputeFailedError, DecodeMemoryError
 
 TOKENS = list(range(40, 80))
@@ -23,7 +24,7 @@ Cost = Callable[[int, int], float]
 
 
 def flat(seconds: float) -> Cost:
-    """A plain step of so many seconds, 3 % more for each further token, 0.1 % for each behind."""
+    """A plain step of so many seconds, 3 % more per further token, 0.1 % per token of context."""
     return lambda n, past: seconds * (1 + 0.03 * (n - 1)) * (1 + 0.001 * past)
 
 
@@ -59,7 +60,7 @@ def widths_of(pair: LoadedPair) -> list[int]:
     return pair.target.model.widths
 
 
-def finish(calibration: IdleCalibration) -> int:
+def finish(calibration: IdleCalibration | IdleWork) -> int:
     """Let it do all it wants; returns the slices."""
     n = 0
     while calibration.slice():
@@ -169,13 +170,14 @@ def test_an_interruption_at_any_decode_changes_nothing(clock: Clock) -> None:
         pair, calibration = made(
             clock, flat(0.002), draft_cost=flat(0.0004), held=TOKENS, cancel=flag
         )
+        work = IdleWork(pair, [calibration])
         for _ in range(at):
-            assert calibration.slice()
+            assert work.slice()
         flag.set()
-        assert calibration.slice(), "there is more to do"
+        assert work.slice(), "there is more to do"
         assert holds(pair, TOKENS)
         flag.clear()
-        finish(calibration)
+        finish(work)
         assert holds(pair, TOKENS)
         assert pair.knowledge.costs.missing(WIDTHS) == []
         for width in WIDTHS:
@@ -187,6 +189,7 @@ def test_an_interruption_while_the_context_is_filled(clock: Clock) -> None:
     """The slice that measures how a longer context costs more makes several decodes."""
     flag = CancelFlag()
     pair, calibration = made(clock, flat(0.0005), held=TOKENS, cancel=flag)
+    work = IdleWork(pair, [calibration])
     model = pair.target.model
     assert isinstance(model, TimedModel)
 
@@ -196,11 +199,11 @@ def test_an_interruption_while_the_context_is_filled(clock: Clock) -> None:
 
     model.before = before
     while not flag.is_set():
-        assert calibration.slice()
+        assert work.slice()
     assert holds(pair, TOKENS)
     model.before = lambda _n: None
     flag.clear()
-    finish(calibration)
+    finish(work)
     assert holds(pair, TOKENS)
     assert pair.knowledge.costs.slope == pytest.approx(0.001, rel=0.05)
 
@@ -374,7 +377,7 @@ def test_a_batch_as_fast_as_one_token_is_measured_twice_and_no_more(clock: Clock
 # ---------------------------------------------------------------------------------- failures
 
 
-def failing(clock: Clock, error: Exception) -> tuple[LoadedPair, IdleCalibration]:
+def failing(clock: Clock, error: Exception) -> tuple[LoadedPair, IdleWork]:
     pair, calibration = made(clock, flat(0.001), held=TOKENS)
     model = pair.target.model
     assert isinstance(model, TimedModel)
@@ -384,7 +387,7 @@ def failing(clock: Clock, error: Exception) -> tuple[LoadedPair, IdleCalibration
             raise error
 
     model.before = fail
-    return pair, calibration
+    return pair, IdleWork(pair, [calibration])
 
 
 def test_a_decode_that_is_refused_ends_the_measuring_and_nothing_else(clock: Clock) -> None:

@@ -22,13 +22,12 @@ from engine.chain_members import (
     strategy,
 )
 from engine.harness import PROMPT, decoder_for, run
-from paceline.engine.backend import Grammar
-from paceline.engine.chain import Chain
-from paceline.engine.decoder import Decoder
-from paceline.engine.drafters.base import NO_DRAFT, Draft, DrafterInfo, Settings, Workbench
-from paceline.engine.drafters.strategy import Strategy
-from paceline.engine.fake import EOG, FakeModel, scripted
-from paceline.engine.proposal import Proposal
+from fake_model import EOG, FakeModel, scripted
+from paceline.engine.decode.decoder import Decoder
+from paceline.engine.draft.base import NO_DRAFT, Draft, DrafterInfo, Settings, Workbench
+from paceline.engine.draft.chain import Chain, Proposal
+from paceline.engine.draft.strategy import Strategy
+from paceline.engine.model.backend import Grammar
 from paceline.engine.stats import TurnMeter
 from paceline.errors import CancelledError, EngineError, UserError
 from paceline.messages import SOURCE_TARGET, DraftCount
@@ -166,7 +165,7 @@ def test_the_events_of_a_chain_name_every_token() -> None:
     decoder = chained(a=lookup, model=model)
     steps = run(decoder)
     assert decoder.reply == REPLY
-    first = steps[1]  # behind "T": "he" by the model, " qu" behind it, then the target's "i"
+    first = steps[1]  # after "T": "he" by the model, " qu" after it, then the target's "i"
     assert [(t.source, t.position, t.confidence) for t in first.tokens] == [
         ("model", 0, 0.5), ("model", 1, 0.5), ("a", 2, None), ("a", 3, None), ("a", 4, None),
         (SOURCE_TARGET, -1, None),
@@ -183,7 +182,7 @@ def test_the_events_of_a_chain_name_every_token() -> None:
 
 @pytest.mark.parametrize("reply", ["a", "ab", "abc", "abcd", "abcde", "abcdef"])
 def test_an_end_in_any_part_is_discarded_by_its_drafter(reply: str) -> None:
-    """The model drafts two tokens, the lookup three; all behind the end was never judged."""
+    """The model drafts two tokens, the lookup three; all after the end was never judged."""
     longer = reply + "zzzzzzzz"
     members = {"a": Lookup(copy(longer, 3, behind=3)), "model": Member(copy(longer, 2))}
     decoder = chained(reply, **members)

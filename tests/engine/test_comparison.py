@@ -14,10 +14,10 @@ from engine.harness import random_language
 from engine.plain_sampler import edit, truncate
 from engine.test_service import Bench
 from engine.token_grammar import TokenGrammar
-from paceline.engine.fake import EOG, N_VOCAB, FakeModel
-from paceline.engine.margin import margin_of
-from paceline.engine.noise import gumbel_of, position_key
-from paceline.engine.sampling import Sampler
+from fake_model import EOG, N_VOCAB, FakeModel
+from paceline.engine.decode.comparison import margin_of
+from paceline.engine.sample.noise import gumbel_of, position_key
+from paceline.engine.sample.sampling import Sampler
 from paceline.messages import (
     Event,
     LogitBias,
@@ -37,7 +37,7 @@ class Desk:
     def __init__(self, seed: int = 1) -> None:
         self.bench = Bench(target=FakeModel(random_language(seed, spread=2.0)))
         self.bench.load()
-        for _ in range(2):  # the plain steps behind a load
+        for _ in range(2):  # the plain steps after a load
             self.ask()
 
     def ask(self, **options: object) -> TurnFinished:
@@ -81,7 +81,7 @@ def test_the_first_other_token_ends_the_reply(desk: Desk, strategy: str, place: 
     assert divergence.index == place
     assert (divergence.expected, divergence.found) == (other, plain.tokens[place])
     assert divergence.margin is None or divergence.margin > 0
-    assert desk.bench.events[-2] == divergence  # told before the end and behind the last step
+    assert desk.bench.events[-2] == divergence  # told before the end and after the last step
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -153,6 +153,7 @@ def is_the_margin(
     return is_enough and not any(map(brings_it, smaller))
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("name", SAMPLINGS)
 def test_every_strategy_finds_every_place_with_the_same_margin(desk: Desk, name: str) -> None:
     params = SAMPLINGS[name]
@@ -247,7 +248,7 @@ def test_a_reply_that_the_user_stops_has_not_diverged(desk: Desk) -> None:
 
 
 def test_another_seed_diverges_with_what_the_sampler_compares(desk: Desk) -> None:
-    """The margins that are told are those of the sampler's own numbers, drawn anew here."""
+    """The margins that are told are those of the sampler's own numbers, drawn again here."""
     plain = desk.ask(seed=1)
     margins = []
     for seed in range(2, 12):

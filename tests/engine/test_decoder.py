@@ -21,13 +21,12 @@ from engine.harness import (
     run,
     strategy_of,
 )
-from paceline.engine.backend import Rows
+from fake_model import EOG, FakeModel, scripted
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.drafters.base import Draft
-from paceline.engine.fake import EOG, FakeModel, scripted
-from paceline.engine.prefix import CachedContext
-from paceline.engine.sameness.widths import BatchWidths
-from paceline.engine.sampling import Sampler
+from paceline.engine.draft.base import Draft
+from paceline.engine.model.backend import Rows
+from paceline.engine.model.context import BatchWidths, CachedContext
+from paceline.engine.sample.sampling import Sampler
 from paceline.errors import CancelledError, ContextFullError, EngineError
 from paceline.messages import SOURCE_TARGET, SamplingParams
 
@@ -86,7 +85,7 @@ def test_an_end_of_generation_at_every_draft_position(n: int, length: int) -> No
     run(drafted_end)
     assert drafted_end.generated == decoder.generated
     meter = drafted_end.meter
-    assert meter.n_discarded == 0  # nothing is drafted behind a drafted end
+    assert meter.n_discarded == 0  # nothing is drafted after a drafted end
 
 
 def test_tokens_drafted_behind_an_end_are_discarded_not_rejected() -> None:

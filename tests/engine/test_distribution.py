@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from engine.chi_square import assert_follows, chi_square, total_variation
 from engine.plain_sampler import PlainSampler, distribution, faulty_verify
 from engine.token_grammar import Rule, TokenGrammar, random_rule
-from paceline.engine.sampling import Sampler
-from paceline.engine.verify import verify
+from paceline.engine.sample.sampling import Sampler
+from paceline.engine.sample.verify import verify
 from paceline.params import LogitBias, SamplingParams
 
 N = 20_000
@@ -99,6 +99,7 @@ def test_one_row(name: str) -> None:
     check_row(real, SETTINGS[name])
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("name", ["off, T 2", "top-p", "penalties and bias"])
 def test_one_row_under_a_grammar_is_masked_and_renormalised(name: str) -> None:
     check_row(real, SETTINGS[name], rule=random_rule(6, 32, 0.5))
@@ -235,7 +236,7 @@ def check_positions(make: Make, judge: Callable[..., Any] = verify, n: int = N) 
         )
         for i, token in enumerate(verdict.tokens):
             counts[i, token] += 1
-    for i, law in enumerate(laws):  # the first, the second behind an accepted one, the bonus token
+    for i, law in enumerate(laws):  # the first, the second after an accepted one, the bonus token
         assert counts[i].sum() > n / 20
         assert_follows(counts[i], law)
     for i in range(2):  # the target's own choice in place of a rejected token
@@ -269,6 +270,7 @@ REPLY_FAULTS = {
 }
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("fault", ROW_FAULTS)
 def test_a_fault_in_a_row_is_found(fault: str) -> None:
     rule = random_rule(6, 32, 0.5) if "grammar" in fault else None
@@ -276,6 +278,7 @@ def test_a_fault_in_a_row_is_found(fault: str) -> None:
         check_row(faulty(fault), SETTINGS[ROW_FAULTS[fault]], rule=rule)
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("fault", REPLY_FAULTS)
 def test_a_fault_between_positions_is_found(fault: str) -> None:
     with pytest.raises(AssertionError, match=r"χ²|impossible"):

@@ -9,13 +9,12 @@ import pytest
 
 from engine.test_calibration import Cost, flat
 from engine.timed_models import Clock, TimedModel, pair_of
-from paceline.engine.decode_timer import WIDTHS
-from paceline.engine.fake import FakeBackend, FakeModel
-from paceline.engine.full_calibration import LIMIT_S, LONG_S, ROUNDS, calibrated
+from fake_model import FakeBackend, FakeModel
+from paceline.engine.measure.calibration import LIMIT_S, LONG_S, ROUNDS, IdleCalibration, calibrated
+from paceline.engine.measure.decode_timer import WIDTHS
 from paceline.engine.service import EngineService
 from paceline.errors import CancelledError, ComputeFailedError, EngineError
-from paceline.hosting.inline import InlineClient
-from paceline.hosting.service import make_engine_service
+from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import (
     Calibrate,
     Calibrated,
@@ -30,6 +29,7 @@ from paceline.messages import (
     TurnStarted,
     Unloaded,
 )
+from strategies import strategy
 
 ASK = (ChatMessage("user", "hello there, how are you"),)
 
@@ -158,7 +158,9 @@ class Bench:
     def ask(self) -> int:
         """Get a reply; returns how many tokens of the prompt were still there."""
         self.events.clear()
-        self.client.submit(StartTurn("t", ASK, strategy="prompt-lookup", seed=1, max_tokens=20))
+        self.client.submit(
+            StartTurn("t", ASK, strategy=strategy("prompt-lookup"), seed=1, max_tokens=20)
+        )
         assert isinstance(self.events[-1], TurnFinished)
         return next(e.n_reused for e in self.events if isinstance(e, TurnStarted)) and (
             self.events[-1].stats.n_reused
@@ -179,7 +181,9 @@ def test_calibrate_is_answered(clock: Clock, tmp_path: Path) -> None:
     assert isinstance(answer, Calibrated)
     assert not answer.problem
     assert {cost.width for cost in answer.costs if cost.n_samples} == set(WIDTHS)
-    assert bench.service._calibration is None, "nothing is missing any more"
+    work = bench.service._idle_work
+    assert work is not None
+    assert not any(isinstance(job, IdleCalibration) for job in work._jobs), "nothing is missing"
     again = made(clock)
     again.load(str(tmp_path))
     assert again.service._pair is not None
@@ -238,7 +242,7 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     assert pair.draft is not None
     assert pair.draft.tokens == bench.models["draft"].tokens == []
     assert pair.kept == {}
-    assert pair.knowledge.acceptance == {}
+    assert pair.knowledge.rates == {}
     assert pair.knowledge.costs is costs
     assert costs.missing(WIDTHS) == []
     assert pair.recent_plain.pace == plain
@@ -253,12 +257,12 @@ def test_a_reset_may_keep_how_often_drafts_are_accepted(clock: Clock, keeps_rate
     pair = bench.service._pair
     assert pair is not None
     pair.kept["index"] = object()
-    pair.knowledge.accepted("draft").add([0.9], 1, 1)
+    pair.knowledge.accepted("draft").add([4], 1, 1)
     bench.client.submit(Reset(keeps_rates=keeps_rates))
     assert pair.kept == {}
     assert pair.target.tokens == []
-    assert pair.knowledge.acceptance == {}
-    assert pair.knowledge.accepted("draft").long_run.n_judged == int(keeps_rates)
+    assert ("draft" in pair.knowledge.rates) == keeps_rates
+    assert pair.knowledge.accepted("draft").n_judged == int(keeps_rates)
     assert pair.has_forgotten, "what a benchmark has learned is not kept for the user"
 
 

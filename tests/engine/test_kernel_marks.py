@@ -1,4 +1,4 @@
-"""Marks that own kernels leave behind when they end the engine."""
+"""Marks that own kernels leave when they end the engine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from paceline.engine.kernel_marks import HANG, mark_path, marks, read_mark, write_mark
+from paceline.engine.model.own_kernels import HANG, mark_path, marks, read_mark, write_mark
 
 KEY = "0123456789abcdef"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paceline.engine.model_file import check_model_file, file_id
+from paceline.engine.model.model_file import check_model_file, file_id
 from paceline.errors import ModelError
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from paceline.engine.model_params import SPLIT_MODES, check_params
+from paceline.engine.model.model_params import SPLIT_MODES, check_params
 from paceline.errors import ValueOutOfRangeError
 from paceline.messages import ModelParams
 

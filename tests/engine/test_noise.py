@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engine.chi_square import assert_flat
-from paceline.engine.noise import GUMBEL_MAX, gumbel, gumbel_of, position_key
+from paceline.engine.sample.noise import GUMBEL_MAX, gumbel, gumbel_of, position_key
 
 N = 20_000
 MASK = (1 << 64) - 1

@@ -10,14 +10,13 @@ from unittest import mock
 
 import pytest
 
-from paceline.bench.busy import others
-from paceline.engine import own_time
-from paceline.engine.control import Knowledge
-from paceline.engine.control.ledger import Ledger
-from paceline.engine.control.outlook import report
-from paceline.engine.control.pace import Pace
-from paceline.engine.fake import FakeModel, scripted
-from paceline.engine.own_time import own_clock
+from benchmarks.busy import others
+from fake_model import FakeModel, scripted
+from paceline.engine.auto import Knowledge
+from paceline.engine.auto.controller import Controller
+from paceline.engine.auto.pace import Pace
+from paceline.engine.model import threads
+from paceline.engine.model.threads import own_clock
 
 
 def model(*, computes_here: bool) -> FakeModel:
@@ -61,7 +60,7 @@ def test_where_a_device_computes_all_seconds_count() -> None:
 
 
 def test_a_system_that_does_not_tell_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_time, "_of_thread", threading.local())
+    monkeypatch.setattr(threads, "_of_thread", threading.local())
     monkeypatch.setattr(os, "open", mock.Mock(side_effect=FileNotFoundError))
     assert own_clock(model(computes_here=True)) is None
 
@@ -94,11 +93,11 @@ def test_people_are_told_the_seconds_that_pass() -> None:
     for _ in range(4):
         knowledge.costs.add(1, 0, 0.01)
         knowledge.pace.saw_plain(0.01)
-    ledger = Ledger()
-    quiet = report(knowledge, ledger, (), turn_id="t", step=1, n_ctx=0)
+    control = Controller(knowledge, (), (), n_most=16)
+    quiet = control.report("t", 1, 0)
     for _ in range(100):
         knowledge.pace.saw_share(0.01, 0.01)
-    busy = report(knowledge, ledger, (), turn_id="t", step=2, n_ctx=0)
+    busy = control.report("t", 2, 0)
     assert quiet.plain_s == pytest.approx(0.01)
     assert busy.plain_s == pytest.approx(0.02, rel=0.01)
     assert busy.pace == pytest.approx(0.5 * quiet.pace, rel=0.01)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import pytest
 
 from engine.harness import Scripted, decoder_for, oracle, random_language, randomly, run
-from paceline.engine.fake import FakeModel
-from paceline.engine.sampling import Sampler
+from fake_model import FakeModel
+from paceline.engine.sample.sampling import Sampler
 from paceline.messages import SamplingParams
 
 SAMPLING = SamplingParams(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05)

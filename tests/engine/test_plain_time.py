@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
-from paceline.engine.control.costs import VerifyCosts
-from paceline.engine.control.knowledge import Knowledge
-from paceline.engine.plain_time import BUSY, PlainSeconds, PlainTime, RecentPlain
+from paceline.engine.auto.costs import VerifyCosts
+from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.auto.plain_time import BUSY, PlainSeconds, PlainTime, RecentPlain
 
 PLAIN_S = 0.015
 SLOPE = 4e-4
@@ -23,8 +23,11 @@ Pace = Callable[[float], float]
 """From seconds of a reply to how much slower everything is then."""
 
 
-def table(chance: random.Random | None = None) -> VerifyCosts:
-    """Costs as they are, or as two decodes of each width have measured them on a quiet machine."""
+def table(chance: random.Random | None = None, wrong: float = 1.0) -> VerifyCosts:
+    """Costs as they are, or as two decodes of each width have measured them on a quiet machine.
+
+    `wrong`: what was measured of batches of more than one token, of what they take.
+    """
     costs = VerifyCosts()
     slope = SLOPE * (chance.uniform(0.8, 1.25) if chance else 1.0)
     costs.set_context(slope, 0.2)
@@ -33,6 +36,8 @@ def table(chance: random.Random | None = None) -> VerifyCosts:
             error = math.exp(chance.gauss(0, 0.03)) if chance else 1.0
             if chance and width == 1:  # between wide ones, as idle time measures them
                 error *= 1 + AFTER_WIDE * 0.72
+            if width > 1:
+                error *= wrong
             costs.add(width, 0, PLAIN_S * (1 + 0.12 * (width - 1)) * error, calibrated=True)
     return costs
 
@@ -41,7 +46,7 @@ TRUE = table()
 
 
 def bursts(chance: random.Random) -> Pace:
-    """Somebody takes part of the machine for 0.4 s every 1.6 s, at random."""
+    """Others take part of the machine for 0.4 s every 1.6 s, at random."""
     edges: list[tuple[float, float]] = []
     end, is_slow = 0.0, chance.random() < 0.25
     while end < 60:
@@ -116,9 +121,7 @@ def reply(
     accepted: float = 0.75,
     wrong: float = 1.0,
 ) -> Replied:
-    costs = table(chance)
-    if wrong != 1.0:
-        costs.stretch(wrong)
+    costs = table(chance, wrong)
     pace, plain = machine.pace(chance), PlainTime(Knowledge(costs=costs))
     true_s = took_s = 0.0
     last = done = 0
@@ -144,6 +147,7 @@ def reply(
     return Replied(found, true_s, took_s)
 
 
+@pytest.mark.grid(short=14)
 @pytest.mark.parametrize("strategy", ["off", "rare", "suffix", "auto", "draft-4", "draft"])
 @pytest.mark.parametrize("machine", MACHINES)
 def test_the_interval_covers_what_is_true(machine: str, strategy: str) -> None:
@@ -157,6 +161,7 @@ def test_the_interval_covers_what_is_true(machine: str, strategy: str) -> None:
     assert abs(bias) < 0.04
 
 
+@pytest.mark.grid(short=5)
 @pytest.mark.parametrize("wrong", [0.5, 0.7, 0.87, 1.15, 1.5])
 @pytest.mark.parametrize("strategy", ["suffix", "auto", "draft-4"])
 def test_a_table_that_the_replys_plain_steps_contradict_does_not_count(

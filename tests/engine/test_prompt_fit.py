@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.test_service import Bench
-from paceline.engine.fake import ByteVocabulary, FakeModel, scripted
-from paceline.engine.prompt_fit import (
+from fake_model import ByteVocabulary, FakeModel, scripted
+from paceline.engine.prompt.fit import (
     FULL,
     Cutter,
     encode_fitting,
     room_for_reply,
     without_oldest,
 )
-from paceline.engine.prompt_size import FAR, PromptSizes, at_most
-from paceline.engine.template import FALLBACK, ChatTemplate
+from paceline.engine.prompt.size import FAR, PromptSizes, at_most
+from paceline.engine.prompt.template import FALLBACK, ChatTemplate
 from paceline.errors import EngineError
 from paceline.messages import (
     ChatMessage,
@@ -277,7 +277,7 @@ def test_while_the_last_message_changes_nothing_is_rendered() -> None:
 
 
 def test_texts_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paceline.engine.prompt_size._MOST_TEXT", 1000)
+    monkeypatch.setattr("paceline.engine.prompt.size._MOST_TEXT", 1000)
     sizes = PromptSizes(template())
     for i in range(50):
         assert sizes.of_text(f"{i:03}" * 33) == 99

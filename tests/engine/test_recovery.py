@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 from engine.harness import PROMPT, Scripted, check_books, decoder_for, random_language, run
-from paceline.engine.backend import Rows
+from fake_model import EOG, FakeBackend, FakeModel, scripted
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.fake import EOG, FakeBackend, FakeModel, scripted
-from paceline.engine.prefix import CachedContext
-from paceline.engine.recovery import PIECE, SMALL_BATCH
+from paceline.engine.decode.recovery import PIECE, SMALL_BATCH
+from paceline.engine.model.backend import Rows
+from paceline.engine.model.context import BatchWidths, CachedContext
 from paceline.engine.sameness import promise
-from paceline.engine.sameness.widths import BatchWidths
 from paceline.engine.service import EngineService
 from paceline.errors import (
     BatchRefusedError,
@@ -29,8 +28,7 @@ from paceline.errors import (
     ModelError,
     NothingAllowedError,
 )
-from paceline.hosting.inline import InlineClient
-from paceline.hosting.service import make_engine_service
+from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import (
     ChatMessage,
     Event,
@@ -45,6 +43,7 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
+from strategies import strategy as strategy_of
 
 REPLY = "The quick brown fox jumps."
 N_TOKENS = len(REPLY) + 1
@@ -266,7 +265,7 @@ def test_a_mended_step_is_no_plain_step_and_neither_is_the_next() -> None:
 
 
 LONG = PROMPT * 30  # in six pieces of at most 16
-STEP_3 = 9  # the decode of the third step behind that prompt
+STEP_3 = 9  # the decode of the third step after that prompt
 
 
 def long_run(plan: dict[int, EngineError], **options: Any) -> tuple[Failing, Any, list[Any]]:
@@ -284,7 +283,7 @@ def test_memory_runs_out_once() -> None:
     assert told(steps) == decoder.generated
     assert (model.wiped, model.remade) == (1, [])
     refill = model.widths[STEP_3 - 1 :][:4]
-    assert refill == [PIECE, PIECE, 26, 7]  # the prompt, and behind it 1 + 3 + 3 tokens
+    assert refill == [PIECE, PIECE, 26, 7]  # the prompt, and after it 1 + 3 + 3 tokens
     assert set(model.widths[STEP_3 + 3 :]) == {1}
     assert "plainly" in decoder.plainly.message
 
@@ -304,7 +303,7 @@ def test_a_reply_is_filled_in_at_widths_that_give_its_own_numbers(max_width: int
 
 @pytest.mark.parametrize(("n_ctx", "smaller"), [(512, 256), (200, 200)])
 def test_memory_runs_out_twice(n_ctx: int, smaller: int) -> None:
-    """The second time the context is made anew: half as long, where the reply fits into half."""
+    """The second time the context is made again: half as long, where the reply fits into half."""
     model, decoder, steps = long_run({STEP_3: NO_MEMORY, STEP_3 + 2: NO_MEMORY}, n_ctx=n_ctx)
     assert decoder.reply == REPLY
     assert told(steps) == decoder.generated
@@ -466,7 +465,7 @@ class Bench:
         )
         self.client.set_listener(self._hear)
         self.load()
-        self.ask("off")  # the plain steps behind a load
+        self.ask("off")  # the plain steps after a load
 
     def _hear(self, event: Event) -> None:
         self.events.append(event)
@@ -485,7 +484,14 @@ class Bench:
         self.target.plan = {self.target.n_decodes + at: e for at, e in (plan or {}).items()}
         self.events.clear()
         self.client.submit(
-            StartTurn("turn", messages=ASK, strategy=strategy, seed=1, max_tokens=60, **options)
+            StartTurn(
+                "turn",
+                messages=ASK,
+                strategy=strategy_of(strategy),
+                seed=1,
+                max_tokens=60,
+                **options,
+            )
         )
         return self.events[-1]
 
@@ -567,7 +573,7 @@ def test_who_asks_for_drafts_in_a_reply_that_goes_on_plainly_is_refused() -> Non
 
     def tune(event: Event) -> None:
         if isinstance(event, StepCommitted) and event.step == 8:
-            bench.client.submit(Tune("turn", "prompt-lookup"))
+            bench.client.submit(Tune("turn", strategy_of("prompt-lookup")))
 
     bench.on_event = tune
     finished = bench.finish(plan={3: NO_MEMORY})
@@ -643,13 +649,13 @@ def test_another_thread_sees_which_decode_runs() -> None:
     events: list[Event] = []
     service = EngineService(
         events.append,
-        take_tune=lambda _turn: None,
+        take_between=lambda _turn: None,
         cancel=CancelFlag(),
         backend=lambda: FakeBackend({"target": FakeModel(waiting)}),
     )
     assert service.activity() is None
     service.handle(LoadPair("load", ModelParams("target")))
-    turn = StartTurn("turn", messages=ASK, strategy="off", seed=1, max_tokens=40)
+    turn = StartTurn("turn", messages=ASK, strategy=strategy_of("off"), seed=1, max_tokens=40)
     began = time.monotonic()
     thread = threading.Thread(target=service.handle, args=(turn,))
     thread.start()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from engine.chi_square import assert_follows, chi_square, total_variation
 from engine.sampling_reference import drawn, probabilities, truncated
-from paceline.engine.sampling import Sampler, check_sampling
+from paceline.engine.sample.sampling import Sampler, check_sampling
 from paceline.errors import EngineError, ValueOutOfRangeError
 from paceline.messages import SamplingParams
 
@@ -54,6 +54,7 @@ def test_truncation_against_the_obvious_way(row: list[float], p: SamplingParams,
     assert got == [drawn(row, weights, seed, i, p.temperature) for i in range(64)]
 
 
+@pytest.mark.grid(short=8)
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize(
     "p",

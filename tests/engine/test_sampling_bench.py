@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from paceline.bench import sampling as bench
+from benchmarks import sampling as bench
 
 
 def test_every_cell_is_measured(capsys: pytest.CaptureFixture[str]) -> None:

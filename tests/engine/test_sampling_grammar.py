@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from engine.sampling_reference import choice, drawn, edited, truncated
 from engine.token_grammar import Books, TokenGrammar, random_rule
-from paceline.engine.masks import Walk
 from paceline.engine.native import llama_backend
-from paceline.engine.sampling import Sampler
+from paceline.engine.sample.grammar_mask import Walk
+from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError
 from paceline.params import LogitBias, SamplingParams
 
@@ -197,7 +197,7 @@ def test_twins_draw_the_same_and_free_what_they_clone(
     twin.close()
     twin.close()
     assert books.n_open == 1
-    twin.follow(target)  # a drafter may begin again behind its close
+    twin.follow(target)  # a drafter may begin again after its close
     assert twin.grammar.text == text  # type: ignore[union-attr]
     twin.close()
     target.close()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.sampling_reference import choice, edited
-from paceline.engine.sampling import Sampler, check_sampling
+from paceline.engine.sample.sampling import Sampler, check_sampling
 from paceline.errors import EngineError, ValueOutOfRangeError
 from paceline.params import LogitBias, SamplingParams
 

@@ -9,13 +9,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from paceline.engine.backend import LanguageModel, Progress, Rows
+from fake_model import N_VOCAB, FakeBackend, FakeModel
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.fake import N_VOCAB, FakeBackend, FakeModel
-from paceline.engine.self_test import self_test
+from paceline.engine.measure.self_test import self_test
+from paceline.engine.model.backend import LanguageModel, Progress, Rows
 from paceline.errors import ModelError
-from paceline.hosting.inline import InlineClient
-from paceline.hosting.service import make_engine_service
+from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import Event, LoadFailed, LoadPair, LoadProgressed, ModelParams, PairLoaded
 
 

@@ -9,9 +9,8 @@ from functools import partial
 import pytest
 
 from engine.harness import random_language
-from paceline.engine.fake import N_VOCAB, ByteVocabulary, FakeBackend, FakeModel, scripted
-from paceline.hosting.inline import InlineClient
-from paceline.hosting.service import make_engine_service
+from fake_model import N_VOCAB, ByteVocabulary, FakeBackend, FakeModel, scripted
+from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import (
     ChatMessage,
     DescribeEngine,
@@ -38,6 +37,7 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
+from strategies import strategy, with_strategy
 
 ASK = (ChatMessage("user", "hi"),)
 PROMPT_LENGTH = len("user: hi\0\n")  # the end token counts as one
@@ -66,7 +66,7 @@ class Bench:
 
     def ask(self, **options: object) -> Event:
         options = {"messages": ASK, "strategy": "off", "seed": 1, "max_tokens": 40} | options
-        self.client.submit(StartTurn("turn", **options))  # type: ignore[arg-type]
+        self.client.submit(StartTurn("turn", **with_strategy(options)))  # type: ignore[arg-type]
         return self.events[-1]
 
 
@@ -116,7 +116,7 @@ def test_a_missing_seed_is_drawn_and_reported() -> None:
         ({"seed": -1}, "value-out-of-range"),
         ({"strategy": "nonsense"}, "bad-strategy"),
         ({"strategy": "draft"}, "no-draft-model"),
-        ({"strategy": "prompt-lookup:n_pred=0"}, "bad-strategy"),
+        ({"strategy": "prompt-lookup:n_pred=65"}, "bad-strategy"),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_hint_and_the_next_turn_works(
@@ -181,7 +181,7 @@ def test_tune_takes_effect_within_the_reply_and_a_bad_one_changes_nothing() -> N
 
     def tune(event: Event) -> None:
         if isinstance(event, StepCommitted) and event.step in wishes:
-            bench.client.submit(Tune("turn", wishes.pop(event.step)))
+            bench.client.submit(Tune("turn", strategy(wishes.pop(event.step))))
 
     bench.on_event = tune
     bench.events.clear()
@@ -199,7 +199,7 @@ def test_tune_takes_effect_within_the_reply_and_a_bad_one_changes_nothing() -> N
 
 def test_tune_without_a_running_turn_is_rejected() -> None:
     bench = Bench(target=writer())
-    bench.client.submit(Tune("turn", "off"))
+    bench.client.submit(Tune("turn", strategy("off")))
     assert isinstance(bench.events[-1], TuneRejected)
 
 

@@ -30,23 +30,24 @@ from engine.harness import (
     Clock,
     PricedModel,
     draft_price,
+    is_stretch,
     random_language,
     randomly,
     target_price,
 )
 from engine.random_control import RandomControl
-from paceline.engine.auto_chain import AutoChain
+from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel, Logits
+from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.auto.plain_time import RecentPlain
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.control.knowledge import Knowledge
-from paceline.engine.decoder import Decoder
-from paceline.engine.drafters import registry
-from paceline.engine.drafters.base import Draft, DrafterInfo, Settings, Workbench
-from paceline.engine.drafters.strategy import Strategy, parse_strategy
-from paceline.engine.fake import EOG, N_VOCAB, ByteVocabulary, FakeModel, Logits
-from paceline.engine.plain_time import RecentPlain
-from paceline.engine.prefix import CachedContext
-from paceline.engine.sampling import Sampler
-from paceline.engine.text import TextAssembler
+from paceline.engine.decode.decoder import Decoder
+from paceline.engine.decode.text import TextAssembler
+from paceline.engine.draft import registry
+from paceline.engine.draft.auto_chain import AutoChain
+from paceline.engine.draft.base import Draft, DrafterInfo, Settings, Workbench
+from paceline.engine.draft.strategy import Strategy, parse_strategy
+from paceline.engine.model.context import CachedContext
+from paceline.engine.sample.sampling import Sampler
 from paceline.errors import CancelledError
 from paceline.messages import SOURCE_TARGET, SamplingParams, StepCommitted
 
@@ -73,7 +74,7 @@ class CountingModel(PricedModel):
 
 
 class Faulty:
-    """Random drafts that go on behind others, and a fault now and then."""
+    """Random drafts that go on after others, and a fault now and then."""
 
     def __init__(self, seed: int, faults: Sequence[str]) -> None:
         self._inner = randomly(seed)
@@ -252,7 +253,7 @@ class Life(RuleBasedStateMachine):
         )
         self.decoder = Decoder(
             "turn", self.target, bench, strategy,
-            text=TextAssembler(bench.vocab, [stop]), max_tokens=max_tokens, eog=bench.eog,
+            text=TextAssembler(bench.vocab, [stop]), max_tokens=max_tokens,
             recent_plain=self.recent, knowledge=self.knowledge,
         )  # fmt: skip
         self.ids = {info.id for info, _ in strategy.members(has_grammar=False)}
@@ -293,7 +294,7 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.steps is not None and self.events)
     @rule(value=st.integers(1, 6))
     def tune(self, value: int) -> None:
-        """The same drafters with other settings: no chain is made anew where all can be tuned."""
+        """The same drafters with other settings: no chain is made again where all can be tuned."""
         assert self.decoder is not None
         old = self.decoder._chain.strategy
         members = [
@@ -359,7 +360,7 @@ class Life(RuleBasedStateMachine):
             assert trace.confidence is None or 0 <= trace.confidence <= 1
 
     def end(self, *, is_whole: bool) -> None:
-        """Check what a reply leaves behind; it may go on from there."""
+        """Check what a reply leaves in the contexts; it may go on from there."""
         decoder = self.decoder
         assert decoder is not None
         self.steps = None
@@ -399,7 +400,7 @@ class Life(RuleBasedStateMachine):
         assert stats.n_steps == max(len(self.events) - 1, 0)
 
     @invariant()
-    def contexts_hold_a_prefix_and_say_how_long_it_is(self) -> None:
+    def contexts_hold_the_text_and_say_how_much_of_it(self) -> None:
         if getattr(self, "decoder", None) is None:
             return
         assert self.decoder is not None
@@ -409,8 +410,10 @@ class Life(RuleBasedStateMachine):
             assert isinstance(model, FakeModel)
             assert model.n_past == len(context.tokens)
             assert model.tokens == context.tokens
-            if committed is not None and (context is self.target or self.decoder_has_drafted()):
+            if committed is not None and context is self.target:
                 assert context.tokens == committed[: len(context.tokens)]
+            elif committed is not None and self.decoder_has_drafted():
+                assert is_stretch(context.tokens, committed)
 
     def decoder_has_drafted(self) -> bool:
         """Whether the draft model has begun in this turn: only then its context was cut back."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.engine import step_clock
+from paceline.engine.draft import step_clock
+from paceline.engine.draft.step_clock import Lap, StepClock
 from paceline.engine.stats import TurnMeter
-from paceline.engine.step_clock import Lap, StepClock
 
 
 class Timed:

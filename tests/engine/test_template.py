@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.engine import sandbox
-from paceline.engine.fake import EOG, ByteVocabulary, FakeModel
-from paceline.engine.template import ChatTemplate, fold_system
+from fake_model import EOG, ByteVocabulary, FakeModel
+from paceline.engine.prompt import sandbox
+from paceline.engine.prompt.template import ChatTemplate, fold_system
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.engine.fake import EOG, ByteVocabulary
-from paceline.engine.text import TextAssembler
+from fake_model import EOG, ByteVocabulary
+from paceline.engine.decode.text import TextAssembler
 
 
 class Pieces(ByteVocabulary):

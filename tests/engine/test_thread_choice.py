@@ -14,11 +14,10 @@ import pytest
 
 from engine.harness import random_language
 from engine.timed_models import Clock
-from paceline.engine.backend import Rows
+from fake_model import FakeBackend, FakeModel
 from paceline.engine.facts import Facts
-from paceline.engine.fake import FakeBackend, FakeModel
-from paceline.engine.self_test import self_test
-from paceline.engine.thread_choice import (
+from paceline.engine.measure.self_test import self_test
+from paceline.engine.measure.thread_choice import (
     BUDGET_S,
     ForeignLoad,
     ThreadChooser,
@@ -27,9 +26,9 @@ from paceline.engine.thread_choice import (
     candidates,
     note,
 )
+from paceline.engine.model.backend import Rows
 from paceline.errors import CancelledError
-from paceline.hosting.inline import InlineClient
-from paceline.hosting.service import make_engine_service
+from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import Event, LoadFailed, LoadPair, ModelParams, PairLoaded
 
 AUTO = ModelParams("fake")

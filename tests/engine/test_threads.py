@@ -8,7 +8,7 @@ import threading
 import psutil
 import pytest
 
-from paceline.engine.threads import calm_waiting_threads, default_threads, on_big_stack
+from paceline.engine.model.threads import calm_waiting_threads, default_threads, on_big_stack
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.engine.verify import Verdict, verify
+from paceline.engine.sample.verify import Verdict, verify
 
 END = 9
 POSITION = 17
@@ -51,7 +51,7 @@ def judge(
         ([5, 2, 3, 4], [1, 2, 3], Verdict([5], 0, 0, ended=False)),
         ([1, 5, 3, 4], [1, 2, 3], Verdict([1, 5], 1, 0, ended=False)),
         ([1, 2, 5, 4], [1, 2, 3], Verdict([1, 2, 5], 2, 0, ended=False)),
-        # ended by an accepted token: what was drafted behind it is discarded
+        # ended by an accepted token: what was drafted after it is discarded
         ([END, 2, 3, 4], [END, 2, 3], Verdict([END], 1, 2, ended=True)),
         ([1, END, 3, 4], [1, END, 3], Verdict([1, END], 2, 1, ended=True)),
         ([1, 2, END, 4], [1, 2, END], Verdict([1, 2, END], 3, 0, ended=True)),
@@ -63,7 +63,7 @@ def judge(
         ([1, 2, 3, END], [1, 2, 3], Verdict([1, 2, 3, END], 3, 0, ended=True)),
         # an end that the target did not choose is an ordinary mismatch
         ([1, 5, 3], [1, END], Verdict([1, 5], 1, 0, ended=False)),
-        # agreement behind a mismatch counts for nothing
+        # agreement after a mismatch counts for nothing
         ([5, 2, 3], [1, 2], Verdict([5], 0, 0, ended=False)),
     ],
 )

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.engine.fake import ByteVocabulary
-from paceline.engine.vocab import hash_of_texts, vocabulary_hash
+from fake_model import ByteVocabulary
+from paceline.engine.model.vocabularies import hash_of_texts, vocabulary_hash
 
 TEXTS = st.lists(st.binary(max_size=4), max_size=6)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.engine.vocabulary_fit import vocabulary_mismatch
+from paceline.engine.model.vocabularies import vocabulary_mismatch
 
 
 class Words:

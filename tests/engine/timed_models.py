@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from engine.harness import random_language
-from paceline.engine.backend import Rows
+from fake_model import FakeModel
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
-from paceline.engine.fake import FakeModel
+from paceline.engine.model.backend import Rows
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError
 
@@ -26,7 +26,7 @@ class Clock:
 
 
 class TimedModel(FakeModel):
-    """Takes `cost(n_tokens, n_past)` seconds per decode, and more behind another width.
+    """Takes `cost(n_tokens, n_past)` seconds per decode, and more after another width.
 
     Attributes:
         before: Called with the number of decodes so far, before each.

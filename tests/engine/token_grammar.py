@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from paceline.engine.fake import EOG
+from fake_model import EOG
 from paceline.errors import EngineError
 
 Rule = Callable[[tuple[int, ...]], Collection[int]]
@@ -60,7 +60,7 @@ class TokenGrammar:
 
 
 def random_rule(seed: int, n_vocab: int, share: float) -> Rule:
-    """About this share of the tokens may follow, others behind every text; at least one."""
+    """About this share of the tokens may follow, others after every text; at least one."""
 
     @functools.cache
     def rule(text: tuple[int, ...]) -> frozenset[int]:

@@ -1,20 +1,21 @@
-"""Reports of benchmarks that nobody has run: times in seconds per prompt, strategy and repeat."""
+"""Made reports of benchmarks: times in seconds per prompt, strategy and repeat."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paceline.bench.machine import Machine
 from paceline.bench.plan import Plan, make_plan
-from paceline.bench.runs import Run
-from paceline.bench.summary import summarise
+from paceline.bench.runs import Conditions, Run, summarise
 from paceline.bench.workload import Workload
+from paceline.run_record import ModelRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from paceline.bench.runs import Failure, Report
 
-MODEL = {"file": "target.gguf"}
+CONDITIONS = Conditions(Machine("A processor", threads=1), ModelRecord("Target", "target.gguf"))
 
 
 def plan_of(
@@ -54,10 +55,7 @@ def report_of(
         for strategy, all_seconds in each.items()
         for repeat, seconds in enumerate(all_seconds, 1)
     ]
-    return summarise(
-        plan, runs, failures, machine={"cpu": "A processor", "threads": 1},
-        target=dict(MODEL), draft=None, wall_s=12.0, is_complete=True,
-    )  # fmt: skip
+    return summarise(plan, runs, CONDITIONS, failures=failures, wall_s=12.0, is_complete=True)
 
 
 def _run(
@@ -71,7 +69,7 @@ def _run(
 ) -> Run:
     drafts = 0 if strategy == "off" else 10
     return Run(
-        workload, strategy, repeat, (1, 2, 4 if is_other else 3), 0.0, seconds,
+        workload, strategy, repeat, 3, "other" if is_other else "same", 0.0, seconds,
         n_prompt=5, n_steps=2, n_drafted=drafts, n_accepted=drafts // 2, n_discarded=0,
         plain_s=plain_s,
     )  # fmt: skip

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from paceline.gui.theme import LIGHT
-from paceline.gui.viewmodels.shown import ShownMessage
-from paceline.gui.widgets.chat_view import ChatView
-from paceline.gui.widgets.reply_body import ReplyBody
-from paceline.gui.widgets.reply_view import ReplyView
-from paceline.gui.widgets.user_bubble import UserBubble
-from paceline.messages import TokenTrace
+from paceline.gui.chat.markdown.provenance import Provenance
+from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.chat.messages.reply_body import ReplyBody
+from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.chat.messages.user_bubble import UserBubble
+from paceline.gui.chat.view import ChatView
+from paceline.messages import Decision, DraftCount, StepCommitted, TokenTrace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def shown_chat(qtbot: QtBot) -> Iterator[ChatView]:
     # Within another widget: the offscreen plug-in knows no smallest sizes of windows.
     host = QWidget()
     qtbot.addWidget(host)
-    view = ChatView(LIGHT, host)
+    view = ChatView(parent=host)
     view.resize(700, 500)
     host.resize(1600, 500)
     host.show()
@@ -52,7 +52,7 @@ def begin_reply(chat: ChatView, name: str = "") -> ReplyView:
 def finished(chat: ChatView, text: str, name: str = "") -> ReplyView:
     """Add a whole reply."""
     reply = begin_reply(chat, name)
-    reply.append(text, ())
+    reply.append(committed(text))
     reply.finish(text)
     reply.flush()
     return reply
@@ -63,7 +63,7 @@ def shown_body(qtbot: QtBot) -> Iterator[ReplyBody]:
     host = QWidget()  # as for the chat
     qtbot.addWidget(host)
     host.resize(1600, 900)
-    body = ReplyBody(LIGHT, host)
+    body = ReplyBody(Provenance(), parent=host)
     body.resize(700, 1)
     host.show()
     yield body
@@ -78,6 +78,21 @@ def settle(qtbot: QtBot) -> None:
 def token(end: int, source: str = "draft", position: int = 0) -> TokenTrace:
     """A token that ends at this character of the reply."""
     return TokenTrace(5, source, position, 0.5, end)
+
+
+def committed(
+    text: str,
+    *tokens: TokenTrace,
+    step: int = 0,
+    n_drafted: int = 0,
+    seconds: float = 0.0,
+    decision: Decision | None = None,
+) -> StepCommitted:
+    """A step that added this text."""
+    drafted = (DraftCount("draft", n_drafted, 0),) if n_drafted else ()
+    return StepCommitted(
+        "t", step, tokens, text, drafted, 0.0, seconds, 0.0, seconds, decision=decision
+    )
 
 
 def button(widget: QWidget, text: str) -> QToolButton | None:

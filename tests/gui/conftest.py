@@ -13,8 +13,9 @@ from shiboken6 import isValid
 
 from gui.fake_client import FakeClient
 from paceline import paths
-from paceline.engine.drafters import registry
+from paceline.engine.draft import registry
 from paceline.gui.engine_thread import EngineThread, service_factory
+from paceline.gui.look.current import look
 from paceline.gui.program import Program
 from paceline.settings import LoadedSettings, Settings
 
@@ -30,6 +31,18 @@ if TYPE_CHECKING:
 DELETE = int(QEvent.Type.DeferredDelete.value)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _automatic_collections_are_rare() -> Iterator[None]:
+    """Let Python collect garbage less often: every test of the window does so at its end.
+
+    That is a tenth of a test's time, most of it while a window is built.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 50)
+    yield
+    gc.set_threshold(*before)
+
+
 def deliver_deletes() -> None:
     """Carry out every `deleteLater` that is waiting."""
     QCoreApplication.sendPostedEvents(None, DELETE)
@@ -38,7 +51,9 @@ def deliver_deletes() -> None:
 @pytest.fixture(autouse=True)
 def _nothing_of_qt_left(qapp: QApplication) -> Iterator[None]:
     before = set(map(id, qapp.topLevelWidgets()))
+    look.use_icons(paths.resources() / "icons")
     yield
+    look.reset()
     deliver_deletes()
     gc.collect()
     deliver_deletes()
@@ -82,9 +97,7 @@ def make_program(
             client=engine or client,
             infos=registry.available(),
             resources=paths.resources(),
-            settings_file=paceline_home / "config" / "settings.json",
-            cache_dir=paceline_home / "cache",
-            data_dir=paceline_home / "data",
+            paths=paths.Paths.below(paceline_home),
             loaded=LoadedSettings(settings or usual, put_aside),
             chats_file=chats_file,
             models=models,
@@ -128,9 +141,7 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
             client=engine,
             infos=registry.available(),
             resources=paths.resources(),
-            settings_file=paceline_home / "settings.json",
-            cache_dir=paceline_home / "cache",
-            data_dir=paceline_home / "data",
+            paths=paths.Paths.below(paceline_home),
             loaded=LoadedSettings(settings),
             chats_file=chats_file,
             change_host=engine.change_host,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from paceline.engine.draft.strategy import strategy_text
 from paceline.messages import (
     Command,
     DraftCount,
@@ -13,6 +14,8 @@ from paceline.messages import (
     LoadPair,
     ModelInfo,
     PairLoaded,
+    Remember,
+    Remembered,
     StartTurn,
     StepCommitted,
     TokenTrace,
@@ -51,9 +54,14 @@ STATS = TurnStats(
 
 
 class FakeClient:
-    """Takes commands without doing anything; `emit` plays the engine."""
+    """Takes commands without doing anything; `emit` plays the engine.
+
+    Attributes:
+        takes_texts: Whether a `Remember` is answered at once.
+    """
 
     def __init__(self) -> None:
+        self.takes_texts = True
         self.commands: list[Command] = []
         self.cancelled: list[str] = []
         self.is_closed = False
@@ -61,6 +69,8 @@ class FakeClient:
 
     def submit(self, command: Command) -> None:
         self.commands.append(command)
+        if isinstance(command, Remember) and self.takes_texts:
+            self.emit(Remembered(command.chat))
 
     def cancel(self, request_id: str) -> None:
         self.cancelled.append(request_id)
@@ -121,7 +131,11 @@ class FakeClient:
     def finish_turn(self, text: str, *, stats: TurnStats = STATS) -> None:
         """End the last turn."""
         command = self.last(StartTurn)
-        self.emit(TurnFinished(command.turn_id, "eog", text, (1, 2, 3), 7, command.strategy, stats))
+        self.emit(
+            TurnFinished(
+                command.turn_id, "eog", text, (1, 2, 3), 7, strategy_text(command.strategy), stats
+            )
+        )
 
     def reply(self, text: str, *, stats: TurnStats = STATS) -> None:
         """One whole turn."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from paceline.catalog.card import Examined, ModelCard, Nature
-from paceline.catalog.memory_values import DevicePlan, MemoryPlan, Share
-from paceline.catalog.verdict import Reason, Verdict
+from paceline.catalog.judge.pairing import Reason, Verdict
+from paceline.catalog.memory.values import DevicePlan, MemoryPlan, Share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

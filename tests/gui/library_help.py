@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catalog.made_models import CARD
-from paceline.catalog.library import LibraryEntry
-from paceline.catalog.model_files import ModelFile
+from paceline.catalog.local.library import LibraryEntry
+from paceline.catalog.local.model_files import ModelFile
 
 if TYPE_CHECKING:
     from paceline.catalog.card import ModelCard

@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paceline.gui.look.current import look
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from PySide6.QtWidgets import QApplication, QMainWindow
@@ -29,13 +31,13 @@ from gui.picker_world import (
     make_repository,
 )
 from hub_server import Fault, HubServer
-from paceline.gui.theme import apply_theme, install_fonts
+from paceline.gui.look.theme import apply_theme, install_fonts
 from paceline.paths import resources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paceline.gui.theme import ThemeMode
+    from paceline.settings import ThemeMode
 
 LIMIT_S = 20.0
 QWEN = "Qwen/Qwen2.5-7B-Instruct-GGUF"
@@ -100,7 +102,7 @@ class Camera:
         self.picker = world.picker
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Let the window live until something is so; goes on anyway behind the limit."""
+        """Let the window live until something is so; goes on anyway after the limit."""
         end = time.monotonic() + LIMIT_S
         while not condition() and time.monotonic() < end:
             QApplication.processEvents()
@@ -215,7 +217,7 @@ def searching(camera: Camera, server: HubServer) -> None:
     camera.judged()
     camera.shoot("23-remote-pair")
     server.add(Fault("*.gguf", bytes_per_s=40_000_000))
-    dialog.main_clicked.emit()
+    dialog.main.clicked.emit()
     camera.until(lambda: any(state.n_done > 2e7 for state in camera.world.states.states))
     camera.shoot("24-downloading")
     picker.open(1)
@@ -259,7 +261,7 @@ def main(out: Path) -> None:
                     mode=mode,
                     window=QMainWindow(),
                 )
-                apply_theme(app, world.themes.current)
+                apply_theme(app, look.theme)
                 camera = Camera(out, mode, world)
                 installed(camera)
                 assert world.picker.dialog is not None

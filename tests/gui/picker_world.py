@@ -7,26 +7,23 @@ in the place of weights: they can be looked into and judged, and take no room.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from PySide6.QtWidgets import QMainWindow
 
 from gguf_file import Gguf, Tensor, encode, read, strings
 from paceline import paths as files_of_ours
 from paceline.catalog.models import Models
-from paceline.gui.background import Background
-from paceline.gui.current_devices import CurrentDevices
-from paceline.gui.downloads_controller import DownloadsController
-from paceline.gui.hub_controller import HubController
-from paceline.gui.icons import Icons
-from paceline.gui.library_controller import LibraryController
-from paceline.gui.notifications import Notifications
-from paceline.gui.picker_controller import PickerController
-from paceline.gui.theme import ThemeController
-from paceline.gui.viewmodels.downloads import DownloadsModel
-from paceline.gui.viewmodels.hub_results import HubResults
-from paceline.gui.viewmodels.library import LibraryModel
+from paceline.gui.context import AppContext
+from paceline.gui.kit.background import Background
+from paceline.gui.kit.notices import Notifications
+from paceline.gui.look.current import look
+from paceline.gui.models.downloads.controller import DownloadsController
+from paceline.gui.models.lists.hub_controller import HubController
+from paceline.gui.models.lists.library_controller import LibraryController
+from paceline.gui.models.picker.controller import PickerController
+from paceline.gui.state.current_devices import CurrentDevices
 from paceline.messages import DeviceInfo, EngineDescribed
 from paceline.paths import Paths
 
@@ -35,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from paceline.chat.pair import Pair
-    from paceline.gui.theme import ThemeMode
+    from paceline.settings import ThemeMode
 
 GIB = 2**30
 Q8_0, Q4_K = 8, 12
@@ -243,47 +240,34 @@ class World:
             home=home,
         )
         self.window = window or QMainWindow()
-        self.themes = ThemeController(mode)
-        self.icons = Icons(files_of_ours.resources() / "icons", self.themes.current)
+        look.set_mode(mode)
+        look.use_icons(files_of_ours.resources() / "icons")
         self.notifications = Notifications(self.window)
         self.notices: list[object] = []
         self.notifications.posted.connect(self.notices.append)
         self.background = Background(self.window)
-        self.entries = LibraryModel(self.window)
-        self.library = LibraryController(
-            self.models.library,
-            self.entries,
-            notifications=self.notifications,
-            window=self.window,
-        )
-        self.states = DownloadsModel(self.window)
-        self.downloads = DownloadsController(
-            self.models.downloads,
-            self.states,
-            notifications=self.notifications,
-            window=self.window,
-        )
-        self.results = HubResults(self.window)
-        self.hub = HubController(self.models.hub, self.results, self.window)
+        self.library = LibraryController(self.models.library, self.notifications, self.window)
+        self.entries = self.library.model
+        self.downloads = DownloadsController(self.models.downloads, self.notifications, self.window)
+        self.states = self.downloads.model
+        self.hub = HubController(self.models.hub, self.window)
+        self.results = self.hub.results
         self.held: Pair | None = None
         self.n_free = memory
         self.devices = CurrentDevices(
-            lambda: None, self, self.window, main_memory=lambda: self.n_free
+            lambda: None, self, self.models, self.window, main_memory=lambda: self.n_free
         )
+        parts: dict[str, Any] = dict.fromkeys(field.name for field in fields(AppContext))
+        parts |= {
+            "background": self.background, "notices": self.notifications, "window": self.window
+        }  # fmt: skip
         self.picker = PickerController(
+            AppContext(**parts),
             models=self.models,
             library=self.library,
-            entries=self.entries,
             downloads=self.downloads,
-            states=self.states,
             hub=self.hub,
-            results=self.results,
             devices=self.devices,
-            background=self.background,
-            notifications=self.notifications,
-            themes=self.themes,
-            icons=self.icons,
-            window=self.window,
         )
         cpu = DeviceInfo("CPU", "AMD Ryzen 7", "cpu", 32 * GIB, memory)
         self.devices.show_engine(EngineDescribed("0.3.36", "", False, (cpu,)))
@@ -302,4 +286,3 @@ class World:
         self.models.close()
         self.library.close()
         self.background.close()
-        self.themes.deleteLater()

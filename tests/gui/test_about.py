@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from paceline import __version__, paths
-from paceline.gui import versions
-from paceline.gui.licences import ReadLicences
+from paceline.gui.help import about
+from paceline.gui.help.about import ReadLicences
 from paceline.messages import DeviceInfo, EngineDescribed
 
 if TYPE_CHECKING:
@@ -30,19 +30,19 @@ ENGINE = EngineDescribed(
 
 
 def test_the_versions_are_those_that_run() -> None:
-    facts = dict(versions.version_facts(ENGINE))
+    facts = dict(about.version_facts(ENGINE))
     assert facts["Paceline"] == __version__
     assert facts["llama-cpp-python"] == metadata.version("llama-cpp-python")
     assert facts["llama.cpp"] == "b4242"
     assert facts["PySide6"] == metadata.version("PySide6-Essentials")
-    assert "llama.cpp" not in dict(versions.version_facts(None))
-    machine = dict(versions.machine_facts(ENGINE))
+    assert "llama.cpp" not in dict(about.version_facts(None))
+    machine = dict(about.machine_facts(ENGINE))
     assert machine["CPU"] == "A processor (cpu), 8.0 GiB of 16.0 GiB free"
     assert machine["Build flags"] == "AVX2 = 1 | LLAMAFILE = 1"
 
 
 def test_every_library_that_is_needed_has_its_licence() -> None:
-    needed = versions.requirements()
+    needed = about.requirements()
     assert {"pyqtgraph", "numpy", "platformdirs"} <= {name.casefold() for name in needed}
     found = ReadLicences(paths.resources(), needed)()
     names = " ".join(component.name.casefold().replace("_", "-") for component in found)
@@ -66,7 +66,7 @@ def test_the_dialog_shows_and_copies_them(
     program: Program, client: FakeClient, qtbot: QtBot, paceline_home: Path
 ) -> None:
     program.window.actions_.about.trigger()
-    about = program.extras.help.about
+    about = program.help.about
     assert about is not None
     client.emit(ENGINE)
     qtbot.waitUntil(lambda: about.licences.list.count() > 8)
@@ -80,4 +80,4 @@ def test_the_dialog_shows_and_copies_them(
     assert str(paceline_home) not in copied
     assert ".gguf" not in copied
     about.accept()
-    assert program.extras.help.about is None
+    assert program.help.about is None

@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.catalog.models import Models
-from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.kit.notices import Action
+from paceline.gui.look.colours import DARK, LIGHT
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def out_of_reach(top: QWidget) -> list[str]:
 
 def opened(program: Program) -> Iterator[tuple[str, QWidget]]:
     """The window, then its dialogs one by one."""
-    actions, extras = program.window.actions_, program.extras
+    actions = program.window.actions_
     yield "window", program.window
     for name, action in (
         ("settings", actions.settings),
@@ -106,7 +107,10 @@ def opened(program: Program) -> Iterator[tuple[str, QWidget]]:
         ("about", actions.about),
     ):
         action.trigger()
-        dialog = extras.settings.dialog if name == "settings" else getattr(extras.help, name)
+        if name == "settings":
+            dialog = program.settings_controller.dialog
+        else:
+            dialog = getattr(program.help, name)
         assert dialog is not None
         yield name, dialog
         dialog.reject()
@@ -122,7 +126,7 @@ def whole(make_program: Callable[..., Program], client: FakeClient, paceline_hom
     program.window.actions_.new_chat.trigger()
     program.session.send("Second?")
     client.reply("Three")
-    program.notifications.error("It failed.", "Try again.", action="again", text="Again")
+    program.notices.error("It failed.", "Try again.", action=Action("Again", str))
     return program
 
 
@@ -139,7 +143,7 @@ def test_everything_that_is_operated_has_a_name_and_is_reached(whole: Program) -
 
 def test_tab_goes_through_the_settings_and_back_to_where_it_began(program: Program) -> None:
     program.window.actions_.settings.trigger()
-    dialog = program.extras.settings.dialog
+    dialog = program.settings_controller.dialog
     assert dialog is not None
     dialog.show_page("looks")
     dialog.list.setFocus()
@@ -160,9 +164,9 @@ def test_tab_goes_through_the_settings_and_back_to_where_it_began(program: Progr
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_what_has_the_keyboard_shows_a_ring(program: Program, theme: object, qtbot: QtBot) -> None:
-    program.appearance.set_mode("dark" if theme is DARK else "light")
+    program.settings.set("theme", "dark" if theme is DARK else "light")
     program.window.actions_.settings.trigger()
-    dialog = program.extras.settings.dialog
+    dialog = program.settings_controller.dialog
     assert dialog is not None
     dialog.show_page("looks")
     dialog.activateWindow()

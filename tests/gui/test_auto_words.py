@@ -9,31 +9,33 @@ import pytest
 
 from gui.control_events import CURVE, costs, drafting_step, outlook, plain_step, report
 from gui.fake_client import step_of
-from paceline.engine.drafters import forced, registry
+from paceline.engine.draft import grammar_drafter, registry
 from paceline.figures import Decision, Reason, Speedup
-from paceline.gui.viewmodels.control_words import (
-    reason_meaning,
+from paceline.gui.chat.markdown.provenance import Provenance
+from paceline.gui.chat.markdown.view import describe_token
+from paceline.gui.plot.plot_words import step_words
+from paceline.gui.state.auto_words import (
+    MOST_ROWS,
+    cost_rows,
+    decision_details,
+    decision_part,
+    decision_rows,
     reason_title,
     sentence,
     step_decision,
+    why,
 )
-from paceline.gui.viewmodels.decision_rows import decision_details, decision_part, decision_rows
-from paceline.gui.viewmodels.decisions import RECENT_STEPS, DecisionLog, mix_of
-from paceline.gui.viewmodels.metrics import StepMetrics
-from paceline.gui.viewmodels.plot_words import step_words
-from paceline.gui.viewmodels.sources import Sources
-from paceline.gui.viewmodels.verdict import is_news, judge
-from paceline.gui.viewmodels.why import MOST_ROWS, cost_rows, why
-from paceline.gui.widgets.provenance import Provenance
-from paceline.gui.widgets.token_text import describe_token
+from paceline.gui.state.decisions import RECENT_STEPS, DecisionLog, is_news, judge, mix_of
+from paceline.gui.state.metrics import StepMetrics
+from paceline.gui.state.sources import Sources
 
 if TYPE_CHECKING:
-    from paceline.gui.viewmodels.verdict import Verdict
+    from paceline.gui.state.decisions import Verdict
     from paceline.messages import ControlReported, StepCommitted
 
 GAIN, LOSS = Speedup(1.5, 1.2, 1.9), Speedup(0.8, 0.7, 0.99)
 PERHAPS = Speedup(1.3, 0.98, 1.7)
-SOURCES = Sources((*registry.available(), forced.INFO))
+SOURCES = Sources((*registry.available(), grammar_drafter.INFO))
 REASONS: tuple[Reason, ...] = get_args(Reason)
 SAYS: dict[Reason, str] = {
     "pays": "Draft model pays here: 3 tokens per draft, 67\u202f% accepted.",
@@ -72,7 +74,6 @@ def test_every_reason_has_its_sentence_and_its_words(reason: Reason, qapp: objec
     assert said(steps_of(reason), told) == SAYS[reason]
     assert said(steps_of(reason))  # before the first report
     assert len({reason_title(r) for r in REASONS}) == len(REASONS)
-    assert reason_meaning(reason).endswith(".")
     hover = step_decision(Decision("draft", 3, reason, 2.4, 1.6))
     assert hover.startswith(f"Auto: {reason_title(reason)}")
     assert ("2.4 tokens expected" in hover) == (reason != "forced")
@@ -217,10 +218,10 @@ def test_a_replys_decisions_in_rows(qapp: object) -> None:
 
 
 def test_the_pointer_on_a_token_tells_its_steps_decision(qapp: object) -> None:
-    known = Provenance()
+    known = Provenance(SOURCES)
     for step in (drafting_step("t", 1), plain_step("t", 2, "dear"), step_of("t", "abc", 3)):
-        ends = (replace(trace, text_end=step.step) for trace in step.tokens)
-        known.add(ends, step.step, 3, SOURCES, step.decision)
+        ends = tuple(replace(trace, text_end=step.step) for trace in step.tokens)
+        known.add(replace(step, tokens=ends))
     told = [describe_token(record) for record in map(known.record_at, range(3)) if record]
     assert told[0].endswith("step 1\nAuto: drafting paid, 2.4 tokens expected (1.6×)")
     assert told[1].endswith("\nAuto: drafts too dear")
@@ -231,7 +232,8 @@ def test_the_pointer_on_a_bar_of_the_plot_tells_it_too(qapp: object) -> None:
     metrics = StepMetrics(SOURCES)
     for step in (drafting_step("t", 1), plain_step("t", 2, "shut"), step_of("t", "abc", 3)):
         metrics.push(step)
-    told = [step_words(facts, SOURCES) for facts in map(metrics.facts, range(3)) if facts]
+    steps = [step for step in map(metrics.step, range(3)) if step is not None]
+    told = [step_words(at + 1, step, 0.0, SOURCES) for at, step in enumerate(steps)]
     assert told[0].splitlines()[-1] == "Auto: drafting paid, 2.4 tokens expected (1.6×)"
     assert told[1].splitlines()[-1] == "Auto: drafting paused"
     assert "Auto" not in told[2]
@@ -277,9 +279,7 @@ def test_a_drafter_says_what_it_did_and_why_it_pauses(qapp: object) -> None:
     assert (suffix.kind, suffix.state) == ("lookup", "pauses")
     assert "pauses because its steps gave 0.82×" in suffix.facts
     assert view.unused == "Not used so far: N-gram pool."
-    assert view.balance[0] == (
-        "Plain decoding would give 25.0 tokens/s now: 40.0\u202fms per token."
-    )
+    assert view.balance[0] == "Decoding one token takes 40.0\u202fms now."
     assert view.balance[1] == "Drafting has saved 11.9\u202fs with these models so far."
     assert view.balance[2].startswith("Drafts may still lose 210\u202fms")
 

@@ -17,9 +17,10 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import FakeClient, described
-from paceline.gui.bench_exports import report_text
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.widgets.bench.table import RATIO, SAME
+from paceline.gui.bench.controller import report_text
+from paceline.gui.bench.result_page import RATIO, SAME
+from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.look.current import look
 from paceline.messages import (
     Calibrate,
     Calibrated,
@@ -30,6 +31,7 @@ from paceline.messages import (
     TurnFailed,
     TurnStarted,
 )
+from paceline.params import Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,9 +39,9 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.bench.runs import Report
-    from paceline.gui.bench_controller import BenchController
+    from paceline.gui.bench.controller import BenchController
+    from paceline.gui.bench.dialog import BenchDialog
     from paceline.gui.program import Program
-    from paceline.gui.widgets.bench.dialog import BenchDialog
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -69,14 +71,14 @@ def write_prompts(path: Path, max_tokens: int = 12) -> Path:
 def prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file that takes the place of the shipped one."""
     file = write_prompts(tmp_path / "prompts.jsonl")
-    monkeypatch.setattr("paceline.gui.bench_controller.shipped_workloads", lambda: file)
+    monkeypatch.setattr("paceline.gui.bench.controller.shipped_workloads", lambda: file)
     return file
 
 
 def opened(program: Program, strategies: tuple[str, ...] = FEW) -> BenchDialog:
     """The dialog with these strategies ticked, and two repeats."""
     program.window.actions_.benchmark.trigger()
-    dialog = program.extras.bench.dialog
+    dialog = program.bench.dialog
     assert dialog is not None
     for contender in dialog.setup.offered:
         dialog.setup.box(contender.strategy).setChecked(contender.strategy in strategies)
@@ -97,8 +99,8 @@ def real(
     program.start()
     qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=LOAD_MS)
     yield program
-    if program.extras.bench.dialog is not None:
-        program.extras.bench.dialog.close()
+    if program.bench.dialog is not None:
+        program.bench.dialog.close()
 
 
 in_thread = pytest.mark.parametrize("real", ["thread"], indirect=True)
@@ -124,7 +126,7 @@ def saved(program: Program, qtbot: QtBot, dialog: BenchDialog, kind: str, file: 
 def test_the_demo_pair_is_measured_shown_exported_and_taken(
     real: Program, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    bench, before = real.extras.bench, real.session.current
+    bench, before = real.bench, real.session.current
     dialog = opened(real)
     assert "12 replies" in dialog.estimate.text()
     assert dialog.setup.prompts.box("question").text() == "Question"
@@ -139,7 +141,7 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
     assert not report.failures
     results = dialog.results
     assert not results.strip.isVisible()
-    assert results.remark.text().startswith(Path(report.target["file"]).name)
+    assert results.remark.text().startswith(report.conditions.target.file)
     assert [panel.title for panel in results.panels] == ["", "question", "other"]
     model = results.table.figures
     texts = [model.index(0, RATIO).data(), *(model.index(n, SAME).data() for n in range(3))]
@@ -160,7 +162,7 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
         return report_text(report)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paceline.gui.bench_exports.report_text", text_of)
+        patch.setattr("paceline.gui.bench.controller.report_text", text_of)
         dialog.copy.trigger()
         qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().startswith("{"))
     assert json.loads(QGuiApplication.clipboard().text()) == data
@@ -172,7 +174,7 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
     # One of the strategies is taken.
     button = results.table.buttons["suffix"]
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert real.speculation.strategy == "suffix"
+    assert real.speculation.text == "suffix"
     assert not results.table.buttons["suffix"].isEnabled()
     real.speculation.use("draft:n_max=3")
     assert results.table.buttons["suffix"].isEnabled()
@@ -191,11 +193,11 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
 
 
 @in_thread
-def test_a_reply_goes_first_and_the_benchmark_goes_on_behind_it(
+def test_a_reply_goes_first_and_the_benchmark_goes_on_after_it(
     real: Program, qtbot: QtBot, prompts: Path
 ) -> None:
     write_prompts(prompts, max_tokens=40)
-    bench = real.extras.bench
+    bench = real.bench
     dialog = opened(real, ("off", "suffix"))
     dialog.start.click()
     qtbot.waitUntil(
@@ -206,7 +208,7 @@ def test_a_reply_goes_first_and_the_benchmark_goes_on_behind_it(
     assert bench.driver.is_paused
     qtbot.waitUntil(lambda: "Paused" in dialog.results.strip.state.text())
     qtbot.waitUntil(lambda: real.session.active is None, timeout=BENCH_MS)
-    reply = real.session.reply_of(real.session.current.path()[-1].message_id)
+    reply = real.session.conversations.reply_of(real.session.current.path()[-1].message_id)
     assert reply is not None
     assert reply.error is None
     assert reply.stats is not None
@@ -221,7 +223,7 @@ def test_a_reply_goes_first_and_the_benchmark_goes_on_behind_it(
 @in_thread
 def test_cancelling_keeps_what_was_measured(real: Program, qtbot: QtBot, prompts: Path) -> None:
     write_prompts(prompts, max_tokens=100)
-    bench = real.extras.bench
+    bench = real.bench
     dialog = opened(real, ("off", "suffix"))
     dialog.start.click()
     qtbot.waitUntil(
@@ -251,7 +253,7 @@ def test_the_death_of_the_engine_keeps_what_was_measured(
 ) -> None:
     allow_warnings("engine's process was ended")
     write_prompts(prompts, max_tokens=100)
-    bench = real.extras.bench
+    bench = real.bench
     dialog = opened(real, ("off", "suffix"))
     dialog.start.click()
     qtbot.waitUntil(
@@ -274,7 +276,7 @@ def test_the_death_of_the_engine_keeps_what_was_measured(
 
 
 def next_turn(client: FakeClient) -> StartTurn:
-    """The run that was asked for last; it stands behind a reset."""
+    """The run that was asked for last; it follows a reset."""
     assert isinstance(client.commands[-1], StartTurn)
     assert isinstance(client.commands[-2], Reset)
     return client.commands[-1]
@@ -286,7 +288,8 @@ def begin(program: Program, client: FakeClient) -> BenchDialog:
     dialog.start.click()
     assert isinstance(client.commands[-1], DescribeEngine)
     client.emit(described())
-    assert next_turn(client).strategy == "off"
+    client.emit(Calibrated(client.last(Calibrate).request_id))
+    assert next_turn(client).strategy == Strategy.of("off")
     return dialog
 
 
@@ -305,10 +308,10 @@ def test_a_scripted_benchmark_runs_to_its_end(
     assert "warm up" in dialog.results.strip.state.text()
     finish(client, 3)  # warm up: two prompts by plain decoding, one by the other
     finish(client, 7)
-    assert program.extras.bench.driver.is_running
+    assert program.bench.driver.is_running
     finish(client, 1)
-    assert not program.extras.bench.driver.is_running
-    report = program.extras.bench.report
+    assert not program.bench.driver.is_running
+    report = program.bench.report
     assert report is not None
     assert len(report.runs) == 8
     assert dialog.results.table.figures.rowCount() == 2
@@ -321,10 +324,10 @@ def test_auto_is_calibrated_first(program: Program, client: FakeClient, prompts:
     dialog.start.click()
     client.emit(described())
     calibrate = client.last(Calibrate)
-    client.emit(Calibrated("somebody else's"))
+    client.emit(Calibrated("another one"))
     assert not client.all(StartTurn)
     client.emit(Calibrated(calibrate.request_id))
-    assert next_turn(client).strategy == "off"
+    assert next_turn(client).strategy == Strategy.of("off")
     assert not client.cancelled
     dialog.close()
 
@@ -346,7 +349,7 @@ def test_a_calibration_gives_way_to_a_reply_and_is_made_again(
     # Where it cannot be done at all that is taken, not asked for without end.
     client.emit(Calibrated(again.request_id, problem="This model cannot."))
     finish(client, 11)  # three to warm up, two prompts, two strategies, twice
-    assert not program.extras.bench.driver.is_running
+    assert not program.bench.driver.is_running
     assert "This model cannot." in dialog.results.details.text()
     dialog.close()
 
@@ -359,7 +362,7 @@ def test_cancelling_ends_a_calibration(program: Program, client: FakeClient, pro
     dialog.results.strip.stop.click()
     assert client.cancelled == [calibrate.request_id]
     client.emit(Calibrated(calibrate.request_id, problem="Stopped."))
-    assert not program.extras.bench.driver.is_running
+    assert not program.bench.driver.is_running
     assert not client.all(StartTurn)
     assert dialog.results.sentence.text() == "Cancelled."
     assert not dialog.results.chart.isVisible()
@@ -374,7 +377,7 @@ def test_a_run_that_gave_way_is_made_again_under_another_name(
     program: Program, client: FakeClient, prompts: Path
 ) -> None:
     dialog = begin(program, client)
-    bench = program.extras.bench
+    bench = program.bench
     first = next_turn(client)
     program.session.send("Hello?")
     assert client.cancelled == [first.turn_id]
@@ -401,14 +404,14 @@ def test_other_models_end_it(program: Program, client: FakeClient, prompts: Path
     turn = next_turn(client)
     program.loader.reload()
     assert turn.turn_id in client.cancelled
-    assert not program.extras.bench.driver.is_running
+    assert not program.bench.driver.is_running
     assert "unloaded or replaced" in dialog.results.details.text()
-    report = program.extras.bench.report
+    report = program.bench.report
     assert report is not None
     assert len(report.runs) == 2
     client.finish_load()
     client.finish_turn("late")
-    assert program.extras.bench.report is report
+    assert program.bench.report is report
     dialog.again.click()
     assert dialog.start.isEnabled()
     dialog.close()
@@ -419,14 +422,14 @@ def test_a_failing_strategy_costs_itself_alone(
 ) -> None:
     dialog = begin(program, client)
     for _ in range(20):
-        if not program.extras.bench.driver.is_running:
+        if not program.bench.driver.is_running:
             break
         turn = next_turn(client)
-        if turn.strategy == "suffix":
+        if turn.strategy == Strategy.of("suffix"):
             client.emit(TurnFailed(turn.turn_id, "broken", "It broke.", "Try again."))
         else:
             client.finish_turn("text")
-    assert not program.extras.bench.driver.is_running
+    assert not program.bench.driver.is_running
     rows = dialog.results.panels[0].rows
     assert rows[0].n_runs == 4
     assert rows[1].ratio is None
@@ -440,7 +443,7 @@ def test_an_engine_that_dies_before_anything_is_measured(
 ) -> None:
     dialog = begin(program, client)
     client.emit(EngineDied("It crashed.", "Try again."))
-    assert program.extras.bench.report is None
+    assert program.bench.report is None
     assert "It crashed." in dialog.results.sentence.text()
     assert dialog.results.details.text() == ""
     assert not dialog.json.isEnabled()
@@ -454,18 +457,18 @@ def test_closing_the_dialog_stops_it_and_so_does_the_window(
     turn = next_turn(client)
     dialog.close()
     assert turn.turn_id in client.cancelled
-    assert program.extras.bench.dialog is None
+    assert program.bench.dialog is None
     client.emit(TurnFailed(turn.turn_id, "cancelled", "It was stopped.", ""))
-    assert not program.extras.bench.driver.is_running
+    assert not program.bench.driver.is_running
     begin(program, client)
     program.window.close()
-    assert program.extras.bench.dialog is None
+    assert program.bench.dialog is None
 
 
 def test_a_dialog_that_is_closed_before_it_is_seen_stays_away(
     program: Program, client: FakeClient, prompts: Path, qtbot: QtBot
 ) -> None:
-    bench = program.extras.bench
+    bench = program.bench
     dialog = begin(program, client)
     finish(client, 11)
     dialog.close()
@@ -488,7 +491,7 @@ def test_it_can_begin_while_a_reply_is_written(
     client.reply("Hello")
     assert isinstance(client.commands[-1], DescribeEngine)
     dialog.results.strip.stop.click()
-    assert not program.extras.bench.driver.is_running
+    assert not program.bench.driver.is_running
     dialog.close()
 
 
@@ -510,6 +513,7 @@ def test_questions_of_the_chat_are_used_with_their_context(
     dialog.setup.prompts.questions.setValue(2)
     dialog.start.click()
     client.emit(described())
+    client.emit(Calibrated(client.last(Calibrate).request_id))
     contents = [message.content for message in next_turn(client).messages]
     assert contents == ["First?", "Answer", "Second?"]
     finish(client, 1)
@@ -542,7 +546,7 @@ def test_prompts_that_cannot_be_read_leave_the_chat_s(
 ) -> None:
     prompts.write_text("nothing\n")
     program.window.actions_.benchmark.trigger()
-    dialog = program.extras.bench.dialog
+    dialog = program.bench.dialog
     assert dialog is not None
     assert "Line 1" in dialog.setup.prompts.problem.text()
     assert not dialog.start.isEnabled()
@@ -590,13 +594,13 @@ def test_keyboard_and_names(
         assert widget in seen, widget
     dialog.start.setFocus()
     qtbot.keyClick(dialog.start, Qt.Key.Key_Space)
-    assert program.extras.bench.driver.is_running
+    assert program.bench.driver.is_running
     assert dialog.results.strip.stop.hasFocus() or not dialog.isActiveWindow()
     table = dialog.results.table
     assert table.accessibleName()
     assert all(button.accessibleName().startswith("Use ") for button in table.buttons.values())
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    assert program.extras.bench.dialog is None
+    assert program.bench.dialog is None
 
 
 def test_another_theme_and_a_narrow_dialog(
@@ -604,8 +608,8 @@ def test_another_theme_and_a_narrow_dialog(
 ) -> None:
     dialog = begin(program, client)
     finish(client, 3 + 8)
-    before = program.themes.current
-    program.themes.set_mode("light" if before is DARK else "dark")
+    before = look.theme
+    look.set_mode("light" if before is DARK else "dark")
     after = DARK if before is LIGHT else LIGHT
     assert after.accent in dialog.results.legend.text()
     table = dialog.results.table

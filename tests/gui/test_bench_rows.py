@@ -17,20 +17,18 @@ from paceline.bench.runner import Progress
 from paceline.bench.runs import Failure
 from paceline.chat.prompt import build_messages
 from paceline.conversation import Conversation, Message
-from paceline.engine.drafters import registry
+from paceline.engine.draft import registry
 from paceline.errors import UserError
-from paceline.gui.bench_picture import draw_chart, picture_of
-from paceline.gui.colours import DARK, LIGHT
-from paceline.gui.viewmodels import bench_words as words
-from paceline.gui.viewmodels.bench_choices import contenders
-from paceline.gui.viewmodels.bench_panels import panels_of, report_csv
-from paceline.gui.viewmodels.bench_prompts import chat_outline, chat_workloads
-from paceline.gui.viewmodels.bench_rows import ratio_tone, verdict
-from paceline.gui.viewmodels.bench_titles import kind_of, title_of
-from paceline.gui.viewmodels.reply_settings import ReplySettings
-from paceline.gui.viewmodels.speculation import SpeculationModel
-from paceline.gui.widgets.bench.chart import BenchChart
-from paceline.gui.widgets.bench.chart_paint import axis_end
+from paceline.gui.bench import words
+from paceline.gui.bench.chart import BenchChart, axis_end
+from paceline.gui.bench.choices import chat_outline, chat_workloads, contenders
+from paceline.gui.bench.picture import draw_chart, picture_of
+from paceline.gui.bench.rows import panels_of, ratio_tone, report_csv, verdict
+from paceline.gui.bench.titles import kind_of, title_of
+from paceline.gui.look.colours import LIGHT
+from paceline.gui.look.current import look
+from paceline.gui.state.reply_settings import ReplySettings
+from paceline.gui.state.speculation import SpeculationModel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.bench.runs import Report
+    from paceline.settings import ThemeMode
 
 UNKNOWN = "plugin.phrases-that-were-collected-in-every-manual-of-the-house:x=3"
 LONG = "suffix+ngram-mod+ngram-cache+prompt-lookup+draft:suffix.max=8:draft.n_max=4:draft.p_min=0.5"
@@ -95,10 +94,10 @@ def test_a_table_for_other_programs_has_every_result(qtbot: QtBot) -> None:
 @pytest.mark.parametrize(
     ("times", "expected"),
     [
-        ({"off": 4.0, "suffix": 2.0, "draft": 3.9}, "Suffix match is fastest here: 2.00×"),
+        ({"off": 4.0, "suffix": 2.0, "draft": 3.9}, "Suffix match is fastest: 2.00×"),
         ({"off": 4.0, "suffix": 2.0, "draft": 2.01}, "is about as fast"),
-        ({"off": 4.0, "suffix": 3.9}, "Speculation does not pay with this pair here"),
-        ({"off": 4.0, "suffix": 5.0}, "Plain decoding is fastest here"),
+        ({"off": 4.0, "suffix": 3.9}, "Speculation does not pay with this pair"),
+        ({"off": 4.0, "suffix": 5.0}, "Plain decoding is fastest"),
         ({"off": 4.0}, "nothing else was measured"),
     ],
 )
@@ -214,18 +213,18 @@ def share_of(image: QImage, colour: str) -> float:
     return sum(image.pixel(x, y) == wanted for x, y in places) / len(places)
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_a_bar_twice_as_long_is_twice_as_fast(qtbot: QtBot, theme: object) -> None:
-    assert theme in (LIGHT, DARK)
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_a_bar_twice_as_long_is_twice_as_fast(qtbot: QtBot, mode: ThemeMode) -> None:
+    look.set_mode(mode)
     shares = []
     for seconds in (4.0, 2.0):
         report = report_of({"one": {"off": [4.0], "suffix": [seconds]}})
-        chart = BenchChart(theme)  # type: ignore[arg-type]
+        chart = BenchChart()
         qtbot.addWidget(chart)
         chart.show_panel(panels_of(report)[0], 2.5)
         chart.resize(600, chart.sizeHint().height())
         image = chart.grab().toImage()
-        shares.append(share_of(image, theme.lookup))  # type: ignore[attr-defined]
+        shares.append(share_of(image, look.theme.lookup))
     assert shares[0] > 0.01
     assert shares[1] / shares[0] == pytest.approx(2.0, rel=0.15)
 
@@ -235,7 +234,7 @@ def test_a_chart_says_its_bars_in_words(qtbot: QtBot) -> None:
         {"one": {"off": [4.0, 4.0, 4.0], "suffix": [2.0, 2.5, 4.0]}},
         strategies=("off", "suffix", "draft"),
     )
-    chart = BenchChart(LIGHT)
+    chart = BenchChart()
     qtbot.addWidget(chart)
     panels = panels_of(report)
     chart.show_panel(panels[0], axis_end(list(panels)))
@@ -248,7 +247,7 @@ def test_a_chart_says_its_bars_in_words(qtbot: QtBot) -> None:
 @pytest.mark.parametrize("width", [280, 1400])
 def test_long_names_stay_beside_their_bars(qtbot: QtBot, width: int) -> None:
     report = report_of({"one": {"off": [4.0], LONG: [2.0]}})
-    chart = BenchChart(LIGHT)
+    chart = BenchChart()
     qtbot.addWidget(chart)
     panels = panels_of(report)
     chart.show_panel(panels[0], axis_end(list(panels)))
@@ -279,7 +278,7 @@ def test_a_picture_that_cannot_be_written_is_a_clear_error(qtbot: QtBot, tmp_pat
     assert caught.value.hint
 
 
-def test_questions_of_a_long_chat_hold_nobody_up() -> None:
+def test_questions_of_a_long_chat_take_no_time() -> None:
     messages = [
         Message(f"{n}", f"{n - 1}" if n else None, "assistant" if n % 2 else "user", f"Text {n}.")
         for n in range(10_000)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import make_pairs
-from paceline.catalog.download.values import DownloadRequest, DownloadState
+from paceline.catalog.download.journal import DownloadRequest, DownloadState
 from paceline.catalog.models import Models
 from paceline.messages import DeviceInfo, EngineDescribed, LoadPair
 from paceline.paths import Paths
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
-    from paceline.gui.catalogue import Catalogue
+    from paceline.gui.models.catalogue import Catalogue
     from paceline.gui.program import Program
 
 GIB = 2**30
@@ -122,7 +122,7 @@ def test_the_offline_switch_reaches_the_hub_and_the_settings(
     switch.trigger()
     assert models.offline
     assert models.hub.offline
-    program.save()
+    program.settings.save()
     file = paceline_home / "config" / "settings.json"
     assert load_settings(file).settings.hub_offline
 
@@ -133,7 +133,7 @@ def test_offline_by_the_environment_is_left_without_the_switch(
     program = make_program(Settings(), models=models)
     assert program.catalogue is not None
     assert models.offline
-    assert not program.settings().hub_offline, "nobody has chosen that"
+    assert not program.settings.settings.hub_offline, "it was not chosen"
     program.catalogue.picker.online_chosen.emit()
     assert not models.offline
 
@@ -163,7 +163,7 @@ def test_folders_reach_the_library_and_the_settings(
     folder.mkdir()
     catalogue.library.add_folder(str(folder))
     assert folder in [place.folder for place in models.places()]
-    program.save()
+    program.settings.save()
     file = paceline_home / "config" / "settings.json"
     assert load_settings(file).settings.model_folders == (str(folder),)
 
@@ -183,17 +183,19 @@ def test_running_downloads_show_in_the_top_bar(
         DownloadState("1", request, "running", 1_000_000_000, 4_000_000_000, 2e7, 150.0),
         DownloadState("2", request, "waiting", 0, 4_000_000_000),
     ):
-        catalogue.states.show(state)
+        catalogue.downloads.model.show(state)
     assert button.isVisible()
     assert button.toolTip() == button.accessibleDescription()
     assert button.toolTip().startswith("2 downloads: 1.0 of 8.0 GB")
     before = button.grab().toImage()
-    catalogue.states.show(DownloadState("1", request, "running", 3_900_000_000, 4_000_000_000))
+    catalogue.downloads.model.show(
+        DownloadState("1", request, "running", 3_900_000_000, 4_000_000_000)
+    )
     assert button.grab().toImage() != before
     button.click()
     assert catalogue.downloads_dialog is not None
     for download in ("1", "2"):
-        catalogue.states.show(DownloadState(download, request, "done"))
+        catalogue.downloads.model.show(DownloadState(download, request, "done"))
     assert button.isHidden()
     program.window.actions_.flip_theme.trigger()
     assert catalogue.downloads_dialog.panel.isVisible()

@@ -10,8 +10,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from gui.chat_help import LONG, settle, shown_chat
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.viewmodels.shown import ShownMessage
+from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QScrollBar
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.widgets.chat_view import ChatView
+    from paceline.gui.chat.view import ChatView
 
 
 @pytest.fixture
@@ -73,21 +73,21 @@ def test_what_is_seen_has_another_theme_at_once(chat: ChatView, qtbot: QtBot) ->
     chat.go_to("a5")
     settle(qtbot)
     assert brightest(chat) > 200
-    chat.set_theme(DARK)
+    look.set_mode("dark")
     assert brightest(chat) < 128, "no turn of the event loop in between"
     chat.go_to("a2")
     assert brightest(chat) < 128, "nor where one scrolls to before the rest has followed"
-    chat.set_theme(LIGHT)
+    look.set_mode("light")
     assert brightest(chat) > 200
 
 
 def test_code_to_be_saved_is_told_once(chat: ChatView, qtbot: QtBot) -> None:
     chat.show_path([ShownMessage("a", "assistant", "```python\nx = 1\n```\n")])
     told: list[tuple[str, str]] = []
-    chat.code_save_requested.connect(lambda language, code: told.append((language, code)))
+    chat.requests.code_save_requested.connect(lambda language, code: told.append((language, code)))
     reply = chat.reply_view("a")
     assert reply is not None
-    reply.body.code_save_requested.emit("python", "x = 1")
+    reply.body.requests.code_save_requested.emit("python", "x = 1")
     assert told == [("python", "x = 1")]
 
 

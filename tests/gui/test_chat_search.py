@@ -12,20 +12,20 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QListView
 
-from paceline import paths
 from paceline.conversation import ConversationSummary, SearchHit
-from paceline.gui.icons import Icons
-from paceline.gui.theme import DARK, LIGHT, ui_font
-from paceline.gui.viewmodels.conversations import ID_ROLE, SUMMARY_ROLE, ConversationList
-from paceline.gui.widgets.marked_text import MarkedText, MarkStyle
-from paceline.gui.widgets.sidebar import Sidebar
+from paceline.gui.conversations.model import ID_ROLE, SUMMARY_ROLE, ConversationList
+from paceline.gui.conversations.rows import MarkedText
+from paceline.gui.conversations.sidebar import Sidebar
+from paceline.gui.look.colours import LIGHT
+from paceline.gui.look.current import look
+from paceline.gui.look.theme import ui_font
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.theme import Theme
+    from paceline.settings import ThemeMode
 
 # Every window has a smallest size and asks for the keyboard.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -50,10 +50,9 @@ def chats() -> tuple[ConversationSummary, ...]:
 
 @pytest.fixture
 def sidebar(qtbot: QtBot) -> Sidebar:
-    made = Sidebar(ConversationList(now=lambda: NOW), LIGHT)
-    made.set_theme(LIGHT, Icons(paths.resources() / "icons", LIGHT))
+    made = Sidebar(ConversationList(now=lambda: NOW))
     qtbot.addWidget(made)
-    made.set_summaries(chats())
+    made.model.set_summaries(chats())
     made.select("a")
     made.resize(248, 700)
     made.show()
@@ -66,15 +65,15 @@ def sidebar(qtbot: QtBot) -> Sidebar:
 def chosen(sidebar: Sidebar) -> list[tuple[object, ...]]:
     """Every hit that is chosen."""
     seen: list[tuple[object, ...]] = []
-    sidebar.hit_chosen.connect(lambda *what: seen.append(what))
+    sidebar.finder.hit_chosen.connect(lambda *what: seen.append(what))
     return seen
 
 
 def answer(sidebar: Sidebar, hits: tuple[SearchHit, ...] = HITS) -> list[str]:
     """Play who searches; returns what is searched for from now on."""
     asked: list[str] = []
-    sidebar.search_wanted.connect(asked.append)
-    sidebar.search_wanted.connect(lambda _text: sidebar.show_hits(hits))
+    sidebar.finder.search_wanted.connect(asked.append)
+    sidebar.finder.search_wanted.connect(lambda _text: sidebar.show_hits(hits))
     return asked
 
 
@@ -89,7 +88,7 @@ def page(sidebar: Sidebar) -> object:
 
 def test_what_is_typed_is_searched_for_when_typing_pauses(sidebar: Sidebar, qtbot: QtBot) -> None:
     asked = answer(sidebar)
-    sidebar.focus_search()
+    sidebar.finder.focus_search()
     qtbot.keyClicks(sidebar.search, "config")
     assert asked == []
     qtbot.waitUntil(lambda: asked == ["config"])
@@ -105,7 +104,7 @@ def test_results_are_walked_through_by_keyboard(
 ) -> None:
     answer(sidebar)
     view = sidebar.finder.found.view
-    sidebar.focus_search()
+    sidebar.finder.focus_search()
     qtbot.keyClicks(sidebar.search, "con fig")
     qtbot.keyClick(sidebar.search, Key.Key_Down)  # without waiting for the pause
     assert view.hasFocus()
@@ -178,11 +177,11 @@ def test_results_follow_what_becomes_of_their_chats(sidebar: Sidebar) -> None:
     sidebar.search.tell_now()
     sidebar.finder.found.take_focus()
     renamed = replace(chats()[0], title="Another title")
-    sidebar.set_summaries((renamed, *chats()[1:]))
+    sidebar.model.set_summaries((renamed, *chats()[1:]))
     assert "Another title" in listed(sidebar.finder.found.view)
-    sidebar.set_summaries(chats()[1:])
+    sidebar.model.set_summaries(chats()[1:])
     assert listed(sidebar.finder.found.view) == ["Config of the lighthouse"]
-    sidebar.set_summaries(chats()[2:])
+    sidebar.model.set_summaries(chats()[2:])
     assert page(sidebar) is sidebar.finder.empty
 
 
@@ -208,7 +207,7 @@ def test_a_chip_a_button_and_a_word_filter_by_tag(sidebar: Sidebar, qtbot: QtBot
         if delegate.tag_at(rect, row, QPoint(x, y)) == "python"
     ]
     opened: list[str] = []
-    sidebar.chosen.connect(opened.append)
+    sidebar.finder.chosen.connect(opened.append)
     qtbot.mouseClick(chats_.viewport(), Qt.MouseButton.LeftButton, pos=spots[len(spots) // 2])
     assert opened == []
     assert sidebar.search.text() == "#python"
@@ -243,7 +242,7 @@ def test_a_tag_that_no_chat_has_says_so(sidebar: Sidebar) -> None:
 def test_tags_without_room_are_in_a_menu(sidebar: Sidebar, qtbot: QtBot) -> None:
     bar = sidebar.finder.tags
     many = tuple(f"label-{at}" for at in range(30))
-    sidebar.set_summaries((replace(chats()[0], tags=many),))
+    sidebar.model.set_summaries((replace(chats()[0], tags=many),))
     sidebar.resize(180, 700)
     qtbot.waitUntil(lambda: bar.width() < 180)
     seen = [button for button in bar.buttons if button.isVisible()]
@@ -255,7 +254,7 @@ def test_tags_without_room_are_in_a_menu(sidebar: Sidebar, qtbot: QtBot) -> None
     action.trigger()
     assert sidebar.search.text() == "#label-29"
     assert bar.buttons[0].objectName() == "label-29"  # what is searched for is seen
-    sidebar.set_summaries((replace(chats()[0], tags=()),))
+    sidebar.model.set_summaries((replace(chats()[0], tags=()),))
     assert not bar.isVisible()
 
 
@@ -283,35 +282,33 @@ def columns_of(image: QImage, colour: str) -> list[int]:
 
 
 def test_marked_words_stand_on_a_ground_of_their_own() -> None:
-    style = MarkStyle("#000000", "#ff0000")
     font = ui_font(12)
     rect = QRect(0, 0, 240, 40)
-    plain = painted(lambda p: MarkedText("one two three", (), font, style).draw(p, rect))
-    assert columns_of(plain, "#ff0000") == []
-    text = MarkedText("one two three", ((4, 7),), font, style)
-    marked = columns_of(painted(lambda p: text.draw(p, rect)), "#ff0000")
+    plain = painted(lambda p: MarkedText("one two three", (), font, is_chosen=False).draw(p, rect))
+    assert columns_of(plain, LIGHT.accent_soft) == []
+    text = MarkedText("one two three", ((4, 7),), font, is_chosen=False)
+    marked = columns_of(painted(lambda p: text.draw(p, rect)), LIGHT.accent_soft)
     assert 15 < marked[0] < marked[-1] < 70
     # An emoji is one character and two of Qt's units: the same word stays marked.
-    emoji = MarkedText("🦊🦊🦊🦊 two", ((5, 8),), font, style)
-    other = columns_of(painted(lambda p: emoji.draw(p, rect)), "#ff0000")
+    emoji = MarkedText("🦊🦊🦊🦊 two", ((5, 8),), font, is_chosen=False)
+    other = columns_of(painted(lambda p: emoji.draw(p, rect)), LIGHT.accent_soft)
     assert abs((other[-1] - other[0]) - (marked[-1] - marked[0])) <= 3
 
 
 def test_a_marked_word_is_seen_though_it_stands_far_behind() -> None:
-    style = MarkStyle("#000000", "#ff0000")
     long = "word " * 40
-    text = MarkedText(f"{long}needle {long}", ((200, 206),), ui_font(12), style)
-    marked = columns_of(painted(lambda p: text.draw(p, QRect(0, 0, 240, 40))), "#ff0000")
+    text = MarkedText(f"{long}needle {long}", ((200, 206),), ui_font(12), is_chosen=False)
+    marked = columns_of(painted(lambda p: text.draw(p, QRect(0, 0, 240, 40))), LIGHT.accent_soft)
     assert 20 < marked[0] < marked[-1] < 200
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("width", [180, 248, 360])
-def test_rows_stay_within_their_width(sidebar: Sidebar, theme: Theme, width: int) -> None:
+def test_rows_stay_within_their_width(sidebar: Sidebar, mode: ThemeMode, width: int) -> None:
     """Long, right-to-left and emoji titles with many tags: nothing is painted into another row."""
-    sidebar.set_theme(theme, Icons(paths.resources() / "icons", theme))
+    look.set_mode(mode)
     titles = ("a" * 300, "مرحبا " * 30, "🦊" * 100, "", "one\ntwo")
-    sidebar.set_summaries(
+    sidebar.model.set_summaries(
         tuple(
             ConversationSummary(
                 f"c{at}", title, NOW, NOW - at, pinned=True, private=True,
@@ -341,15 +338,15 @@ def test_ten_thousand_chats_are_shown_and_painted_quickly(
         for at in range(10_000)
     )
     start = time.perf_counter()
-    sidebar.set_summaries(many)
+    sidebar.model.set_summaries(many)
     sidebar.select("c9000")
     qapp.sendPostedEvents()
     assert sidebar.list.indexAt(QPoint(20, 300)).isValid()
     sidebar.list.grab()
     assert time.perf_counter() - start < 2.0
     start = time.perf_counter()
-    sidebar.set_summaries((replace(many[0], title="Other"), *many[1:]))
-    sidebar.set_summaries((many[0], replace(many[-1], changed_s=NOW + 1), *many[1:-1]))
+    sidebar.model.set_summaries((replace(many[0], title="Other"), *many[1:]))
+    sidebar.model.set_summaries((many[0], replace(many[-1], changed_s=NOW + 1), *many[1:-1]))
     qapp.sendPostedEvents()
     assert time.perf_counter() - start < 1.0
     row = sidebar.list.model().index(sidebar.list.model().rowCount() - 1, 0)

@@ -9,21 +9,32 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton
 
-from gui.chat_help import LONG, begin_reply, button, click, finished, say, settle, shown_chat, token
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.viewmodels.shown import ShownMessage
-from paceline.gui.viewmodels.sources import Sources
-from paceline.gui.widgets.message_list import COLUMN_PX
-from paceline.gui.widgets.message_view import MessageView
-from paceline.gui.widgets.writing_pace import FLUSH_MS, MAX_FLUSH_MS, PAUSE
+from gui.chat_help import (
+    LONG,
+    begin_reply,
+    button,
+    click,
+    committed,
+    finished,
+    say,
+    settle,
+    shown_chat,
+    token,
+)
+from paceline.gui.chat.markdown.view import MessageView
+from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.chat.messages.message_list import COLUMN_PX
+from paceline.gui.chat.writing_pace import FLUSH_MS, MAX_FLUSH_MS, PAUSE
+from paceline.gui.look.colours import LIGHT
+from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.widgets.chat_view import ChatView
-    from paceline.gui.widgets.reply_view import ReplyView
+    from paceline.gui.chat.messages.reply_view import ReplyView
+    from paceline.gui.chat.view import ChatView
 
 
 @pytest.fixture
@@ -67,7 +78,7 @@ def test_a_reply_shows_status_then_text_then_figures(chat: ChatView, qtbot: QtBo
     settle(qtbot)
     status = next(label for label in reply.findChildren(QLabel) if "prompt" in label.text())
     assert status.isVisible()
-    reply.append("Hello **wor", (token(5), token(11)), step=1, n_drafted=2)
+    reply.append(committed("Hello **wor", token(5), token(11), step=1, n_drafted=2))
     assert reply.text == "Hello **wor"
     qtbot.waitUntil(lambda: not status.isVisible())
     assert reply.plain_text == "Hello **wor"
@@ -90,7 +101,7 @@ def test_a_reply_shows_status_then_text_then_figures(chat: ChatView, qtbot: QtBo
 def test_text_is_written_by_the_timer_not_by_append(chat: ChatView, qtbot: QtBot) -> None:
     reply = begin_reply(chat)
     for number in range(50):
-        reply.append(f"word{number} ", ())
+        reply.append(committed(f"word{number} "))
     assert reply.body.toPlainText() == ""
     qtbot.waitUntil(lambda: "word49" in reply.body.toPlainText(), timeout=1000)
 
@@ -106,26 +117,26 @@ def test_slow_writing_makes_the_timer_slower(
         nonlocal now
         now += writing_s
 
-    monkeypatch.setattr("paceline.gui.widgets.writing_pace.perf_counter", lambda: now)
+    monkeypatch.setattr("paceline.gui.chat.writing_pace.perf_counter", lambda: now)
     monkeypatch.setattr(chat._announcer, "hear", write)
     assert chat._pace.timer.interval() == FLUSH_MS
     for spent_s, expected in ((0.01, round(10 * PAUSE)), (10.0, MAX_FLUSH_MS)):
         writing_s = spent_s
-        reply.append("x", ())
+        reply.append(committed("x"))
         chat._pace.timer.stop()
         chat._pace.write()
         assert chat._pace.timer.interval() == expected
-    reply.append("x", ())
+    reply.append(committed("x"))
     assert chat._pace.timer.interval() == MAX_FLUSH_MS, "it has just been busy"
     chat._pace.timer.stop()
     now += 1.0
-    reply.append("x", ())
+    reply.append(committed("x"))
     assert chat._pace.timer.interval() == 0, "it has rested, so the first words need not wait"
 
 
 def test_an_error_keeps_what_came(chat: ChatView, qtbot: QtBot) -> None:
     reply = begin_reply(chat)
-    reply.append("Half a sen", ())
+    reply.append(committed("Half a sen"))
     reply.set_error("The engine <stopped>.", "Send it again.")
     settle(qtbot)
     assert reply.plain_text == "Half a sen"
@@ -150,14 +161,14 @@ def test_a_note_stands_beside_the_text(chat: ChatView, qtbot: QtBot) -> None:
 def test_what_comes_late_for_a_message_that_is_gone_is_ignored(
     chat: ChatView, qtbot: QtBot
 ) -> None:
-    chat.show_welcome("Welcome", "Ask something.")
+    welcome = QLabel("Welcome")
+    chat.set_welcome(welcome)
     say(chat, "Hi")
     reply = begin_reply(chat)
-    reply.append("Hello", ())
-    welcome = next(label for label in chat.findChildren(QLabel) if label.text() == "Welcome")
+    reply.append(committed("Hello"))
     assert not welcome.isVisible()
     chat.show_path(())
-    reply.append("late", ())
+    reply.append(committed("late"))
     settle(qtbot)
     assert chat._pace.is_idle
     assert welcome.isVisible()
@@ -179,13 +190,13 @@ def test_the_legend_comes_with_drafted_tokens_and_moves_nothing(
     chat: ChatView, qtbot: QtBot
 ) -> None:
     reply = begin_reply(chat)
-    reply.append("Hello ", (token(6, "target", -1),), sources=Sources())
+    reply.append(committed("Hello ", token(6, "target", -1)))
     reply.flush()
     settle(qtbot)
     legend = next(label for label in chat.findChildren(QLabel) if label.text() == "lookup")
     assert not legend.isVisible()
     before = chat._list.geometry()
-    reply.append("world", (token(11),), step=1, n_drafted=1, sources=Sources())
+    reply.append(committed("world", token(11), step=1, n_drafted=1))
     assert legend.isVisible()
     chat.set_token_colours(False)
     assert not legend.isVisible()
@@ -193,7 +204,7 @@ def test_the_legend_comes_with_drafted_tokens_and_moves_nothing(
     assert legend.isVisible()
     settle(qtbot)
     assert chat._list.geometry() == before
-    chat.set_theme(DARK)
+    look.set_mode("dark")
     assert legend.isVisible()
 
 
@@ -202,7 +213,7 @@ def test_the_legend_comes_with_drafted_tokens_and_moves_nothing(
 
 def grow(chat: ChatView, reply: ReplyView, qtbot: QtBot) -> None:
     before = bar_of(chat)[1]
-    reply.append(LONG, ())
+    reply.append(committed(LONG))
     reply.flush()
     qtbot.waitUntil(lambda: bar_of(chat)[1] > before)
 
@@ -244,7 +255,7 @@ def test_growing_paints_what_is_new_and_not_the_whole_view(
     settle(qtbot)
     heights.clear()
     for number in range(12):
-        reply.append(f"Line {number} of what is new.\n\n", ())
+        reply.append(committed(f"Line {number} of what is new.\n\n"))
         reply.flush()
         settle(qtbot)
     assert heights
@@ -253,7 +264,7 @@ def test_growing_paints_what_is_new_and_not_the_whole_view(
 
 def test_the_column_keeps_its_width_when_the_bar_appears(chat: ChatView, qtbot: QtBot) -> None:
     reply = begin_reply(chat)
-    reply.append("short", ())
+    reply.append(committed("short"))
     reply.flush()
     settle(qtbot)
     width = reply.width()

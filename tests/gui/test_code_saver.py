@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from paceline.gui.background import Background
-from paceline.gui.code_saver import CodeSaver
-from paceline.gui.notifications import Notice, Notifications
-from paceline.gui.save_file import SaveFile
+from paceline.gui.chat.controller import CodeSaver
+from paceline.gui.kit.background import Background
+from paceline.gui.kit.file_dialogs import SaveFile
+from paceline.gui.kit.notices import Notice, Notifications
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

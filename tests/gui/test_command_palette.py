@@ -10,13 +10,9 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
-from paceline import paths
 from paceline.conversation import ConversationSummary
-from paceline.gui.icons import Icons
-from paceline.gui.palette_sources import ChatCommands
-from paceline.gui.theme import LIGHT
-from paceline.gui.widgets.palette.commands import CommandIndex, PaletteCommand
-from paceline.gui.widgets.palette.sheet import PaletteSheet
+from paceline.gui.help.palette import ChatCommands, PaletteSheet
+from paceline.gui.kit.commands import CommandIndex, PaletteCommand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +29,7 @@ def titles(sheet: PaletteSheet) -> list[str]:
 
 def opened(program: Program) -> PaletteSheet:
     program.window.actions_.palette.trigger()
-    sheet = program.extras.help.palette
+    sheet = program.help.palette
     assert sheet.isVisible()
     return sheet
 
@@ -66,10 +62,10 @@ def test_what_was_used_last_survives_a_restart_but_no_chat_does(
         qtbot.keyClicks(sheet.field, words)
         qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
     assert titles(opened(first))[:2] == ["A secret of mine", "Token colours"]
-    kept = first.settings()
+    kept = first.settings.settings
     assert [title for _, title in kept.recent_commands] == ["Token colours"]
     second = make_program(kept)
-    assert second.settings().recent_commands == kept.recent_commands
+    assert second.settings.settings.recent_commands == kept.recent_commands
     assert titles(opened(second))[0] == "Token colours"
 
 
@@ -171,8 +167,7 @@ class Window(QWidget):
             def commands(self) -> list[PaletteCommand]:
                 return commands
 
-        icons = Icons(paths.resources() / "icons", LIGHT)
-        self.sheet = PaletteSheet(CommandIndex([Source()], [self.chats]), LIGHT, icons, self)
+        self.sheet = PaletteSheet(CommandIndex([Source()], [self.chats]), self)
         QLineEdit(self)
 
 

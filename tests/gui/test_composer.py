@@ -8,8 +8,8 @@ from PySide6.QtGui import QAccessible, QInputMethodEvent
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from paceline.conversation import Attachment, Message
-from paceline.gui.widgets.composer import Composer
-from paceline.gui.widgets.composer_edit import MAX_LINES
+from paceline.gui.chat.composer import Composer
+from paceline.gui.chat.composer_edit import MAX_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,17 +105,16 @@ def test_busy_turns_send_into_stop(composer: Composer, qtbot: QtBot) -> None:
 
 
 def test_a_reason_keeps_the_text(composer: Composer, qtbot: QtBot) -> None:
-    composer.set_hint("Context 320 / 2,048")
     composer.set_text("Hello")
-    composer.set_enabled_reason("Choose a model first.")
+    composer.set_obstacle("Choose a model first.")
     assert hint_of(composer) == "Choose a model first."
     assert composer.button.toolTip() == "Choose a model first."
     with qtbot.assertNotEmitted(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return)
         qtbot.mouseClick(composer.button, Qt.MouseButton.LeftButton)
     assert composer.text == "Hello"
-    composer.set_enabled_reason(None)
-    assert hint_of(composer) == "Context 320 / 2,048"
+    composer.set_obstacle("")
+    assert not hint_of(composer)
     with qtbot.waitSignal(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return)
 
@@ -220,7 +219,7 @@ def test_files_that_are_pasted_are_named_and_not_written_out(
 ) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile("/a/b.py"), QUrl("https://example.org/c.py")])
-    with qtbot.waitSignal(composer.files_pasted) as caught:
+    with qtbot.waitSignal(composer.edit.files_pasted) as caught:
         composer.edit.insertFromMimeData(data)
     assert caught.args == [["/a/b.py"]]
     assert composer.text == ""
@@ -259,10 +258,10 @@ def test_what_comes_back_brings_its_files(composer: Composer) -> None:
 
 
 def test_up_in_the_empty_field_edits_the_last_message(composer: Composer, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(composer.edit_last_requested):
+    with qtbot.waitSignal(composer.edit.edit_last_requested):
         qtbot.keyClick(composer.edit, Key.Key_Up)
     composer.set_text("a\nb")
-    with qtbot.assertNotEmitted(composer.edit_last_requested):
+    with qtbot.assertNotEmitted(composer.edit.edit_last_requested):
         qtbot.keyClick(composer.edit, Key.Key_Up)
 
 

@@ -10,8 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from paceline.conversation import Attachment, Conversation, Message
-from paceline.gui import context_meter
-from paceline.gui.viewmodels.context import (
+from paceline.gui.chat import context_controller
+from paceline.gui.chat.context_meter import (
+    ContextMeter,
     ContextUse,
     description,
     meter_text,
@@ -20,7 +21,6 @@ from paceline.gui.viewmodels.context import (
     use_of,
     warning,
 )
-from paceline.gui.widgets.context_meter import ContextMeter
 from paceline.messages import ChatMessage, CountTokens, TokensCounted, Unloaded
 
 if TYPE_CHECKING:
@@ -178,8 +178,8 @@ def test_an_open_popover_follows(meter: ContextMeter) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(context_meter, "ASK_AFTER_MS", 0)
-    monkeypatch.setattr(context_meter, "FOLLOW_EVERY_MS", 0)
+    monkeypatch.setattr(context_controller, "ASK_AFTER_MS", 0)
+    monkeypatch.setattr(context_controller, "FOLLOW_EVERY_MS", 0)
 
 
 def meter_of(program: Program) -> ContextMeter:
@@ -256,13 +256,13 @@ class TestQuickly:
     def test_an_empty_chat_is_not_asked_about(
         self, program: Program, client: FakeClient, qtbot: QtBot
     ) -> None:
-        program.context.ask_now()
+        program.context_meter.ask_now()
         assert client.all(CountTokens) == []
         assert meter_of(program).text() == "Context 0 of 2k"
         assert meter_of(program).use.n_ctx == 2048
 
     def test_attachments_count(self, program: Program, client: FakeClient, qtbot: QtBot) -> None:
-        program.context.set_attachments((Attachment("a.py", "print(1)", 8),))
+        program.context_meter.set_attachments((Attachment("a.py", "print(1)", 8),))
         question = asked(client, qtbot, 1)
         assert "print(1)" in question.messages[-1].content
 
@@ -300,14 +300,14 @@ class TestQuickly:
     def test_a_long_chat_is_put_together_between_other_events(
         self, program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(context_meter, "TURN_S", 0.0)
+        monkeypatch.setattr(context_controller, "TURN_S", 0.0)
         chat = Conversation("long")
         for number in range(400):
             role: Role = "assistant" if number % 2 else "user"
             parent = str(number - 1) if number else None
             chat = chat.add(Message(str(number), parent, role, f"Text {number}"))
         program.session.import_conversation(chat, {}, shows=True)
-        program.context.ask_now()
+        program.context_meter.ask_now()
         assert client.all(CountTokens) == []
         first = asked(client, qtbot, 1)
         assert [m.content for m in first.messages] == [f"Text {n}" for n in range(400)]
@@ -330,7 +330,9 @@ def test_the_real_engine_answers(
         lambda: program.session.active is None and bool(program.session.current.path()),
         timeout=60_000,
     )
-    replies = [program.session.reply_of(m.message_id) for m in program.session.current.path()]
+    replies = [
+        program.session.conversations.reply_of(m.message_id) for m in program.session.current.path()
+    ]
     assert replies[-1] is not None
     assert replies[-1].n_prompt == n_counted
     qtbot.waitUntil(lambda: meter_of(program).use.n_messages == 2, timeout=10_000)

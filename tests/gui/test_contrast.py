@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline.gui.colours import DARK, LIGHT, Theme
-from paceline.gui.style import stylesheet
+from paceline.gui.look.colours import DARK, LIGHT, Theme
+from paceline.gui.look.style import stylesheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,19 +12,22 @@ from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
 from paceline.conversation import ConversationSummary
-from paceline.gui.viewmodels.chat_lines import (
+from paceline.gui.conversations.chat_lines import (
     figure_texts,
     second_lines,
     spoken_row,
     title_text,
     when_text,
 )
-from paceline.gui.viewmodels.chat_query import ChatQuery, clean_tag, parse, with_tag
-from paceline.gui.viewmodels.conversations import (
+from paceline.gui.conversations.model import (
     GROUP_ROLE,
     ID_ROLE,
     SUBTITLE_ROLE,
+    ChatQuery,
     ConversationList,
+    clean_tag,
+    parse,
+    with_tag,
 )
 
 NOW = datetime.datetime(2026, 3, 18, 15, 30).astimezone().timestamp()

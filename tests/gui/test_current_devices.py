@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from gui.fake_judge import GIB, FakeJudge
-from paceline.catalog.memory_values import DevicePlan, MemoryPlan, Share
+from paceline.catalog.memory.values import DevicePlan, MemoryPlan, Share
 from paceline.chat.pair import Pair, PairState
 from paceline.errors import UserError
-from paceline.gui.current_devices import STEP_BYTES, CurrentDevices
-from paceline.gui.viewmodels.room import Room
+from paceline.gui.state.current_devices import STEP_BYTES, CurrentDevices, Room, RoomPlanner
 from paceline.messages import DeviceInfo, EngineDescribed
 from paceline.params import ModelParams
 
@@ -92,7 +91,7 @@ def test_every_number_goes_with_who_was_loaded_when_it_was_told(bench: Bench) ->
     bench.answer(GPU, CPU)
     bench.devices.show_pair(PairState("loading", LOADED, has_begun=True))
     bench.n_free = 3 * GIB
-    assert free(bench.devices.look())["CPU"] == 20 * GIB  # half of a load is nobody's number
+    assert free(bench.devices.look())["CPU"] == 20 * GIB  # during a load no value is valid
     assert bench.n_asked == 0
     bench.held = LOADED
     bench.devices.show_pair(PairState("ready", LOADED))
@@ -144,17 +143,18 @@ class _Planner(FakeJudge):
 def test_what_the_loaded_pair_gives_back_is_planned_once() -> None:
     judge = _Planner()
     room = Room((GPU, CPU), (("CUDA0", LOADED), ("CPU", LOADED)))
-    known = room.n_free
-    assert known == GPU.free_bytes + CPU.free_bytes
-    room.plan(judge, WANTED, None)
-    replace(room, holders=(("CPU", LOADED),)).plan(judge, WANTED, None)
+    planner = RoomPlanner(judge)
+    known = planner.n_free(room)
+    assert known == room.n_free == GPU.free_bytes + CPU.free_bytes
+    planner.plan(room, WANTED, None)
+    planner.plan(replace(room, holders=(("CPU", LOADED),)), WANTED, None)
     both = {"CUDA0": 2 * GIB, "CPU": GIB}
     assert judge.promised == [None, both, {"CPU": GIB}]
-    assert room.n_free == known + 3 * GIB
+    assert planner.n_free(room) == known + 3 * GIB
 
 
 def test_a_loaded_pair_that_cannot_be_planned_gives_nothing_back() -> None:
     judge = _Planner()
     judge.plan_error = cast("UserError", UserError("gone", "It is gone."))
-    Room((GPU, CPU), (("CPU", LOADED),)).plan(judge, WANTED, None)
+    RoomPlanner(judge).plan(Room((GPU, CPU), (("CPU", LOADED),)), WANTED, None)
     assert judge.promised == [{"CPU": 0}]

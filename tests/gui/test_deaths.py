@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QLabel
 
 from gui.conftest import deliver_deletes
-from paceline.gui.widgets.reply_view import ReplyView
-from paceline.gui.widgets.soft_breaks import without_soft_breaks
-from paceline.hosting.deaths import NOT_STARTED
+from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.kit.labels import without_soft_breaks
+from paceline.hosting.exit_reasons import NOT_STARTED
 from paceline.messages import EngineDied, LoadFailed, LoadPair, LoadProgressed
 
 if TYPE_CHECKING:

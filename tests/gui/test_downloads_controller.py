@@ -11,14 +11,12 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.values import DownloadRequest, DownloadState
+from paceline.catalog.download.journal import DownloadRequest, DownloadState
 from paceline.catalog.hub.client import Hub
-from paceline.gui import downloads_controller
-from paceline.gui.downloads_controller import DownloadsController
-from paceline.gui.notifications import Notice, Notifications
-from paceline.gui.theme import DARK
-from paceline.gui.viewmodels.downloads import DownloadsModel
-from paceline.gui.widgets.downloads_dialog import DownloadsDialog
+from paceline.gui.kit.notices import Notice, Notifications
+from paceline.gui.models.downloads import controller
+from paceline.gui.models.downloads.controller import DownloadsController
+from paceline.gui.models.downloads.panel import DownloadsDialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,18 +39,13 @@ class World:
         self.downloads = Downloads(
             Hub(endpoint=endpoint), folder / "journal", at_once=1, pauses_s=(0.01,)
         )
-        self.model = DownloadsModel(window)
         self.notices: list[Notice] = []
         self.used: list[str] = []
         self.ended: list[DownloadState] = []
         notifications = Notifications(window)
         notifications.posted.connect(self.notices.append)
-        self.controller = DownloadsController(
-            self.downloads,
-            self.model,
-            notifications=notifications,
-            window=window,
-        )
+        self.controller = DownloadsController(self.downloads, notifications, window)
+        self.model = self.controller.model
         self.controller.use_requested.connect(self.used.append)
         self.controller.ended.connect(self.ended.append)
 
@@ -103,15 +96,14 @@ def test_one_that_is_done_can_be_used_from_the_note(world: World, qtbot: QtBot) 
     qtbot.waitUntil(lambda: world.status(download) == "done", timeout=20_000)
     qtbot.waitUntil(lambda: bool(world.notices))
     (notice,) = world.notices
-    assert (notice.level, notice.action_text) == ("info", "Use it")
+    assert (notice.level, notice.action.text) == ("info", "Use it")
     assert "“a” is downloaded" in notice.message
-    world.controller.on_action(notice.action)
-    world.controller.on_action("reload")
+    notice.action.run()
     assert [Path(path) for path in world.used] == [world.folder / "models" / "a.gguf"]
     assert [state.status for state in world.ended] == ["done"]
     world.controller.do("forget", download)
     assert world.model.states == ()
-    world.controller.on_action(notice.action)
+    notice.action.run()
     assert len(world.used) == 1
 
 
@@ -164,7 +156,7 @@ def test_one_that_was_cancelled_can_begin_again(
 def test_much_is_not_given_up_by_a_slip(
     world: World, server: HubServer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(downloads_controller, "_ASK_FROM_BYTES", 1)
+    monkeypatch.setattr(controller, "_ASK_FROM_BYTES", 1)
     server.add(SLOW)
     download = world.add()
     qtbot.waitUntil(lambda: _n_done(world, download) > 1, timeout=20_000)
@@ -230,9 +222,9 @@ def test_late_news_bring_nothing_back(world: World, qtbot: QtBot) -> None:
 
 
 def test_the_list_in_a_window_of_its_own(world: World, qtbot: QtBot) -> None:
-    dialog = DownloadsDialog(world.model, DARK)
+    dialog = DownloadsDialog(world.model)
     qtbot.addWidget(dialog)
-    world.controller.connect_to(dialog.panel)
+    dialog.panel.wanted.connect(world.controller.do)
     dialog.show()
     download = world.add()
     qtbot.waitUntil(lambda: world.status(download) == "done", timeout=20_000)

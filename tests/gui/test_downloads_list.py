@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 from PySide6.QtCore import Qt
 
-from paceline.catalog.download.values import DownloadRequest, DownloadState, Status
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.viewmodels.downloads import STATE_ROLE, STEPS, DownloadsModel, line, title
-from paceline.gui.widgets.downloads_panel import DownloadRow, DownloadsPanel
+from paceline.catalog.download.journal import DownloadRequest, DownloadState, Status
+from paceline.gui.models.downloads.model import STATE_ROLE, STEPS, DownloadsModel, line, title
+from paceline.gui.models.downloads.panel import DownloadRow, DownloadsPanel
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -44,7 +43,7 @@ def model(qtmodeltester: ModelTester) -> DownloadsModel:
 
 @pytest.fixture
 def panel(model: DownloadsModel, qtbot: QtBot) -> DownloadsPanel:
-    panel = DownloadsPanel(model, LIGHT)
+    panel = DownloadsPanel(model)
     qtbot.addWidget(panel)
     panel.resize(480, 600)
     panel.show()
@@ -173,11 +172,9 @@ def test_an_empty_list_says_so(model: DownloadsModel, panel: DownloadsPanel) -> 
 
 def test_a_list_that_is_opened_later_has_all_rows(model: DownloadsModel, qtbot: QtBot) -> None:
     model.show_all([state("a"), state("b")])
-    panel = DownloadsPanel(model, DARK)
+    panel = DownloadsPanel(model)
     qtbot.addWidget(panel)
     assert [row.download for row in panel.rows] == ["b", "a"]
-    panel.set_theme(LIGHT)
-    assert LIGHT.hover in panel.styleSheet()
 
 
 def test_the_keyboard_reaches_every_button_and_is_not_lost(

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from paceline.chat.pair import Pair
-from paceline.gui.viewmodels.draft_presets import MAX_LAST, DraftPresets, key_of
+from paceline.gui.speculation.draft_settings import MAX_LAST, DraftPresets, key_of
 from paceline.messages import LoadPair, ModelParams
 from paceline.settings import DraftPreset, Settings, load_settings
 
@@ -81,19 +81,19 @@ def test_the_last_strategy_of_a_pair_comes_back(program: Program, client: FakeCl
     load(program, client, PAIR_B)
     speculation.use("suffix:max=12")
     load(program, client, PAIR_A)
-    assert speculation.strategy == "suffix+draft:draft.n_max=5"
+    assert speculation.text == "suffix+draft:draft.n_max=5"
     load(program, client, PAIR_B)
-    assert speculation.strategy == "suffix:max=12"
+    assert speculation.text == "suffix:max=12"
 
 
 def test_a_pair_that_is_new_changes_nothing(program: Program, client: FakeClient) -> None:
     program.speculation.use("suffix+draft")
     load(program, client, PAIR_A)
-    assert program.speculation.strategy == "suffix+draft"
-    assert program.tuning.drafts.presets.last == ""
+    assert program.speculation.text == "suffix+draft"
+    assert program.draft_presets.presets.last == ""
     program.session.send("Hello?")
     client.reply("Hi")
-    assert program.tuning.drafts.presets.last == "suffix+draft"
+    assert program.draft_presets.presets.last == "suffix+draft"
 
 
 def test_what_is_chosen_while_a_pair_is_loaded_is_meant_for_it(
@@ -102,25 +102,25 @@ def test_what_is_chosen_while_a_pair_is_loaded_is_meant_for_it(
     load(program, client, PAIR_A)
     program.speculation.use("draft:n_max=3")
     load(program, client, PAIR_B)
-    assert program.speculation.strategy == "suffix"  # since there is no draft model
+    assert program.speculation.text == "suffix"  # since there is no draft model
     program.loader.load(PAIR_A)
     program.speculation.use("off")
     client.finish_load()
-    assert program.speculation.strategy == "off"
-    assert program.tuning.drafts.presets.last == "off"
+    assert program.speculation.text == "off"
+    assert program.draft_presets.presets.last == "off"
 
 
 def test_a_strategy_without_its_model_is_not_remembered(
     program: Program, client: FakeClient
 ) -> None:
     load(program, client, PAIR_B)
-    assert program.tuning.drafts.presets.last == ""  # what took its place was not chosen
+    assert program.draft_presets.presets.last == ""  # what took its place was not chosen
     program.speculation.use("draft")
-    assert program.tuning.drafts.presets.last == ""
+    assert program.draft_presets.presets.last == ""
     program.loader.load(PAIR_B)
     program.speculation.use("draft:n_max=3")
     client.finish_load()
-    assert program.speculation.strategy == "suffix"
+    assert program.speculation.text == "suffix"
 
 
 def test_what_there_is_no_more_is_refused_in_words(
@@ -129,9 +129,9 @@ def test_what_there_is_no_more_is_refused_in_words(
     gone = DraftPreset("", *A, "crystal-ball")
     program = make_program(Settings(draft_presets=(gone,)))
     client.finish_load()
-    before = program.speculation.strategy
+    before = program.speculation.text
     load(program, client, PAIR_A)
-    assert program.speculation.strategy == before
+    assert program.speculation.text == before
     words = program.window.chat_pane.errors.text.text()
     assert "crystal-ball" in words
     assert "cannot be used here" in words
@@ -154,30 +154,30 @@ def test_named_presets_by_menu_and_after_a_restart(
     program.speculation.use("draft:n_max=5")
     button.fill()
     action(button.menu_, "Save as…").trigger()
-    dialog = program.tuning.drafts.dialog
+    dialog = program.draft_presets.dialog
     assert dialog is not None
     qtbot.keyClicks(dialog.field, "Fast & sure")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
     program.speculation.use("off")
     button.fill()
     action(button.menu_, "Fast && sure").trigger()
-    assert program.speculation.strategy == "draft:n_max=5"
+    assert program.speculation.text == "draft:n_max=5"
     button.fill()
     assert action(button.menu_, "Fast && sure").isChecked()
     rename = action(button.menu_, "Rename").menu()
     assert rename is not None
     rename.actions()[0].trigger()  # type: ignore[attr-defined]  # a QMenu, says the stub QObject
-    dialog = program.tuning.drafts.dialog
+    dialog = program.draft_presets.dialog
     assert dialog is not None
     dialog.field.setText("Sure")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    program.save()
+    program.settings.save()
     kept = load_settings(paceline_home / "config" / "settings.json").settings
     assert DraftPreset("Sure", *A, "draft:n_max=5") in kept.draft_presets
     assert DraftPreset("", *A, "draft:n_max=5") in kept.draft_presets
-    assert program.settings() == kept
+    assert program.settings.settings == kept
     button.fill()
     delete = action(button.menu_, "Delete").menu()
     assert delete is not None
     delete.actions()[0].trigger()  # type: ignore[attr-defined]  # a QMenu, says the stub QObject
-    assert program.tuning.drafts.presets.named == ()
+    assert program.draft_presets.presets.named == ()

@@ -9,9 +9,11 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import STATS, FakeClient
-from paceline.chat.advice import advise
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.widgets.advice_line import AdviceLine
+from paceline.chat.advice.reply_advice import advise
+from paceline.engine.draft.strategy import strategy_text
+from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.look.current import look
+from paceline.gui.speculation.headline_card import AdviceLine
 from paceline.messages import (
     DraftCount,
     DrafterStats,
@@ -22,6 +24,7 @@ from paceline.messages import (
 )
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QLabel
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
@@ -44,6 +47,12 @@ def mixed_step(turn_id: str, number: int) -> StepCommitted:
     return StepCommitted(turn_id, number, traces, "x", counts, 0.004, 0.012, 0.001, 0.02)
 
 
+def colours_of(label: QLabel) -> set[str]:
+    image = label.grab().toImage()
+    places = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    return {image.pixelColor(x, y).name().upper() for x, y in places}
+
+
 def test_the_card_is_live_and_names_every_drafter(program: Program, client: FakeClient) -> None:
     card = program.window.panel.drafters
     assert card.isHidden()
@@ -55,8 +64,9 @@ def test_the_card_is_live_and_names_every_drafter(program: Program, client: Fake
     assert not card.isHidden()
     shown = [(line.title.full_text, line.figures.text(), line.rate.text()) for line in card.lines]
     assert shown == [("Grammar", "1 of 2", "50\u202f%"), ("Draft model", "1 of 1", "100\u202f%")]
-    assert [LIGHT.lookup in card.lines[0].dot.styleSheet()] == [True]
-    assert LIGHT.accent in card.lines[1].dot.styleSheet()
+    assert [line.dot.property("tone") for line in card.lines] == ["lookup", "accent"]
+    assert LIGHT.lookup in colours_of(card.lines[0].dot)
+    assert LIGHT.accent in colours_of(card.lines[1].dot)
     assert card.lines[0].accessibleName() == "Grammar: 1 of 2 50\u202f%"
     client.figures(BAD)  # they are late, and tell of drafters that have not drafted
     client.emit(mixed_step(turn_id, 2))
@@ -81,7 +91,7 @@ def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeCli
         "tokens 120, accepted 30",
         "time: begin 2.1\u202fms, draft 410\u202fms, accept 1.25\u202fs",
     ]
-    assert card.lines[0].bars.counts == (20, 8, 2)
+    assert [bar.share for bar in card.lines[0].bars.bars] == [1.0, 0.4, 0.1]
     assert "20, 8, 2" in card.lines[0].bars.accessibleName()
     assert card.lines[1].figures.text() == "no drafts"
     assert not card.lines[1].bars.isVisible()
@@ -107,7 +117,8 @@ def test_the_bars_are_as_high_as_their_counts(
 
 def test_open_details_are_remembered(program: Program) -> None:
     program.window.panel.drafters.set_open(True)
-    assert "drafters" in program.settings().window.open_sections
+    program.settings.save()
+    assert "drafters" in program.settings.settings.window.open_sections
     program.window.panel.open_only(())
     assert not program.window.panel.drafters.is_open
 
@@ -115,8 +126,8 @@ def test_open_details_are_remembered(program: Program) -> None:
 def test_another_theme_recolours_the_card(program: Program, client: FakeClient) -> None:
     program.session.send("Hello?")
     client.reply("Hi", stats=BAD)
-    program.themes.set_mode("dark")
-    assert DARK.accent in program.window.panel.drafters.lines[0].dot.styleSheet()
+    look.set_mode("dark")
+    assert DARK.accent in colours_of(program.window.panel.drafters.lines[0].dot)
 
 
 # ----------------------------------------------------------------------------------------- advice
@@ -133,7 +144,7 @@ def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
     program.live.refreshed.emit()
     assert line.isHidden()
     client.finish_turn("a", stats=BAD)
-    first = advise(BAD, client.last(StartTurn).strategy)[0]
+    first = advise(BAD, strategy_text(client.last(StartTurn).strategy))[0]
     assert not line.isHidden()
     assert (line.text.text(), line.reason.text()) == (first.text, first.reason)
     program.session.send("Again?")
@@ -150,7 +161,7 @@ def test_advice_is_applied_to_the_next_reply(program: Program, client: FakeClien
     line.apply.click()
     assert line.isHidden()
     program.session.send("Again?")
-    assert client.last(StartTurn).strategy == wanted
+    assert strategy_text(client.last(StartTurn).strategy) == wanted
 
 
 def test_dismissed_advice_gives_way_to_the_next_and_stays_away(

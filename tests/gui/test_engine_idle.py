@@ -11,9 +11,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from paceline.gui.engine_thread import EngineThread
-from paceline.hosting import service as hosting_service
+from paceline.hosting import client as hosting_client
 from paceline.hosting.inbox import Inbox
-from paceline.hosting.service import make_engine_service
+from paceline.hosting.inline import make_engine_service
 from paceline.messages import (
     Command,
     EngineDied,
@@ -60,7 +60,7 @@ class Idling:
 def made(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[EngineThread, list[Event]]]:
-    monkeypatch.setattr(hosting_service, "IDLE_AFTER_S", 0.01)
+    monkeypatch.setattr(hosting_client, "IDLE_AFTER_S", 0.01)
     thread = EngineThread(Idling)
     events: list[Event] = []
     thread.set_listener(events.append)
@@ -117,7 +117,7 @@ class Breaking(Idling):
 def test_what_breaks_in_idle_time_is_the_engines_death(
     qtbot: QtBot, allow_warnings: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hosting_service, "IDLE_AFTER_S", 0.01)
+    monkeypatch.setattr(hosting_client, "IDLE_AFTER_S", 0.01)
     allow_warnings("ended unexpectedly")
     thread = EngineThread(Breaking)
     events: list[Event] = []

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QThread
 
+from paceline.engine.draft.strategy import strategy_text
 from paceline.gui import engine_thread
-from paceline.gui.engine_thread import EngineThread, service_factory
-from paceline.hosting.service import make_engine_service, make_process_service
+from paceline.gui.engine_thread import EngineThread, make_process_service, service_factory
+from paceline.hosting.inline import make_engine_service
 from paceline.messages import (
     ChatMessage,
     DescribeEngine,
@@ -30,6 +31,8 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
+from paceline.params import Strategy
+from strategies import strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,9 +57,9 @@ class Scripted:
             raise ZeroDivisionError("a bug")
         if isinstance(command, StartTurn):
             while not self.inbox.flag.is_set():
-                tune = self.inbox.take_tune(command.turn_id)
-                if tune is not None:
-                    self.emit(TuneApplied(command.turn_id, tune.strategy))
+                tune = self.inbox.take_between(command.turn_id)
+                if isinstance(tune, Tune):
+                    self.emit(TuneApplied(command.turn_id, strategy_text(tune.strategy)))
                 time.sleep(0.001)
         self.emit(Unloaded())
 
@@ -102,7 +105,7 @@ def test_cancelling_does_not_queue_behind_the_turn(
     scripted: EngineThread, listener: Listener, qtbot: QtBot
 ) -> None:
     scripted.submit(StartTurn("t"))
-    scripted.submit(Tune("t", "off"))
+    scripted.submit(Tune("t", Strategy.of("off")))
     qtbot.waitUntil(lambda: listener.events == [TuneApplied("t", "off")])
     scripted.cancel("another")
     qtbot.wait(20)
@@ -440,7 +443,7 @@ def turn(turn_id: str, max_tokens: int = 40) -> StartTurn:
     return StartTurn(
         turn_id,
         messages=(ChatMessage("user", "What is a list?"),),
-        strategy="draft:n_max=4",
+        strategy=strategy("draft:n_max=4"),
         max_tokens=max_tokens,
         seed=7,
         ignore_eog=True,

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from gui.fake_client import FakeClient
 from paceline.conversation import Attachment
-from paceline.gui.exchange_controller import SHOW_EXPORT, file_stem
+from paceline.gui.conversations.exchange import file_stem
 from paceline.messages import CountTokens, StartTurn
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.notifications import Notice
+    from paceline.gui.kit.notices import Notice
     from paceline.gui.program import Program
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 @pytest.fixture
 def notices(program: Program) -> list[Notice]:
     told: list[Notice] = []
-    program.notifications.posted.connect(told.append)
+    program.notices.posted.connect(told.append)
     return told
 
 
@@ -60,7 +60,7 @@ def choose(qtbot: QtBot, dialog: QFileDialog | None, *paths: Path, kind: str = "
 
 def export(qtbot: QtBot, program: Program, path: Path, kind: str) -> None:
     program.window.actions_.export_chat.trigger()
-    choose(qtbot, program.extras.exchange.files.dialog, path, kind=kind)
+    choose(qtbot, program.exchange.files.dialog, path, kind=kind)
     qtbot.waitUntil(path.exists)
 
 
@@ -69,20 +69,22 @@ def test_a_chat_goes_out_and_comes_back_with_its_runs(
 ) -> None:
     session = talked.session
     before = session.current
-    reply = session.full_reply(before.path()[1].message_id)
+    reply = session.conversations.full_reply(before.path()[1].message_id)
     file = tmp_path / "out" / "chat.json"
     export(qtbot, talked, file, "import it again")
     qtbot.waitUntil(lambda: bool(notices))
-    assert (notices[-1].message, notices[-1].action) == ("Exported as chat.json.", SHOW_EXPORT)
+    assert notices[-1].message == "Exported as chat.json."
+    assert notices[-1].action is not None
+    assert notices[-1].action.text == "Show folder"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     talked.window.actions_.import_chats.trigger()
-    choose(qtbot, talked.extras.imports.files.dialog, file)
+    choose(qtbot, talked.imports.files.dialog, file)
     qtbot.waitUntil(lambda: session.current.conversation_id != before.conversation_id)
     after = session.current
     assert [(m.role, m.content, m.created_s) for m in after.path()] == [
         (m.role, m.content, m.created_s) for m in before.path()
     ]
-    again = session.full_reply(after.path()[1].message_id)
+    again = session.conversations.full_reply(after.path()[1].message_id)
     assert again is not None
     assert reply is not None
     assert (again.steps, again.stats, again.seed) == (reply.steps, reply.stats, reply.seed)
@@ -118,10 +120,10 @@ def test_the_ending_that_one_types_decides(talked: Program, tmp_path: Path, qtbo
 
 def test_the_dialog_proposes_a_name_that_follows_the_kind(talked: Program, qtbot: QtBot) -> None:
     talked.window.actions_.export_chat.trigger()
-    dialog = talked.extras.exchange.files.dialog
+    dialog = talked.exchange.files.dialog
     assert dialog is not None
     assert Path(dialog.selectedFiles()[0]).name == "What is b new b.md"
-    talked.extras.exchange._on_filter(dialog.nameFilters()[3])
+    talked.exchange._on_filter(dialog.nameFilters()[3])
     assert Path(dialog.selectedFiles()[0]).name == "What is b new b.json"
     dialog.close()
 
@@ -138,7 +140,7 @@ def test_a_folder_that_takes_no_files_is_told(
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     session = talked.session
-    talked.extras.exchange.export(
+    talked.exchange.export(
         session.current.conversation_id, tmp_path / "file" / "chat.md", "markdown"
     )
     qtbot.waitUntil(lambda: bool(notices))
@@ -172,7 +174,7 @@ def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
     good, bad, gone = tmp_path / "good.json", tmp_path / "bad.json", tmp_path / "gone.json"
     good.write_text(json.dumps([chat, chat]))
     bad.write_text("{")
-    program.extras.imports.import_files([str(bad), str(good), str(gone)])
+    program.imports.import_files([str(bad), str(good), str(gone)])
     qtbot.waitUntil(lambda: len(notices) == 2)
     assert notices[0].message == "“bad.json”: It is not JSON (line 1)."
     assert "1 more files could not be imported either." in notices[0].hint
@@ -212,7 +214,7 @@ def test_attached_files_go_to_the_engine_and_survive_a_switch(
     composer = talked.window.chat_pane.composer
     first = talked.session.current.conversation_id
     talked.window.actions_.attach.trigger()
-    choose(qtbot, talked.extras.attachments.files.dialog, good)
+    choose(qtbot, talked.attachments.files.dialog, good)
     qtbot.waitUntil(lambda: len(composer.attachments) == 1)
     talked.session.new()
     assert composer.attachments == ()
@@ -241,7 +243,7 @@ def test_what_cannot_be_attached_is_told_and_the_rest_is_attached(
     qtbot.waitUntil(lambda: len(composer.attachments) == 1)
     assert notices[-1].message == "“picture.png” is a picture, not text."
     assert notices[-1].hint.endswith("1 more files could not be attached either.")
-    composer.files_pasted.emit([str(good)] * 16)
+    composer.edit.files_pasted.emit([str(good)] * 16)
     assert "A message can have 16 files; these would be 17." in notices[-1].message
 
 

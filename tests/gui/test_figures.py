@@ -10,13 +10,15 @@ from PySide6.QtCore import QLocale
 
 from gui.fake_client import STATS, FakeClient, at_speed, plain_step, step_of, undrafted
 from paceline.chat.reply import Reply, TurnOptions
-from paceline.engine.drafters import registry
-from paceline.gui.viewmodels import figures, run_details
-from paceline.gui.viewmodels.metrics import StepMetrics
-from paceline.gui.viewmodels.sources import Sources
-from paceline.gui.widgets.fields import Number
-from paceline.gui.widgets.stats_label import StatsLabel
+from paceline.engine.draft import registry
+from paceline.gui.chat.messages.reply_view import StatsLabel
+from paceline.gui.kit.fields import Number
+from paceline.gui.run import details
+from paceline.gui.state import figures
+from paceline.gui.state.metrics import StepMetrics
+from paceline.gui.state.sources import Sources
 from paceline.messages import PrefillProgressed
+from paceline.params import Strategy
 from paceline.run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ def test_nothing_drafted_is_no_ratio_but_said(
 
 
 def ended(stats: TurnStats) -> Reply:
-    options = TurnOptions(strategy="draft")
+    options = TurnOptions(strategy=Strategy.of("draft"))
     return Reply("t", "m", "c", options, status="finished", strategy="draft", stats=stats)
 
 
@@ -115,7 +117,7 @@ def test_one_rule_for_the_colour_of_a_ratio(
     words = {"gain": "pays here", "even": "about as much", "loss": "costs more than it gives"}
     assert words[tone] in head.sentence
     record = RunRecord("m", "finished", stats=stats)
-    assert run_details.figures(record)[2].tone == tone
+    assert details.figures(record)[2].tone == tone
 
 
 def test_a_busy_machine_is_told_in_grey() -> None:
@@ -200,9 +202,10 @@ def test_the_plots_have_a_scale(program: Program, client: FakeClient) -> None:
     client.step("a", 1)
     client.step("b", 2)
     program.live.refreshed.emit()
-    drafted, speed = program.window.panel.plot.scales
-    assert drafted == "max 3 drafted"
-    assert speed == "max 150"
+    plot = program.window.panel.plot
+    drafted, speed = plot.bars_canvas.scale_label, plot.line_canvas.scale_label
+    assert drafted.text() == "max 3 drafted"
+    assert speed.text() == "max 150"
     client.finish_turn("ab")
     silent_turn(program, client, "off", 21.6)
-    assert program.window.panel.plot.scales[0] == "no drafts in these steps"
+    assert drafted.text() == "no drafts in these steps"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
-from paceline.gui.file_chooser import FileChooser
+from paceline.gui.kit.file_dialogs import FileChooser
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gui.fake_client import model_info
-from paceline.catalog.fingerprint import Fingerprints
+from paceline.catalog.local.fingerprint import Fingerprints
 from paceline.chat.pair import PairState
-from paceline.gui.background import Background
-from paceline.gui.file_hash import FileHash
-from paceline.gui.fingerprints import ModelFingerprints
-from paceline.gui.viewmodels.pair import PairModel
+from paceline.gui.kit.background import Background
+from paceline.gui.run.hashes import ModelHashes
+from paceline.gui.state.pair import PairModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +37,7 @@ def test_both_models_are_known_soon_after_the_load(
     background: Background, qtbot: QtBot, target_path: Path, draft_path: Path
 ) -> None:
     pair = PairModel(background)
-    prints = ModelFingerprints(pair, background, background)
+    prints = ModelHashes(pair, background, background)
     assert prints.fingerprint_of(str(target_path)) == ""
     found: list[str] = []
     prints.found.connect(found.append)
@@ -56,7 +55,7 @@ def test_a_file_that_is_another_one_is_looked_at_again(
     path = tmp_path / "m.gguf"
     path.write_bytes(b"one")
     pair = PairModel(background)
-    prints = ModelFingerprints(pair, background, background)
+    prints = ModelHashes(pair, background, background)
     pair.pair_changed(ready(path, path))
     qtbot.waitUntil(lambda: prints.fingerprint_of(str(path)) != "")
     before = prints.fingerprint_of(str(path))
@@ -70,7 +69,7 @@ def test_a_file_that_is_gone_has_none(
     background: Background, qtbot: QtBot, tmp_path: Path, target_path: Path
 ) -> None:
     pair = PairModel(background)
-    prints = ModelFingerprints(pair, background, background)
+    prints = ModelHashes(pair, background, background)
     pair.pair_changed(ready(tmp_path / "gone.gguf", target_path))
     qtbot.waitUntil(lambda: prints.fingerprint_of(str(target_path)) != "")
     assert prints.fingerprint_of(str(tmp_path / "gone.gguf")) == ""
@@ -82,7 +81,7 @@ def test_a_hash_can_be_cancelled_and_begun_again(
     path = tmp_path / "large.gguf"
     with path.open("wb") as file:
         file.truncate(300 << 20)
-    hashes = FileHash(background, background)
+    hashes = ModelHashes(PairModel(background), background, background)
     ended: list[str] = []
     percents: list[int] = []
     hashes.ended.connect(ended.append)
@@ -91,11 +90,11 @@ def test_a_hash_can_be_cancelled_and_begun_again(
     hashes.start(str(path))
     hashes.cancel(str(path))
     qtbot.waitUntil(lambda: len(ended) == 1)
-    assert hashes.known(str(path)) == ""
+    assert hashes.sha256_of(str(path)) == ""
     with path.open("r+b") as file:
         file.truncate(3 << 20)
     hashes.start(str(path))
-    qtbot.waitUntil(lambda: hashes.known(str(path)) != "")
+    qtbot.waitUntil(lambda: hashes.sha256_of(str(path)) != "")
     assert percents[-1] == 100
     assert percents.count(0) >= 2
 
@@ -103,7 +102,7 @@ def test_a_hash_can_be_cancelled_and_begun_again(
 def test_a_file_that_cannot_be_read_is_told(
     background: Background, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    hashes = FileHash(background, background)
+    hashes = ModelHashes(PairModel(background), background, background)
     with qtbot.waitSignal(hashes.failed) as caught:
         hashes.start(str(tmp_path / "gone.gguf"))
     assert "gone.gguf" in str(caught.args[0])

@@ -13,9 +13,10 @@ from gui.fake_client import described
 from paceline import starter
 from paceline.catalog.models import Models
 from paceline.chat.recording import read_recording
-from paceline.gui import example_player
-from paceline.gui.viewmodels.starters import starters
-from paceline.gui.widgets.picker.dialog import PickerDialog
+from paceline.gui.look.current import look
+from paceline.gui.models.picker.dialog import PickerDialog
+from paceline.gui.welcome import example_player
+from paceline.gui.welcome.start_page import starters
 from paceline.messages import LoadPair, StartTurn
 from paceline.paths import Paths, demo_pair, resources
 from paceline.settings import Settings
@@ -54,13 +55,13 @@ def test_the_starter_is_the_first_model_and_auto_drafts_for_it(
     loaded = client.last(LoadPair)
     assert Path(loaded.target.path).name == "SmolLM2-135M-Instruct-Q4_1.gguf"
     assert loaded.draft is None
-    assert started.speculation.strategy == "auto"
+    assert started.speculation.text == "auto"
 
 
 def test_a_question_of_the_first_page_goes_to_it_greedily(
     started: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    page = started.extras.welcome.page
+    page = started.welcome.page
     assert page.first.options[0].words == starters(starter.NAME, is_demo=False)[0].text
     page.first.options[0].click()  # before any model is there
     qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
@@ -76,7 +77,7 @@ def test_the_built_in_pair_is_one_click_away(
 ) -> None:
     qtbot.waitUntil(lambda: bool(client.all(LoadPair)))
     client.finish_load()
-    page = started.extras.welcome.page
+    page = started.welcome.page
     page.demo.click()
     path = started.models.demo.target.path
     qtbot.waitUntil(lambda: client.last(LoadPair).target.path == path)
@@ -85,7 +86,7 @@ def test_the_built_in_pair_is_one_click_away(
 
 
 def test_without_it_the_page_offers_the_built_in_pair(program: Program) -> None:
-    page = program.extras.welcome.page
+    page = program.welcome.page
     assert page.demo.isHidden()
     assert page.first.options[0].words == starters("", is_demo=True)[0].text
 
@@ -98,9 +99,9 @@ def test_the_example_plays_through_the_window_and_is_not_stored(
         example_player.time, "perf_counter", lambda: began + 30 * (clock() - began)
     )
     told: list[str] = []
-    program.notifications.posted.connect(lambda notice: told.append(notice.message))
+    program.notices.posted.connect(lambda notice: told.append(notice.message))
     n_turns = len(client.all(StartTurn))
-    program.extras.welcome._player.play()
+    program.welcome._player.play()
     assert program.session.current.private
     reply = program.session.active
     assert reply is not None
@@ -118,20 +119,20 @@ clock = example_player.time.perf_counter
 def test_what_is_said_of_the_example_goes_with_the_next_reply(
     program: Program, qtbot: QtBot
 ) -> None:
-    player, settled = program.extras.welcome._player, []
+    player, settled = program.welcome._player, []
     player.play()
     reply = program.session.active
     assert reply is not None
     qtbot.waitUntil(lambda: bool(reply.text), timeout=20_000)
     program.session.stop()
     qtbot.waitUntil(lambda: reply.has_ended, timeout=5_000)
-    program.notifications.settled.connect(settled.append)
+    program.notices.settled.connect(settled.append)
     assert program.session.regenerate()
     assert example_player.EXAMPLE in settled
 
 
 def test_the_example_can_be_stopped(program: Program, qtbot: QtBot) -> None:
-    program.extras.welcome._player.play()
+    program.welcome._player.play()
     reply = program.session.active
     assert reply is not None
     qtbot.waitUntil(lambda: bool(reply.text), timeout=20_000)
@@ -163,7 +164,7 @@ def test_a_dialog_that_waits_is_gone_before_the_window_is_dressed_anew(
     def count(_theme: object) -> None:
         seen.append(sum(isinstance(w, PickerDialog) for w in QApplication.allWidgets()))
 
-    started.themes.changed.connect(count)
+    look.changed.connect(count)
     started.window.actions_.flip_theme.trigger()
     assert seen == [0]
     qtbot.waitUntil(lambda: builder.is_ready, timeout=10_000)

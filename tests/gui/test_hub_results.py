@@ -10,13 +10,11 @@ import pytest
 from PySide6.QtCore import Qt
 
 from hub_server import Fault, HubServer, Repository
-from paceline.catalog.hub.client import Hub
+from paceline.catalog.hub.client import Hub, TokenSource
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.hub.tokens import TokenSource
 from paceline.catalog.hub.values import HubModel, SearchQuery
 from paceline.errors import UserError
-from paceline.gui.hub_controller import HubController
-from paceline.gui.viewmodels.hub_results import MODEL_ROLE, HubResults
+from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubController, HubResults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,17 +51,16 @@ def hub(server: HubServer, tmp_path: Path) -> Hub:
 
 
 @pytest.fixture
-def results(qtmodeltester: ModelTester) -> HubResults:
-    found = HubResults()
-    qtmodeltester.check(found)
-    return found
+def controller(hub: Hub) -> Iterator[HubController]:
+    made = HubController(hub)
+    yield made
+    assert any(made.close() for _ in range(10))
 
 
 @pytest.fixture
-def controller(hub: Hub, results: HubResults) -> Iterator[HubController]:
-    made = HubController(hub, results)
-    yield made
-    assert any(made.close() for _ in range(10))
+def results(controller: HubController, qtmodeltester: ModelTester) -> HubResults:
+    qtmodeltester.check(controller.results)
+    return controller.results
 
 
 def until(qtbot: QtBot, results: HubResults, *states: str) -> None:
@@ -181,7 +178,7 @@ def test_a_failure(
     assert "40 s" in results.error.hint
 
 
-def test_a_failure_behind_the_first_page_leaves_the_rows(
+def test_a_failure_after_the_first_page_leaves_the_rows(
     qtbot: QtBot, controller: HubController, results: HubResults, server: HubServer
 ) -> None:
     server.add(Fault(skip=1, status=500))
@@ -217,11 +214,9 @@ def test_the_window_is_never_kept_waiting(
     assert results.state == "searching"
 
 
-def test_closing_takes_less_than_a_second(
-    qtbot: QtBot, hub: Hub, results: HubResults, server: HubServer
-) -> None:
+def test_closing_takes_less_than_a_second(qtbot: QtBot, hub: Hub, server: HubServer) -> None:
     server.add(Fault(silent=True))
-    controller = HubController(hub, results)
+    controller = HubController(hub)
     controller.search(SearchQuery("model"))
     controller.open_repository("owner/model-001")
     qtbot.waitUntil(lambda: len(server.requests) == 2, timeout=WAIT_MS)
@@ -235,13 +230,13 @@ def test_closing_takes_less_than_a_second(
     assert len(server.requests) == 2
 
 
-def test_closing_behind_an_answer_that_nobody_has_taken_yet(
+def test_closing_after_an_answer_that_was_not_taken_yet(
     qtbot: QtBot, hub: Hub, server: HubServer
 ) -> None:
     """It lies in the queue of a thread that is about to delete who it is for."""
     for _ in range(10):
         server.requests.clear()
-        controller = HubController(hub, HubResults())
+        controller = HubController(hub)
         controller.search(SearchQuery("model"))
         controller.open_repository("owner/model-001")
         while len(server.requests) < 2:

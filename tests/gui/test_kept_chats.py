@@ -10,10 +10,10 @@ import pytest
 from PySide6.QtCore import Qt
 
 from gui.fake_client import FakeClient
-from paceline.gui.storage_controller import RETRY, STORAGE
-from paceline.gui.unsent_controller import KEEP_AFTER_MS
-from paceline.gui.widgets.undo_bar import UNDO_MS
-from paceline.messages import Forget, Forgotten, StartTurn, TurnStarted
+from paceline.gui.chat.unsent_controller import KEEP_AFTER_MS
+from paceline.gui.conversations.sidebar import UNDO_MS
+from paceline.gui.storage_controller import STORAGE
+from paceline.messages import Remember, StartTurn, TurnStarted
 from paceline.run_record import INTERRUPTED
 from paceline.settings import Settings, load_settings
 from paceline.storage import database
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.notifications import Notice
+    from paceline.gui.kit.notices import Notice
     from paceline.gui.program import Program
     from paceline.messages import StepCommitted
 
@@ -109,7 +109,7 @@ def test_a_reply_that_runs_when_the_window_closes_keeps_what_it_had(
     first.end()
     second = live()
     assert second.shown == ["Half of it"]
-    reply = second.session.reply_of(second.message(1))
+    reply = second.session.conversations.reply_of(second.message(1))
     assert reply is not None
     assert (reply.reason, reply.error) == ("cancelled", None)
 
@@ -121,11 +121,11 @@ def test_a_reply_that_was_lost_with_the_program_says_so(
     first.session.send("Tell me everything.")
     first.client.start_turn()
     first.client.step("Half of it", 0)
-    first.session._active = None  # what a crash leaves: a run without an end
+    first.session._runner._active = None  # what a crash leaves: a run without an end
     first.end()
     second = live()
     assert second.shown == ["Half of it"]
-    reply = second.session.reply_of(second.message(1))
+    reply = second.session.conversations.reply_of(second.message(1))
     assert reply is not None
     assert reply.error is not None
     assert reply.error.code == INTERRUPTED.code
@@ -180,8 +180,8 @@ def test_a_chat_that_is_gone_is_not_opened(live: Callable[..., Life]) -> None:
     first = live().load()
     first.ask("One", "1")
     gone = first.session.current.conversation_id
-    first.program.chats.conversations._on_delete(gone)
-    first.program.chats.conversations._on_undo_over()
+    first.program.conversations._on_delete(gone)
+    first.program.conversations._on_undo_over()
     first.end()
     assert live().session.current.messages == {}
 
@@ -194,10 +194,10 @@ def test_a_hit_of_a_search_opens_its_message(live: Callable[..., Life], qtbot: Q
     life.session.new()
     sidebar = life.program.window.sidebar
     sidebar.search.setText("needle2")
-    sidebar.search_wanted.emit("needle2")
-    (hit,) = life.session.search("needle2")
+    sidebar.finder.search_wanted.emit("needle2")
+    (hit,) = life.session.conversations.search("needle2")
     assert (hit.conversation_id, hit.message_id) == (first, wanted)
-    sidebar.hit_chosen.emit(hit.conversation_id, hit.message_id, ("needle2",))
+    sidebar.finder.hit_chosen.emit(hit.conversation_id, hit.message_id, ("needle2",))
     qtbot.wait(50)
     assert life.session.current.conversation_id == first
     assert life.chat.place().message_id in (life.message(4), wanted)
@@ -233,16 +233,18 @@ def test_what_was_written_and_not_sent_stays_with_its_chat(
 def test_unsent_text_is_kept_when_typing_rests(live: Callable[..., Life], qtbot: QtBot) -> None:
     life = live().load()
     qtbot.keyClicks(life.composer.edit, "half a thou")
-    qtbot.waitUntil(lambda: life.session.unsent("") == "half a thou", timeout=20 * KEEP_AFTER_MS)
+    qtbot.waitUntil(
+        lambda: life.session.conversations.unsent("") == "half a thou", timeout=20 * KEEP_AFTER_MS
+    )
 
 
 def test_what_was_sent_is_not_written_any_more(live: Callable[..., Life], qtbot: QtBot) -> None:
     first = live().load()
     qtbot.keyClicks(first.composer.edit, "One")
-    first.program.chats.unsent.keep()
+    first.program.unsent.keep()
     qtbot.keyClick(first.composer.edit, Qt.Key.Key_Return)
     first.client.reply("1")
-    assert first.session.unsent("") == ""
+    assert first.session.conversations.unsent("") == ""
     first.end()
     second = live()
     assert second.composer.text == ""
@@ -339,11 +341,13 @@ def test_a_deletion_is_undone_until_the_next_one(live: Callable[..., Life]) -> N
         sidebar.delete_requested.emit(conversation_id)
         assert not sidebar.undo_bar.isHidden()
     assert life.titles == []
-    assert [command.chat for command in life.client.all(Forget)] == ids[:1]
-    sidebar.undo_requested.emit()
+    assert life.client.all(Remember)[-2:] == [Remember(deleted) for deleted in ids]
+    sidebar.undo_bar.wanted.emit()
     assert life.titles == ["Two"]
     assert life.shown == ["Two"]
+    assert life.client.last(Remember) == Remember(ids[1], ("Two", "Two"))
     life.end()
+    assert removed_in(life.file) == 0
     assert live().titles == ["Two"]
 
 
@@ -352,11 +356,12 @@ def test_a_deletion_is_final_when_the_time_is_over(live: Callable[..., Life]) ->
     life.ask("One", "1")
     deleted = life.session.current.conversation_id
     life.program.window.sidebar.delete_requested.emit(deleted)
-    assert life.client.all(Forget) == []
-    timer = life.program.chats.conversations._purge
+    assert life.client.last(Remember) == Remember(deleted)  # long before the time is over
+    timer = life.program.conversations._purge
     assert (timer.isActive(), timer.interval()) == (True, UNDO_MS)
     timer.timeout.emit()
-    assert life.client.last(Forget).chat == deleted
+    life.end()
+    assert removed_in(life.file) == 0
     assert life.program.window.sidebar.undo_bar.isHidden()
 
 
@@ -367,7 +372,7 @@ def removed_in(file: Path) -> int:
     return n_removed
 
 
-def test_what_was_deleted_before_the_end_goes_for_good_when_the_models_are_loaded(
+def test_what_was_deleted_before_the_end_goes_for_good_at_the_next_start(
     live: Callable[..., Life],
 ) -> None:
     first = live().load()
@@ -376,43 +381,12 @@ def test_what_was_deleted_before_the_end_goes_for_good_when_the_models_are_loade
     first.program.window.sidebar.delete_requested.emit(deleted)
     first.end()
     second = live()
-    assert (second.titles, second.session.search("One")) == ([], ())
+    assert (second.titles, second.session.conversations.search("One")) == ([], ())
     second.load()
-    assert second.client.all(Forget) == []  # it may be another window's, which can take it back
-    others = second.program.chats.conversations._others
-    assert others.isActive()
-    others.stop()
+    others = second.program.conversations._others
+    assert others.isActive()  # it may be another window's, which can take it back
     others.timeout.emit()
-    assert second.client.last(Forget).chat == deleted
-    second.client.emit(Forgotten(deleted))
-    second.end()
-    assert removed_in(second.file) == 0
-
-
-def test_what_the_engine_has_not_forgotten_is_tried_again_at_the_next_start(
-    live: Callable[..., Life],
-) -> None:
-    first = live().load()
-    ids = []
-    for text in ("One", "Two", "Three"):
-        first.session.new()
-        first.ask(text, text)
-        ids.append(first.session.current.conversation_id)
-        first.program.window.sidebar.delete_requested.emit(ids[-1])
-    posted = notices(first.program)
-    for deleted in ids[:2]:
-        first.client.emit(Forgotten(deleted, "Something keeps it."))
-    assert [(n.level, n.message) for n in posted] == [
-        ("warning", "A deleted chat is not forgotten yet. Something keeps it.")
-    ]
-    first.end()
-    assert removed_in(first.file) == 3
-    second = live().load()
-    second.program.chats.conversations._others.stop()
-    second.program.chats.conversations._others.timeout.emit()
-    assert [command.chat for command in second.client.all(Forget)] == ids
-    for deleted in ids:
-        second.client.emit(Forgotten(deleted))
+    assert second.client.all(Remember) == []
     second.end()
     assert removed_in(second.file) == 0
 
@@ -425,11 +399,10 @@ def test_another_window_does_not_purge_what_is_brought_back(live: Callable[..., 
     assert isinstance(first.program.storage.store, Archive)
     assert first.program.storage.store.flush()
     second = live().load()
-    first.program.window.sidebar.undo_requested.emit()
+    first.program.window.sidebar.undo_bar.wanted.emit()
     assert first.program.storage.store.flush()
-    second.program.chats.conversations._others.stop()
-    second.program.chats.conversations._others.timeout.emit()
-    assert second.client.all(Forget) == []
+    second.program.conversations._others.stop()
+    second.program.conversations._others.timeout.emit()
     second.end()
     first.end()
     assert live().titles == ["One"]
@@ -440,7 +413,7 @@ def test_a_private_chat_leaves_nothing_behind(live: Callable[..., Life]) -> None
     first.program.window.sidebar.new_requested.emit(True)
     assert first.session.current.private
     first.composer.set_text("a zebra secret")
-    first.program.chats.unsent.keep()
+    first.program.unsent.keep()
     first.composer.set_text("")
     first.ask("My zebra secret", "Shh, zebra.")
     assert first.shown == ["Shh, zebra."]
@@ -459,7 +432,7 @@ def test_a_private_chat_leaves_nothing_behind(live: Callable[..., Life]) -> None
 
 def notices(program: Program) -> list[Notice]:
     posted: list[Notice] = []
-    program.notifications.posted.connect(posted.append)
+    program.notices.posted.connect(posted.append)
     return posted
 
 
@@ -474,7 +447,7 @@ def test_a_problem_is_told_once_and_settles_by_itself(
     life = live().load()
     posted = notices(life.program)
     settled: list[str] = []
-    life.program.notifications.settled.connect(settled.append)
+    life.program.notices.settled.connect(settled.append)
     other = sqlite3.connect(life.file, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     try:
@@ -482,7 +455,7 @@ def test_a_problem_is_told_once_and_settles_by_itself(
         qtbot.waitUntil(lambda: any(n.topic == STORAGE for n in posted), timeout=15_000)
         assert life.session.show(life.session.current.conversation_id) is None
         notice = next(n for n in posted if n.topic == STORAGE)
-        assert (notice.level, notice.action, notice.action_text) == ("error", RETRY, "Try again")
+        assert (notice.level, notice.action.text) == ("error", "Try again")
         settled.clear()
     finally:
         other.rollback()
@@ -522,12 +495,13 @@ def test_a_database_of_a_later_version_is_left_alone_and_that_is_said(
 def test_settings_say_which_chat_is_open(live: Callable[..., Life], paceline_home: Path) -> None:
     life = live().load()
     life.ask("One", "1")
-    life.program.save()
+    life.program.settings.save()
     saved = load_settings(paceline_home / "config" / "settings.json").settings
     assert saved.window.open_conversation == life.session.current.conversation_id
     life.session.new(private=True)
     life.ask("Secret", "Shh")
-    assert life.program.settings().window.open_conversation == ""
+    life.program.settings.save()
+    assert life.program.settings.settings.window.open_conversation == ""
     assert Settings().window.open_conversation == ""
 
 
@@ -540,13 +514,14 @@ def test_a_reply_of_the_real_engine_comes_back_token_by_token(
     assert first.session.send("What is a list?")
     qtbot.waitUntil(lambda: first.session.active is None, timeout=60_000)
     path = first.session.current.path()
-    told = first.session.full_reply(path[1].message_id)
-    opened = first.settings().window
+    told = first.session.conversations.full_reply(path[1].message_id)
+    first.settings.save()
+    opened = first.settings.settings.window
     first.window.close()
     second = make_real("thread", chats_file=file, window=opened)
-    second.chats.start(opened.open_conversation)
+    second.conversations.start(opened.open_conversation, second.storage.leftovers)
     assert second.session.current.path() == path
-    kept = second.session.full_reply(path[1].message_id)
+    kept = second.session.conversations.full_reply(path[1].message_id)
     assert told is not None
     assert kept is not None
     # Times are kept in microseconds.

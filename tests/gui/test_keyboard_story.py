@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.chat.exchange.reading import read_chats
-from paceline.gui.widgets.reply_view import ReplyView
-from paceline.gui.widgets.sibling_switch import SiblingSwitch
-from paceline.gui.widgets.user_bubble import UserBubble
-from paceline.gui.widgets.welcome.option_button import OptionButton
+from paceline.gui.chat.messages.message_actions import SiblingSwitch
+from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.chat.messages.user_bubble import UserBubble
+from paceline.gui.welcome.option_button import OptionButton
 
 if TYPE_CHECKING:
     from collections.abc import Callable

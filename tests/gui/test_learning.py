@@ -1,19 +1,17 @@
-"""Learning across chats: the switch, forgetting, and the figures of the last reply."""
+"""Learning from stored chats: the switch, the word about it, what an older version left."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QMessageBox
 
 from gui.fake_client import STATS, FakeClient
 from paceline.chat.last_run import load_last_run
-from paceline.errors import UserError
-from paceline.gui.learning_controller import MEMORY_FOLDER, _Forget
-from paceline.messages import LoadPair, StartTurn, TurnFailed
+from paceline.gui.kit.notices import Notice
+from paceline.gui.speculation import learning
+from paceline.messages import Remember, StartTurn, TurnFailed
 from paceline.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,55 +21,154 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
 
-# Dialogs are windows, about which the offscreen platform has regrets.
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+def told(program: Program) -> list[Notice]:
+    """The notices from now on that say something of stored chats."""
+    posted: list[Notice] = []
+
+    def note(notice: Notice) -> None:
+        if "stored chats" in notice.message:
+            posted.append(notice)
+
+    program.notices.posted.connect(note)
+    return posted
 
 
-@pytest.fixture
-def memory(paceline_home: Path) -> Path:
-    folder = paceline_home / "data" / MEMORY_FOLDER
-    (folder / "vocabulary").mkdir(parents=True)
-    (folder / "vocabulary" / "pool.bin").write_bytes(b"123")
-    (folder.parent / "conversations.db").write_bytes(b"kept")
-    return folder
+def load(program: Program, client: FakeClient) -> None:
+    program.loader.reload()
+    client.finish_load()
 
 
-def shown(program: Program) -> QMessageBox:
-    box = program.learning.dialog
-    assert isinstance(box, QMessageBox)
-    return box
-
-
-def button(box: QMessageBox, text: str) -> None:
-    next(b for b in box.buttons() if b.text() == text).click()
-
-
-def test_the_folder_is_always_told_and_the_permission_only_when_given(
-    program: Program, client: FakeClient, paceline_home: Path
+def test_it_is_on_and_the_switch_takes_everything_back(
+    program: Program, client: FakeClient
 ) -> None:
-    assert client.last(LoadPair).memory_dir == str(paceline_home / "data" / "drafts")
+    switch = program.window.panel.learning.switch
+    assert switch.isChecked()
     program.session.send("Hello?")
-    assert not client.last(StartTurn).remember
-    client.reply("Hi")
-    program.window.panel.learning.switch.click()
-    program.session.send("Again?")
     assert client.last(StartTurn).remember
     client.reply("Hi")
-    assert program.settings().remember_drafts
+    assert client.last(Remember).texts == ("Hi", "Hello?")
+    switch.click()
+    assert client.last(Remember).texts == ()
+    assert not program.settings.settings.learns_from_chats
+    n = len(client.all(Remember))
+    program.session.send("Again?")
+    assert not client.last(StartTurn).remember
+    client.reply("Hi")
+    assert len(client.all(Remember)) == n
+    switch.click()
+    assert client.last(Remember).texts == ("Hi", "Again?", "Hi", "Hello?")
 
 
-def test_the_permission_is_restored(
+def test_who_switched_it_off_stays_off(
     make_program: Callable[..., Program], client: FakeClient
 ) -> None:
-    program = make_program(Settings(remember_drafts=True))
-    assert program.window.panel.learning.switch.isChecked()
-    assert program.panel.turn_options().remember
+    program = make_program(Settings(learns_from_chats=False))
+    posted = told(program)
+    client.finish_load()
+    program.session.send("Hello?")
+    client.reply("Hi")
+    load(program, client)
+    assert client.all(Remember) == []
+    assert posted == []
+
+
+def test_it_is_said_once_in_a_home(
+    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path
+) -> None:
+    program = make_program(Settings())
+    posted = told(program)
+    client.finish_load()
+    program.session.new(private=True)
+    program.session.send("Secret?")
+    client.reply("Shh.")
+    load(program, client)
+    assert posted == [], "there is nothing to learn from yet"
+    program.session.new()
+    program.session.send("Hello?")
+    client.reply("Hi")
+    load(program, client)
+    (notice,) = posted
+    assert notice.level == "info"
+    assert notice.action is not None
+    load(program, client)
+    assert len(posted) == 1
+    assert program.settings.settings.was_told_of_learning
+    notice.action.run()
+    assert not program.window.panel.learning.switch.isChecked()
+    assert client.last(Remember).texts == ()
+
+
+@pytest.mark.parametrize("logs", [False, True])
+def test_what_an_older_version_kept_goes_at_the_first_start(
+    make_program: Callable[..., Program],
+    client: FakeClient,
+    paceline_home: Path,
+    qtbot: QtBot,
+    *,
+    logs: bool,
+) -> None:
+    """Logs say that learning was once on; the settings say that it was off at last."""
+    drafts = paceline_home / "data" / "drafts"
+    vocabulary = drafts / "0123456789abcdef"
+    (vocabulary / "suffix").mkdir(parents=True)
+    (vocabulary / "suffix" / "00000001-00000001.suffixes").write_bytes(b"text")
+    (vocabulary / "ngram-mod-24.pool").write_bytes(bytes(64))
+    (drafts.parent / "kept.db").write_bytes(b"kept")
+    if logs:
+        (vocabulary / "chats").mkdir()
+        (vocabulary / "chats" / "1.learned").write_bytes(b"log")
+    program = make_program(Settings())
+    qtbot.waitUntil(lambda: not drafts.exists())
+    assert (drafts.parent / "kept.db").exists()
+    assert program.settings.settings.learns_from_chats is not logs
+    assert program.window.panel.learning.switch.isChecked() is not logs
+    client.finish_load()
+    program.session.send("Hello?")
+    client.reply("Hi")
+    assert bool(client.all(Remember)) is not logs
+    program.window.close()
+    assert make_program(program.settings.settings, engine=FakeClient()).settings.settings == (
+        program.settings.settings
+    )
+
+
+def test_who_had_it_on_keeps_it_on_and_is_told_nothing(
+    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path, qtbot: QtBot
+) -> None:
+    drafts = paceline_home / "data" / "drafts"
+    (drafts / "0123456789abcdef" / "chats").mkdir(parents=True)
+    program = make_program(Settings(was_told_of_learning=True))
+    posted = told(program)
+    qtbot.waitUntil(lambda: not drafts.exists())
+    client.finish_load()
+    program.session.send("Hello?")
+    client.reply("Hi")
+    load(program, client)
+    assert client.all(Remember)
+    assert posted == []
+
+
+def test_files_that_stay_are_named_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("drafts stays: .*Permission denied")
+
+    def locked(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "drafts").mkdir()
+    (tmp_path / "drafts" / "x").write_text("")
+    monkeypatch.setattr(Path, "unlink", locked)
+    learning._delete(tmp_path / "drafts")
+    assert (tmp_path / "drafts" / "x").exists()
 
 
 def test_the_last_reply_is_kept_only_with_permission(
     program: Program, client: FakeClient, paceline_home: Path, qtbot: QtBot
 ) -> None:
     folder = paceline_home / "data"
+    program.window.panel.learning.switch.click()
     program.session.send("Hello?")
     client.reply("Hi")
     program.background.close()
@@ -90,7 +187,6 @@ def test_the_last_reply_is_kept_only_with_permission(
 def test_a_reply_that_breaks_off_is_not_the_last_one(
     program: Program, client: FakeClient, paceline_home: Path
 ) -> None:
-    program.window.panel.learning.switch.click()
     program.session.send("Hello?")
     turn_id = client.start_turn()
     client.step("abc", 1)
@@ -98,68 +194,3 @@ def test_a_reply_that_breaks_off_is_not_the_last_one(
     client.emit(TurnFailed(turn_id, "broken", "It broke.", ""))
     program.background.close()
     assert load_last_run(paceline_home / "data") is None
-
-
-def test_forgetting_deletes_what_was_learned_and_nothing_else(
-    memory: Path, program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    n_loads = len(client.all(LoadPair))
-    program.window.panel.learning.forget.click()
-    box = shown(program)
-    assert "cannot be brought back" in box.text()
-    assert box.defaultButton() is box.button(QMessageBox.StandardButton.Cancel)
-    button(box, "Delete what was learned")
-    qtbot.waitUntil(lambda: not memory.exists())
-    assert (memory.parent / "conversations.db").exists()
-    # What the pair holds in memory must not be written back.
-    qtbot.waitUntil(lambda: len(client.all(LoadPair)) == n_loads + 1)
-    client.finish_load()
-    assert program.window.panel.learning.remark.text() == "What was learned is deleted."
-    assert program.window.panel.learning.forget.isEnabled()
-
-
-def test_cancelling_forgets_nothing(memory: Path, program: Program) -> None:
-    program.window.panel.learning.forget.click()
-    box = shown(program)
-    button(box, "Cancel")
-    program.background.close()
-    assert (memory / "vocabulary" / "pool.bin").exists()
-    assert program.learning.dialog is None
-
-
-def test_nothing_is_forgotten_while_a_reply_runs(
-    memory: Path, program: Program, client: FakeClient
-) -> None:
-    forget = program.window.panel.learning.forget
-    program.window.panel.learning.forget.click()
-    box = shown(program)
-    program.session.send("Hello?")
-    client.start_turn()
-    assert not forget.isEnabled()
-    assert "until the reply has ended" in forget.toolTip()
-    button(box, "Delete what was learned")  # opened before the reply began
-    program.background.close()
-    assert memory.exists()
-    client.finish_turn("Hi")
-    assert forget.isEnabled()
-
-
-def test_forgetting_nothing_says_so(program: Program, client: FakeClient, qtbot: QtBot) -> None:
-    n_loads = len(client.all(LoadPair))
-    program.window.panel.learning.forget.click()
-    box = shown(program)
-    button(box, "Delete what was learned")
-    remark = program.window.panel.learning.remark
-    qtbot.waitUntil(lambda: remark.text() == "Nothing was kept.")
-    assert len(client.all(LoadPair)) == n_loads
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links need a permission there")
-def test_a_folder_that_cannot_be_deleted_is_told(tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    link = tmp_path / "drafts"
-    link.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UserError, match="could not be deleted") as raised:
-        _Forget(link)()
-    assert str(link) in raised.value.hint
-    assert (tmp_path / "elsewhere").exists()

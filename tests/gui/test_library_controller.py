@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Slot
+from PySide6.QtCore import QObject, QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QMessageBox, QTableView, QWidget
+from PySide6.QtWidgets import QListView, QMessageBox, QWidget
 
 from catalog import made_models
 from gui.library_help import entry
-from paceline.catalog.inspector import Inspector
-from paceline.catalog.library import CardReader, Library
-from paceline.catalog.places import Place
+from paceline.catalog.inspect.inspector import Inspector
+from paceline.catalog.local.library import CardReader, Library
+from paceline.catalog.local.places import Place
 from paceline.errors import ModelError
-from paceline.gui import reveal
-from paceline.gui.library_controller import LibraryController
-from paceline.gui.notifications import Notice, Notifications
-from paceline.gui.viewmodels.library import Column, LibraryFilter, LibraryModel
+from paceline.gui.kit import file_dialogs
+from paceline.gui.kit.notices import Notice, Notifications
+from paceline.gui.models.lists.installed_page import SuitedFirst
+from paceline.gui.models.lists.library_controller import LibraryController
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -64,14 +64,13 @@ class World:
         self.notices: list[Notice] = []
         notifications = Notifications(window)
         notifications.posted.connect(self.notices.append)
-        self.model = LibraryModel(window)
         self.controller = LibraryController(
             Library(reader, places=self.places, ours=self.ours, cache_file=tmp_path / "c.json"),
-            self.model,
-            notifications=notifications,
-            window=window,
+            notifications,
+            window,
             is_loaded=lambda path: path in self.loaded,
         )
+        self.model = self.controller.model
 
     def places(self) -> list[Place]:
         own = [Place(Path(folder), "folder") for folder in self.controller.folders]
@@ -200,7 +199,7 @@ def test_a_list_that_is_seen_is_looked_through_now_and_then(world: World, qtbot:
     assert not world.controller._poll.isActive()
 
 
-class Painted(QTableView):
+class Painted(QListView):
     """Notes when its rows were painted first."""
 
     first_s = 0.0
@@ -236,9 +235,8 @@ def test_five_hundred_models_are_painted_soon_and_nothing_stalls(
     put(world.theirs, *(f"owner{n % 20}/model-{n:03}.gguf" for n in range(500)))
     view = Painted()
     qtbot.addWidget(view)
-    view.setModel(LibraryFilter(world.model, view))
-    view.setSortingEnabled(True)
-    view.sortByColumn(Column.PARAMETERS, Qt.SortOrder.DescendingOrder)
+    view.setModel(SuitedFirst(world.model, view))
+    world.model.order_by("largest")
     view.resize(980, 700)
     with qtbot.waitExposed(view):
         view.show()
@@ -300,7 +298,7 @@ def test_folders_of_the_users_own(world: World, tmp_path: Path, qtbot: QtBot) ->
     assert (world.names, world.model.entries[0].file.source) == (["m"], "folder")
     world.controller.add_folder(mine)
     with qtbot.waitSignal(world.controller.refreshed):
-        world.controller.remove_folder(mine)
+        world.controller.set_folders(())
     assert world.names == []
     assert told == [(mine,), ()]
     assert (tmp_path / "mine" / "m.gguf").exists()
@@ -399,7 +397,7 @@ def test_a_file_is_shown_in_the_file_manager(
         return len(opened) == 1
 
     monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
-    monkeypatch.setattr(reveal.sys, "platform", "linux")
+    monkeypatch.setattr(file_dialogs.sys, "platform", "linux")
     put(world.theirs, "a.gguf")
     world.refresh(qtbot)
     world.controller.reveal(world.model.entries[0])
@@ -414,6 +412,6 @@ def test_a_file_is_shown_in_the_file_manager(
 
 def test_how_other_systems_choose_the_file() -> None:
     path = Path("/models/my model.gguf")
-    assert reveal.command_for(path, "darwin") == ("open", ["-R", str(path)])
-    assert reveal.command_for(path, "win32") == ("explorer.exe", [f'/select,"{path}"'])
-    assert reveal.command_for(path, "linux") is None
+    assert file_dialogs.command_for(path, "darwin") == ("open", ["-R", str(path)])
+    assert file_dialogs.command_for(path, "win32") == ("explorer.exe", [f'/select,"{path}"'])
+    assert file_dialogs.command_for(path, "linux") is None

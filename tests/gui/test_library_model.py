@@ -1,4 +1,4 @@
-"""The table of models: rows come in batches and stay where the order of a column has them."""
+"""The list of models: rows come in batches and stay where the order has them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QItemSelectionModel, QPersistentModelIndex, Qt
-from PySide6.QtWidgets import QTableView
+from PySide6.QtCore import QPersistentModelIndex, Qt
+from PySide6.QtWidgets import QListView
 
 from gui.library_help import card, entry
-from paceline.gui.viewmodels.library import ENTRY_ROLE, Column, LibraryFilter, LibraryModel
+from paceline.gui.models.lists.installed_page import SuitedFirst
+from paceline.gui.models.lists.library import ENTRY_ROLE, LibraryModel
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
-    from paceline.catalog.library import LibraryEntry
+    from paceline.catalog.local.library import LibraryEntry
+    from paceline.gui.models.lists.library import Order
 
 SMALL = entry(
     "small-Q8_0", card(n_params=500, quantisation="Q8_0", architecture="qwen2"), n_bytes=5
@@ -26,7 +28,6 @@ MIDDLE = entry("Middle-F16", card(n_params=7000, quantisation="F16"), n_bytes=70
 LARGE = entry("large-Q4_K_M", card(n_params=70_000, license="apache-2.0"), n_bytes=9)
 BROKEN = entry("broken", problem="It is no model.")
 ALL = (LARGE, BROKEN, SMALL, MIDDLE)
-UP, DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 
 
 @pytest.fixture
@@ -41,57 +42,35 @@ def names(model: Any) -> list[str]:
     return [model.index(row, 0).data() for row in range(model.rowCount())]
 
 
-def texts(model: LibraryModel, row: int) -> list[str]:
-    return [model.index(row, column).data() for column in Column]
-
-
-def test_what_the_columns_say(model: LibraryModel) -> None:
-    model.update([entry("a-model", card(n_ctx_train=32768), n_bytes=4_900_000_000)])
-    assert texts(model, 0) == [
-        "a-model", "llama", "8B", "Q4_K_M", "32k", "4.9 GB", "Folder", "mit", "0123456789abcdef",
-    ]  # fmt: skip
-    titles = [model.headerData(at, Qt.Orientation.Horizontal) for at in Column]
-    assert all(titles)
-    assert len(set(titles)) == len(Column)
-    assert model.index(0, 0).data(ENTRY_ROLE) == model.entries[0]
-
-
-def test_what_is_not_known_is_left_empty(model: LibraryModel) -> None:
-    model.update([entry("new", None, source="ollama"), BROKEN])
-    assert texts(model, 1) == ["new", "", "", "", "", "10 bytes", "Ollama", "", ""]
-    assert texts(model, 0)[1:5] == [""] * 4
-    role = int(Qt.ItemDataRole.AccessibleTextRole)
-    assert model.index(0, 0).data(role) == "broken. It is no model."
-    assert "It is no model." in model.index(0, 3).data(int(Qt.ItemDataRole.ToolTipRole))
+def test_what_a_row_says(model: LibraryModel) -> None:
+    model.update([entry("new", None), BROKEN])
+    assert names(model) == ["broken", "new"]
+    assert model.index(0).data(ENTRY_ROLE) == model.entries[0]
+    assert "It is no model." in model.index(0).data(int(Qt.ItemDataRole.ToolTipRole))
 
 
 @pytest.mark.parametrize(
-    ("column", "order", "expected"),
+    ("order", "expected"),
     [
-        (Column.NAME, UP, [BROKEN, LARGE, MIDDLE, SMALL]),
-        (Column.NAME, DOWN, [SMALL, MIDDLE, LARGE, BROKEN]),
-        (Column.PARAMETERS, UP, [SMALL, MIDDLE, LARGE, BROKEN]),
-        (Column.PARAMETERS, DOWN, [LARGE, MIDDLE, SMALL, BROKEN]),
-        (Column.SIZE, DOWN, [MIDDLE, BROKEN, LARGE, SMALL]),
-        (Column.QUANTISATION, UP, [MIDDLE, LARGE, SMALL, BROKEN]),
-        (Column.QUANTISATION, DOWN, [SMALL, LARGE, MIDDLE, BROKEN]),
-        (Column.ARCHITECTURE, DOWN, [SMALL, LARGE, MIDDLE, BROKEN]),
-        (Column.LICENSE, UP, [LARGE, MIDDLE, SMALL, BROKEN]),
+        ("name", [BROKEN, LARGE, MIDDLE, SMALL]),
+        ("largest", [MIDDLE, BROKEN, LARGE, SMALL]),
+        ("smallest", [SMALL, LARGE, BROKEN, MIDDLE]),
+        ("place", [BROKEN, LARGE, MIDDLE, SMALL]),
     ],
 )
-def test_any_column_can_order_the_rows(
-    model: LibraryModel, column: Column, order: Qt.SortOrder, expected: list[LibraryEntry]
+def test_rows_have_an_order(
+    model: LibraryModel, order: Order, expected: list[LibraryEntry]
 ) -> None:
     model.update(ALL[:2])
-    model.sort(column, order)
+    model.order_by(order)
     model.update(ALL[2:])
     assert list(model.entries) == expected
 
 
-def test_descending_texts_where_one_begins_another(model: LibraryModel) -> None:
-    model.sort(Column.NAME, DOWN)
-    model.update([entry("m"), entry("model"), entry("mo")])
-    assert names(model) == ["model", "mo", "m"]
+def test_places_stand_together(model: LibraryModel) -> None:
+    model.order_by("place")
+    model.update([entry("b", source="ollama"), entry("c"), entry("a", source="ollama")])
+    assert names(model) == ["c", "a", "b"]
 
 
 def test_rows_come_without_a_reset(model: LibraryModel, qtbot: QtBot) -> None:
@@ -107,34 +86,30 @@ def test_rows_come_without_a_reset(model: LibraryModel, qtbot: QtBot) -> None:
 
 def test_a_row_that_learns_what_it_is_stays_or_moves(model: LibraryModel) -> None:
     changed = []
-    model.dataChanged.connect(lambda first, last: changed.append((first.row(), last.column())))
-    model.update([entry("a", None), entry("b", None), MIDDLE])
-    model.update([entry("a", card(n_params=9))])
-    assert changed == [(0, Column.VOCABULARY)]
-    assert texts(model, 0)[Column.PARAMETERS] == "9"
-    model.sort(Column.PARAMETERS, UP)
-    held = QPersistentModelIndex(model.index(2, 3))
+    model.dataChanged.connect(lambda first, _last: changed.append(first.row()))
+    model.update([entry("a", None, n_bytes=1), entry("b", None, n_bytes=2), MIDDLE])
+    model.update([entry("a", card(n_params=9), n_bytes=1)])
+    assert changed == [0]
+    model.order_by("largest")
+    held = QPersistentModelIndex(model.index(2))
+    assert names(model) == ["Middle-F16", "b", "a"]
+    model.update([entry("b", n_bytes=10), entry("a", n_bytes=100)])
     assert names(model) == ["a", "Middle-F16", "b"]
-    model.update([entry("b", card(n_params=1)), entry("a", card(n_params=10**9))])
-    assert names(model) == ["b", "Middle-F16", "a"]
-    assert (held.row(), held.column()) == (0, 3)
+    assert held.row() == 0
     model.update(model.entries)
     assert len(changed) == 1, "what is the same is not told"
 
 
 def test_a_row_that_moves_keeps_the_selection(qtbot: QtBot) -> None:
     model = LibraryModel()
-    view = QTableView()
+    view = QListView()
     qtbot.addWidget(view)
-    view.setModel(LibraryFilter(model, view))
-    view.setSortingEnabled(True)
-    view.sortByColumn(Column.PARAMETERS, DOWN)
-    model.update([entry("a", None), SMALL, LARGE])
+    view.setModel(SuitedFirst(model, view))
+    model.order_by("largest")
+    model.update([entry("a", n_bytes=1), SMALL, LARGE])
     view.setCurrentIndex(view.model().index(2, 0))
     assert view.currentIndex().data() == "a"
-    flag = QItemSelectionModel.SelectionFlag.ClearAndSelect
-    view.selectionModel().select(view.currentIndex(), flag)
-    model.update([entry("a", card(n_params=10**9)), MIDDLE])
+    model.update([entry("a", n_bytes=10**9), MIDDLE])
     assert (view.currentIndex().row(), view.currentIndex().data()) == (0, "a")
     assert [index.data() for index in view.selectedIndexes()] == ["a"]
 
@@ -154,12 +129,12 @@ def test_any_sequence_of_changes_ends_in_order(data: st.DataObject) -> None:
     """Against a plain sort of a plain dictionary."""
     model = LibraryModel()
     kept: dict[str, LibraryEntry] = {}
-    column, order = Column.NAME, UP
+    order: Order = "name"
     for _ in range(data.draw(st.integers(1, 6))):
-        step = data.draw(st.sampled_from(("update", "update", "retain", "sort")))
+        step = data.draw(st.sampled_from(("update", "update", "retain", "order")))
         if step == "update":
-            batch = data.draw(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 3))))
-            entries = [entry(name, card(n_params=n) if n else None) for name, n in batch]
+            batch = data.draw(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(1, 3))))
+            entries = [entry(name, n_bytes=n) for name, n in batch]
             kept.update((e.file.name, e) for e in entries)
             model.update(entries)
         elif step == "retain":
@@ -167,61 +142,43 @@ def test_any_sequence_of_changes_ends_in_order(data: st.DataObject) -> None:
             kept = {name: e for name, e in kept.items() if name in stay}
             model.retain({e.file.path for e in kept.values()})
         else:
-            column = data.draw(st.sampled_from((Column.NAME, Column.PARAMETERS)))
-            order = data.draw(st.sampled_from((UP, DOWN)))
-            model.sort(column, order)
+            order = data.draw(st.sampled_from(("name", "largest", "smallest")))
+            model.order_by(order)
+    sign = {"name": 0, "largest": -1, "smallest": 1}[order]
     by_name = sorted(kept.values(), key=lambda e: e.file.name)
-    if column is Column.NAME:
-        expected = by_name if order == UP else by_name[::-1]
-    else:
-        sign = 1 if order == UP else -1
-        expected = sorted(
-            by_name, key=lambda e: (e.card is None, sign * (e.card.n_params if e.card else 0))
-        )
-    assert list(model.entries) == expected
+    assert list(model.entries) == sorted(by_name, key=lambda e: sign * e.file.n_bytes)
 
 
 # -------------------------------------------------------------------------------------- filter
 
 
 @pytest.fixture
-def shown(model: LibraryModel, qtmodeltester: ModelTester) -> LibraryFilter:
-    shown = LibraryFilter(model)
+def shown(model: LibraryModel, qtmodeltester: ModelTester) -> SuitedFirst:
     model.update([*ALL, entry("other", card(name="Sunny Day"), source="ollama")])
-    return shown
+    return SuitedFirst(model)
 
 
 @pytest.mark.parametrize(
     ("search", "expected"),
     [
-        ("", ["broken", "large-Q4_K_M", "Middle-F16", "other", "small-Q8_0"]),
+        ("", ["large-Q4_K_M", "Middle-F16", "other", "small-Q8_0", "broken"]),
         ("q4_k", ["large-Q4_K_M", "other"]),
         ("F16 mid", ["Middle-F16"]),
         ("qwen2", ["small-Q8_0"]),
         ("sunny", ["other"]),
         ("70k", ["large-Q4_K_M"]),
+        ("brok", ["broken"]),
         ("nothing like it", []),
     ],
 )
 def test_words_of_name_architecture_and_quantisation(
-    shown: LibraryFilter, search: str, expected: list[str]
+    shown: SuitedFirst, search: str, expected: list[str]
 ) -> None:
     shown.set_search(search)
     assert names(shown) == expected
 
 
-def test_a_place_and_what_cannot_be_used(shown: LibraryFilter, model: LibraryModel) -> None:
-    shown.set_place("ollama")
-    assert names(shown) == ["other"]
-    model.update([entry("more", source="ollama"), entry("less")])
-    assert names(shown) == ["more", "other"]
-    shown.set_place("")
-    shown.set_shows_unusable(False)
-    assert "broken" not in names(shown)
-    assert len(names(shown)) == 6
-
-
-def test_the_proxy_orders_by_its_source(shown: LibraryFilter) -> None:
+def test_what_is_searched_keeps_the_order(shown: SuitedFirst, model: LibraryModel) -> None:
     shown.set_search("q")
-    shown.sort(Column.SIZE, DOWN)
+    model.order_by("largest")
     assert names(shown) == ["other", "large-Q4_K_M", "small-Q8_0"]

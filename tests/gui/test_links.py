@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.gui.viewmodels.links import MAX_LINK_CHARS, describe_link
+from paceline.gui.chat.links import MAX_LINK_CHARS, describe_link
 
 
 @pytest.mark.parametrize(

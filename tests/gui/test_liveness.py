@@ -101,6 +101,7 @@ def test_the_window_stays_live_while_the_engine_works(
     assert max(map(pulse.longest_ms, pulse.gaps_ms)) < LIMIT_MS
 
 
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize("moment", ["load", "prefill", "decode"])
 def test_closing_the_window_at_any_moment_is_quick_and_silent(
     real: Program, qtbot: QtBot, moment: str

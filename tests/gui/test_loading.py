@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from gui.fake_client import described
-from paceline.gui.widgets.advanced_loading import read_shares
+from paceline.gui.models.load_settings import read_shares
 from paceline.messages import (
     DeviceInfo,
     EngineDescribed,
@@ -294,7 +294,7 @@ def test_the_engines_place_changes_with_the_reload_and_is_saved(
     assert len(client.all(LoadPair)) == n_loads + 1
     client.finish_load()
     assert loading.reload_button.text() == "Reload models"
-    program.save()
+    program.settings.save()
     assert load_settings(file).settings.engine_host == "thread"
     loading.reload_button.click()
     assert wished == ["thread"]  # nothing has changed

@@ -10,14 +10,21 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from gui.conftest import deliver_deletes
-from paceline import logs, paths
+from paceline import logs
 from paceline.errors import UserError
-from paceline.gui.background import Background
-from paceline.gui.icons import Icons
-from paceline.gui.log_tail import LEVELS, MOST_BYTES, Place, ReadTail, as_lines
-from paceline.gui.log_view import LogDialog
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.viewmodels.log_lines import LEVEL_ROLE, MOST_LINES, LogLines
+from paceline.gui.help.log_view import (
+    LEVEL_ROLE,
+    LEVELS,
+    MOST_BYTES,
+    MOST_LINES,
+    LogDialog,
+    LogLines,
+    Place,
+    ReadTail,
+    as_lines,
+)
+from paceline.gui.kit.background import Background
+from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,8 +135,6 @@ def test_the_dialog_follows_the_program_s_log(
     dialog = LogDialog(
         log_file,
         engine=None,
-        theme=LIGHT,
-        icons=Icons(paths.resources() / "icons", LIGHT),
         background=background,
     )
     dialog.show()
@@ -146,7 +151,7 @@ def test_the_dialog_follows_the_program_s_log(
     page.level.setCurrentIndex(2)
     page.level.activated.emit(2)
     assert page.told.text() == "Nothing to show."
-    dialog.set_theme(DARK)
+    look.set_mode("dark")
     assert not dialog.grab().isNull()
     dialog.reject()
     page.read()  # too late, and harmless
@@ -158,8 +163,7 @@ def test_two_megabytes_do_not_stop_the_window(
 ) -> None:
     file = tmp_path / "log"
     file.write_text(RECORD.format("INFO", "words " * 12) * 20_000)
-    icons = Icons(paths.resources() / "icons", LIGHT)
-    dialog = LogDialog(file, engine=None, theme=LIGHT, icons=icons, background=background)
+    dialog = LogDialog(file, engine=None, background=background)
     dialog.show()
     qtbot.waitUntil(lambda: dialog.page.lines.rowCount() > 10_000)
     begin = time.perf_counter()
@@ -174,8 +178,7 @@ def test_two_megabytes_do_not_stop_the_window(
 def test_without_a_file_it_says_so(background: Background, qtbot: QtBot) -> None:
     logs.tear_down()
     assert logs.current_file() is None
-    icons = Icons(paths.resources() / "icons", LIGHT)
-    dialog = LogDialog(None, engine=None, theme=LIGHT, icons=icons, background=background)
+    dialog = LogDialog(None, engine=None, background=background)
     dialog.show()
     assert "Nothing is written" in dialog.page.told.text()
     assert not dialog.page.folder.isEnabled()
@@ -186,8 +189,7 @@ def test_without_a_file_it_says_so(background: Background, qtbot: QtBot) -> None
 def test_an_unreadable_log_is_told_once(
     tmp_path: Path, background: Background, qtbot: QtBot
 ) -> None:
-    icons = Icons(paths.resources() / "icons", LIGHT)
-    dialog = LogDialog(tmp_path, engine=None, theme=LIGHT, icons=icons, background=background)
+    dialog = LogDialog(tmp_path, engine=None, background=background)
     qtbot.waitUntil(lambda: "cannot be read" in dialog.page.told.text())
     dialog.reject()
     deliver_deletes()

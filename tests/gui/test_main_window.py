@@ -12,12 +12,12 @@ from PySide6.QtGui import QAccessible, QDragEnterEvent, QDragLeaveEvent, QDropEv
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from gui.fake_client import FakeClient, undrafted, without_plain
-from paceline.gui.look_at_pair import first_parts
-from paceline.gui.viewmodels import figures
-from paceline.gui.viewmodels.conversations import GROUP_ROLE, ID_ROLE, SUBTITLE_ROLE
-from paceline.gui.viewmodels.hits import HIT_ROLE, FoundChat
-from paceline.gui.widgets.found_list import FoundView
-from paceline.gui.widgets.reply_view import ReplyView
+from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.conversations.found_list import HIT_ROLE, FoundChat, FoundView
+from paceline.gui.conversations.model import GROUP_ROLE, ID_ROLE, SUBTITLE_ROLE
+from paceline.gui.look.current import look
+from paceline.gui.models.look_at_pair import first_parts
+from paceline.gui.state import figures
 from paceline.messages import (
     EngineDied,
     LoadFailed,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.file_chooser import FileChooser
+    from paceline.gui.kit.file_dialogs import FileChooser
     from paceline.gui.program import Program
 
 
@@ -80,7 +80,10 @@ def test_a_message_is_typed_sent_and_answered(
 def test_the_line_below_a_reply(program: Program, client: FakeClient, qtbot: QtBot) -> None:
     program.session.send("Hello?")
     client.reply("Hi")
-    (reply,) = (program.session.reply_of(m.message_id) for m in program.session.current.path()[1:])
+    (reply,) = (
+        program.session.conversations.reply_of(m.message_id)
+        for m in program.session.current.path()[1:]
+    )
     assert reply is not None
     reply.first_token_s = 0.4
     line = figures.stats_line(reply)
@@ -217,7 +220,7 @@ def test_the_search_finds_titles_and_messages(
         ("they yellow", {"Pears"}),
         ("nothing like it", set()),
     ):
-        with qtbot.waitSignal(sidebar.search_wanted):
+        with qtbot.waitSignal(sidebar.finder.search_wanted):
             sidebar.search.setText(words)
         model = sidebar.findChild(FoundView).model()
         hits = [model.index(row, 0).data(HIT_ROLE) for row in range(model.rowCount())]
@@ -395,7 +398,7 @@ def test_notes_about_the_models_are_shown_but_never_hide_an_error(
     client.finish_load("The draft model's context is short.")
     assert "context is short" in errors.text.text()
     assert errors.property("tone") == "lookup"
-    program.notifications.error("It failed.")
+    program.notices.error("It failed.")
     program.window.actions_.reload.trigger()
     client.finish_load("The draft model's context is short.")
     assert errors.text.text() == "It failed."
@@ -571,13 +574,13 @@ def test_find_opens_the_list_and_takes_the_keyboard(program: Program, qtbot: QtB
 
 def test_the_theme_is_flipped_and_chosen(program: Program, qapp: QApplication) -> None:
     actions = program.window.actions_
-    before = program.themes.current
+    before = look.theme
     actions.flip_theme.trigger()
-    assert program.themes.current is not before
-    assert program.themes.current.window in qapp.styleSheet()
-    assert [a.data() for a in actions.themes.actions() if a.isChecked()] == [program.themes.mode]
+    assert look.theme is not before
+    assert look.theme.window in qapp.styleSheet()
+    assert [a.data() for a in actions.themes.actions() if a.isChecked()] == [look.mode]
     actions.flip_theme.trigger()
-    assert program.themes.current is before
+    assert look.theme is before
 
 
 def test_token_colours_are_switched(program: Program, client: FakeClient) -> None:
@@ -586,7 +589,7 @@ def test_token_colours_are_switched(program: Program, client: FakeClient) -> Non
     action = program.window.actions_.token_colours
     assert action.isChecked()
     action.trigger()
-    assert not program.settings().token_colours
+    assert not program.settings.settings.token_colours
 
 
 def test_everything_that_takes_the_keyboard_has_a_name(program: Program) -> None:
@@ -620,7 +623,7 @@ def test_the_window_is_remembered(
     assert loaded.put_aside is None
     assert loaded.settings.window.panel_visible is False
     assert loaded.settings.window.open_sections == ("sampling",)
-    assert loaded.settings.theme == program.themes.mode
+    assert loaded.settings.theme == look.mode
     again = make_program(loaded.settings)
     assert not again.window.panes.is_shown("panel")
     assert again.window.panel.open_sections == ("sampling",)

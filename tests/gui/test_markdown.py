@@ -2,18 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.chat.markdown_parser import (
+from gui.chat_help import committed
+from paceline.chat.markdown import (
     MAX_LINE_CHARS,
     MAX_MARKDOWN_CHARS,
     MAX_MARKDOWN_LINES,
     shared_parser,
     split_at_caps,
 )
-from paceline.engine.drafters import registry
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.viewmodels.sources import Sources
-from paceline.gui.widgets.code import MAX_HIGHLIGHT_CHARS, PLAIN, highlight
-from paceline.gui.widgets.markdown import (
+from paceline.engine.draft import registry
+from paceline.gui.chat.markdown.code import MAX_HIGHLIGHT_CHARS, PLAIN, highlight
+from paceline.gui.chat.markdown.cuts import (
     Cut,
     can_append,
     find_cut,
@@ -21,8 +20,10 @@ from paceline.gui.widgets.markdown import (
     link_target,
     split_bare_urls,
 )
-from paceline.gui.widgets.provenance import Provenance, Segment, SourceMap, Span
-from paceline.gui.widgets.token_text import describe_token
+from paceline.gui.chat.markdown.provenance import Provenance, Segment, SourceMap, Span
+from paceline.gui.chat.markdown.view import describe_token
+from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.state.sources import Sources
 from paceline.messages import TokenTrace
 
 # ---------------------------------------------------------------------------------- addresses
@@ -163,8 +164,21 @@ def trace(source: str, end: int, position: int = 0, confidence: float | None = 0
 
 def test_neighbours_of_one_kind_are_one_span() -> None:
     known = Provenance()
-    known.add((trace("draft", 3), trace("draft", 5), trace("target", 8, -1)), 1, 4)
-    known.add((trace("suffix", 10), trace("prompt-lookup", 12), trace("draft", 12)), 2, 3)
+    known.add(
+        committed(
+            "", trace("draft", 3), trace("draft", 5), trace("target", 8, -1), step=1, n_drafted=4
+        )
+    )
+    known.add(
+        committed(
+            "",
+            trace("suffix", 10),
+            trace("prompt-lookup", 12),
+            trace("draft", 12),
+            step=2,
+            n_drafted=3,
+        )
+    )
     assert known.spans([Segment(100, 0, 20, 20)]) == [
         Span(100, 105, "draft"),
         Span(108, 112, "lookup"),
@@ -205,8 +219,8 @@ def test_a_place_in_the_document_has_its_place_in_the_source() -> None:
     ],
 )
 def test_a_token_is_told_in_words(given: TokenTrace, text: str) -> None:
-    known = Provenance()
-    known.add((given,), 118, 4, Sources(registry.available()))
+    known = Provenance(Sources(registry.available()))
+    known.add(committed("", given, step=118, n_drafted=4))
     record = known.record_at(0)
     assert record is not None
     assert describe_token(record) == text
@@ -224,7 +238,9 @@ def test_a_token_is_told_in_words(given: TokenTrace, text: str) -> None:
 def test_a_token_of_the_target_is_told_in_words(accepted: int, drafted: int, text: str) -> None:
     known = Provenance()
     drafts = [trace("draft", end + 1, end) for end in range(accepted)]
-    known.add((*drafts, trace("target", accepted + 1, -1, None)), 7, drafted)
+    known.add(
+        committed("", *drafts, trace("target", accepted + 1, -1, None), step=7, n_drafted=drafted)
+    )
     record = known.record_at(accepted)
     assert record is not None
     assert describe_token(record) == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.widgets.reply_body import ReplyBody
+    from paceline.gui.chat.messages.reply_body import ReplyBody
 
 N = 60_000
 ALLOWED_S = 0.2
@@ -95,8 +96,8 @@ def test_no_text_holds_the_window_up(
     text = BOMBS[name]
     slowest = 0.0
     for show, part in (
-        *((body.show_growing, text[: len(text) * n // 4]) for n in range(1, 5)),
-        (body.show_final, text),
+        *((body.show_source, text[: len(text) * n // 4]) for n in range(1, 5)),
+        (partial(body.show_source, is_final=True), text),
     ):
         start = perf_counter()
         show(part)

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtGui import QTextDocument, QTextTable
 
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.widgets import live_code
-from paceline.gui.widgets.markdown_stream import MAX_SHOWN_CHARS, MarkdownDocument
+from gui.chat_help import committed
+from paceline.gui.chat.markdown.document import MAX_SHOWN_CHARS, MarkdownDocument
+from paceline.gui.look.current import look
 from paceline.messages import TokenTrace
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Sheet:
 
     def __init__(self) -> None:
         self.document = QTextDocument()
-        self.content = MarkdownDocument(self.document, LIGHT)
+        self.content = MarkdownDocument(self.document)
 
     @property
     def text(self) -> str:
@@ -176,15 +176,15 @@ def test_open_code_is_coloured_now_and_then(monkeypatch: pytest.MonkeyPatch) -> 
     for part in bits(code, 3):
         sheet.content.write(part)
     assert colours(sheet) != colours(whole), "not before it is time"
-    monkeypatch.setattr(live_code, "INTERVAL_S", 0.0)
-    sheet.content.set_theme(LIGHT)
+    monkeypatch.setattr("paceline.gui.chat.markdown.live_code.INTERVAL_S", 0.0)
+    sheet.content.renew()
     for part in bits(code, 3):
         sheet.content.write(part)
         sheet.check()
     assert colours(sheet) == colours(whole)
     sheet.content.write(code + "   ")  # written anew
     assert colours(sheet) == colours(whole), "the colours stay"
-    monkeypatch.setattr(live_code, "BUDGET_S", 0.0)
+    monkeypatch.setattr("paceline.gui.chat.markdown.live_code.BUDGET_S", 0.0)
     sheet.content.write(code + "    def g(): pass\n    def h(")
     slow = colours(sheet)
     sheet.content.write(code + "    def g(): pass\n    def h(): pass")
@@ -213,7 +213,8 @@ def test_another_theme_shows_the_same() -> None:
     for text in ("A [link](https://a.org) and `code`\n", "B\n\n```py\nx = 1"):
         sheet.content.write(text)
         shown = sheet.text
-        sheet.content.set_theme(DARK)
+        look.set_mode("dark")
+        sheet.content.renew()
         assert sheet.text == shown
 
 
@@ -222,7 +223,7 @@ def test_another_theme_shows_the_same() -> None:
 
 def test_wide_signs_are_coloured_whole() -> None:
     sheet = Sheet()
-    sheet.content.provenance.add((TokenTrace(1, "draft", 0, None, 1),), 1, 1)
+    sheet.content.provenance.add(committed("", TokenTrace(1, "draft", 0, None, 1)))
     sheet.content.finish("🎉🎉")
     assert [(span.start, span.end) for span in sheet.content.spans] == [(0, 2)]
 
@@ -233,7 +234,7 @@ def traced(text: str, sheet: Sheet) -> None:
     for step, token in enumerate(re.findall(r"\s*\S+|\s+$", text)):
         end += len(token)
         source = "draft" if step % 2 else "target"
-        sheet.content.provenance.add((TokenTrace(1, source, 0, 0.5, end),), step, 1)
+        sheet.content.provenance.add(committed("", TokenTrace(1, source, 0, 0.5, end), step=step))
 
 
 @pytest.mark.parametrize("by_bits", [False, True])
@@ -252,7 +253,7 @@ def test_colours_follow_the_text_through_markup(by_bits: bool) -> None:
     assert words == ["two", "four", "seven", "eight", "ten"]
     record = sheet.content.record_at(shown.index("four"))
     assert record is not None
-    assert (record.trace.source, record.step) == ("draft", 3)
+    assert (record.trace.source, record.step.step) == ("draft", 3)
 
 
 # --------------------------------------------------------------------------------- harmless
@@ -301,5 +302,5 @@ def test_what_outgrows_markdown_ends_as_it_would_in_one_go_and_is_not_built_agai
     assert grown.text == whole.text
     assert grown.content.marks == whole.content.marks
     grown.check()
-    grown.content.set_theme(LIGHT)
+    grown.content.renew()
     assert grown.text == whole.text

@@ -6,18 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QEnterEvent
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 
-from gui.chat_help import begin_reply, button, click, finished, say, settle, shown_chat
+from gui.chat_help import begin_reply, button, click, committed, finished, say, settle, shown_chat
 from paceline.conversation import Attachment
-from paceline.gui.icons import Icons
-from paceline.gui.theme import LIGHT
-from paceline.gui.viewmodels.shown import ShownMessage
-from paceline.gui.widgets.announcer import Announcer, last_end, spoken
-from paceline.gui.widgets.attachment_chips import MAX_TEXT_PX
-from paceline.gui.widgets.user_bubble import UserBubble
-from paceline.paths import resources
+from paceline.gui.chat.messages.attachment_chips import MAX_TEXT_PX
+from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.chat.messages.user_bubble import UserBubble
+from paceline.gui.kit.announcer import Announcer, last_end, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +22,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.widgets.chat_view import ChatView
-    from paceline.gui.widgets.message_item import MessageItem
+    from paceline.gui.chat.messages.message_item import MessageItem
+    from paceline.gui.chat.view import ChatView
 
 
 @pytest.fixture
@@ -78,7 +75,7 @@ def test_the_last_message_has_its_actions_and_the_others_when_hovered(
 
 def test_a_growing_reply_offers_nothing_yet(chat: ChatView, qtbot: QtBot) -> None:
     reply = begin_reply(chat)
-    reply.append("Half", ())
+    reply.append(committed("Half"))
     reply.flush()
     hover(reply)
     assert not reply.shows_actions
@@ -108,19 +105,16 @@ def test_actions_of_a_reply_tell_its_message(
 def test_a_reply_is_copied_as_markdown_or_as_plain_text(chat: ChatView, qtbot: QtBot) -> None:
     reply = finished(chat, "**Bold** and `code`")
     settle(qtbot)
-    with qtbot.waitSignal(chat.copy_requested) as caught:
-        click(named(reply, "Copy the reply"))
-    assert caught.args == ["**Bold** and `code`"]
+    click(named(reply, "Copy the reply"))
+    assert QGuiApplication.clipboard().text() == "**Bold** and `code`"
     assert button(reply, "Copied") is not None
     menu = named(reply, "Copy as…").menu()
     plain = next(action for action in menu.actions() if "plain" in action.text())
-    with qtbot.waitSignal(chat.copy_requested) as caught:
-        plain.trigger()
-    assert caught.args == ["Bold and code"]
+    plain.trigger()
+    assert QGuiApplication.clipboard().text() == "Bold and code"
 
 
 def test_icons_stand_alone_where_there_is_no_room(chat: ChatView, qtbot: QtBot) -> None:
-    chat.set_icons(Icons(resources() / "icons", LIGHT))
     chat.resize(760, 500)
     reply = finished(chat, "Text")
     reply.set_stats("<b>41.2 t/s</b>")
@@ -148,7 +142,8 @@ def test_nothing_is_asked_anew_while_a_reply_is_written(chat: ChatView, qtbot: Q
 
 
 def test_siblings_are_stepped_through(chat: ChatView, qtbot: QtBot) -> None:
-    chat.show_path([ShownMessage("a", "user", "Hi"), ShownMessage("b", "assistant", "x", (), 3, 1)])
+    hi = ShownMessage("a", "user", "Hi")
+    chat.show_path([hi, ShownMessage("b", "assistant", "x", (), 3, 1)])
     settle(qtbot)
     reply = chat.reply_view("b")
     assert reply is not None
@@ -157,10 +152,10 @@ def test_siblings_are_stepped_through(chat: ChatView, qtbot: QtBot) -> None:
     click(named(reply, "Previous version"))
     click(named(reply, "Next version"))
     assert steps == [("b", -1), ("b", 1)]
-    chat.update_message(ShownMessage("b", "assistant", "x", (), 3, 2))
+    chat.show_path([hi, ShownMessage("b", "assistant", "x", (), 3, 2)])
     assert named(reply, "Previous version").isEnabled()
     assert not named(reply, "Next version").isEnabled()
-    chat.update_message(ShownMessage("b", "assistant", "x"))
+    chat.show_path([hi, ShownMessage("b", "assistant", "x")])
     assert not named(reply, "Previous version").isVisible()
 
 
@@ -340,7 +335,7 @@ def test_alt_up_and_down_go_from_message_to_message(chat: ChatView, qtbot: QtBot
     settle(qtbot)
     chat.go_to("m20")
     chat._list.setFocus()
-    chat.go_to_next()
+    chat._walk.step(1)
     item = focused_item(chat)
     assert item is not None
     assert item.message_id == "m20"
@@ -380,7 +375,7 @@ def test_the_end_of_a_reply_is_announced_with_its_speed(chat: ChatView, qtbot: Q
     said: list[str] = []
     chat._announcer.said.connect(said.append)
     reply = begin_reply(chat)
-    reply.append("All of it.", ())
+    reply.append(committed("All of it."))
     reply.flush()
     reply.finish("All of it.")
     reply.set_stats("<b>41.2 t/s</b>", "", tokens_per_s=41.2)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
-from gui.chat_help import LONG, begin_reply, say, settle, shown_chat
+from gui.chat_help import LONG, begin_reply, committed, say, settle, shown_chat
 from paceline.conversation import ViewPlace
-from paceline.gui.viewmodels.shown import ShownMessage
-from paceline.gui.widgets.message_pages import MAX_BUILT
-from paceline.gui.widgets.reply_view import ReplyView
+from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.chat.messages.message_pages import MAX_BUILT
+from paceline.gui.chat.messages.reply_view import ReplyView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QScrollBar
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.widgets.chat_view import ChatView
+    from paceline.gui.chat.view import ChatView
 
 N = 10_000
 
@@ -206,7 +206,7 @@ def test_whoever_fills_replies_in_is_asked_once_per_view(chat: ChatView, qtbot: 
 
     def fill(view: ReplyView, message_id: str) -> None:
         asked.append(message_id)
-        view.append("Filled in", ())
+        view.append(committed("Filled in"))
         view.finish("Filled in")
 
     chat.fill_wanted.connect(fill)
@@ -225,7 +225,7 @@ def test_a_message_is_added_at_the_end_wherever_one_reads(chat: ChatView, qtbot:
     rest(chat, qtbot)
     say(chat, "And now?", "q")
     reply = begin_reply(chat, "a")
-    reply.append("Now", ())
+    reply.append(committed("Now"))
     rest(chat, qtbot)
     assert ids(chat)[-2:] == ["q", "a"]
     assert bar(chat).value() == bar(chat).maximum()
@@ -234,7 +234,7 @@ def test_a_message_is_added_at_the_end_wherever_one_reads(chat: ChatView, qtbot:
 def test_a_growing_reply_may_be_dropped_and_comes_back(chat: ChatView, qtbot: QtBot) -> None:
     chat.show_path(path(400))
     reply = begin_reply(chat, "a")
-    reply.append("Half", ())
+    reply.append(committed("Half"))
     rest(chat, qtbot)
     chat.go_to("m3")
     rest(chat, qtbot)

@@ -10,10 +10,11 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel
 
 from gui.fake_client import FakeClient
+from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.panel_controller import TUNE_AFTER_MS
-from paceline.gui.widgets.reply_view import ReplyView
-from paceline.gui.widgets.soft_breaks import without_soft_breaks
 from paceline.messages import LoadFailed, LoadPair, LoadProgressed, StartTurn, Tune
+from paceline.params import Strategy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,11 +43,11 @@ def test_a_reply_that_waits_for_another_target_takes_a_strategy_that_fits(
     open_target(program, client, gguf, qtbot)
     program.session.send("Hello?")
     client.finish_load()  # without the demo pair's draft model
-    assert client.last(StartTurn).strategy == program.speculation.usual("lookup")
+    assert client.last(StartTurn).strategy == Strategy.of(program.speculation.usual("lookup"))
     assert program.speculation.group == "lookup"
     reply = program.session.active
     assert reply is not None
-    assert reply.strategy == client.last(StartTurn).strategy
+    assert reply.strategy == program.speculation.usual("lookup")
     qtbot.wait(TUNE_AFTER_MS + 60)
     assert client.all(Tune) == []
 
@@ -75,7 +76,7 @@ def test_a_notice_about_a_load_outlives_the_fallback_but_not_the_next_load(
 
 
 def test_other_errors_outlive_a_load(program: Program) -> None:
-    program.notifications.error("It failed.")
+    program.notices.error("It failed.")
     program.window.actions_.demo_pair.trigger()
     assert not program.window.chat_pane.errors.isHidden()
 
@@ -111,10 +112,10 @@ def test_a_link_is_opened_only_after_a_question(
     monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
     chat, errors = program.window.chat_pane.chat, program.window.chat_pane.errors
     for address in ("mailto:a@example.org", "file:///etc/passwd", "javascript:1"):
-        chat.link_activated.emit(address)
+        chat.requests.link_activated.emit(address)
         assert errors.isHidden()
-    program.notifications.error("It failed.")
-    chat.link_activated.emit("https://example.org/a?b=c")
+    program.notices.error("It failed.")
+    chat.requests.link_activated.emit("https://example.org/a?b=c")
     assert without_soft_breaks(errors.text.text()) == "Open https://example.org/a?b=c?"
     assert opened == []
     qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)

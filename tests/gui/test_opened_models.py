@@ -1,4 +1,4 @@
-"""Opened and dropped files, judged before the loaded pair is given up; memory before and behind."""
+"""Opened and dropped files, judged before the loaded pair is given up; memory before and after."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import make_pairs
 from gui.fake_client import model_info
 from gui.fake_judge import GIB, plan_of
-from paceline.catalog.memory_values import MemoryPlan, MemoryRemedy
+from paceline.catalog.memory.values import MemoryPlan, MemoryRemedy
 from paceline.catalog.models import Models
 from paceline.errors import UserError
 from paceline.messages import DeviceInfo, EngineDescribed, LoadFailed, LoadPair, PairLoaded
@@ -34,7 +34,7 @@ GPU = EngineDescribed("", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 8 * GI
 
 @pytest.fixture
 def models(paceline_home: Path, tmp_path: Path) -> Iterator[Models]:
-    """The real thing, offline, with nobody's models but ours."""
+    """The real thing, offline, with no models but ours."""
     made = Models(Paths.below(paceline_home), offline=True, environ={}, home=tmp_path / "home")
     yield made
     made.close()
@@ -63,7 +63,7 @@ def test_a_draft_of_another_vocabulary_is_refused_before_anything_is_lost(
 ) -> None:
     program.models.open_draft(str(make_pairs.path("tiny-other-vocab")))
     notice(program, qtbot, "oken")  # at once: why
-    notice(program, qtbot, "which is here already")  # behind a search: what to take
+    notice(program, qtbot, "which is here already")  # after a search: what to take
     errors = program.window.chat_pane.errors
     assert errors.action.text() == "Take paceline-demo-draft-q8_0 instead"
     assert len(client.all(LoadPair)) == 1

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gui.fake_judge import CARD, GOOD, FakeJudge, plan_of
-from paceline.catalog.verdict import Reason, Verdict
+from paceline.catalog.judge.pairing import Reason, Verdict
 from paceline.errors import UserError
-from paceline.gui.viewmodels.pair_judgement import Judgement, PairJudgement
-from paceline.gui.viewmodels.room import Room
+from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
+from paceline.gui.state.current_devices import Room, RoomPlanner
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 
@@ -30,7 +30,7 @@ def judge() -> FakeJudge:
 
 @pytest.fixture
 def judgement(judge: FakeJudge, qtbot: QtBot) -> Iterator[PairJudgement]:
-    made = PairJudgement(judge)
+    made = PairJudgement(judge, RoomPlanner(judge))
     yield made
     judge.may_answer.set()
     made.close()
@@ -64,7 +64,7 @@ def test_a_target_alone_has_no_verdict_and_a_plan(
     assert not judge.judged
 
 
-def test_while_somebody_walks_down_a_list_nothing_is_asked(
+def test_nothing_is_asked_while_the_choice_moves_down_a_list(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     for number in range(20):

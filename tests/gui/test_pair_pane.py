@@ -10,16 +10,16 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from gui.fake_judge import CARD, GIB, GOOD, FakeJudge, plan_of
 from paceline import paths
-from paceline.catalog.memory_values import DevicePlan, MemoryPlan, MemoryRemedy, Share
-from paceline.catalog.verdict import Reason, Remedy, Verdict
+from paceline.catalog.judge.pairing import Reason, Remedy, Verdict
+from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy, Share
 from paceline.errors import UserError
-from paceline.gui.icons import Icons
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.viewmodels.candidates import Candidate
-from paceline.gui.viewmodels.pair_judgement import PairJudgement
-from paceline.gui.widgets.picker.load_form import room_for_context
-from paceline.gui.widgets.picker.memory_parts import of_free, parts_of
-from paceline.gui.widgets.picker.pair_pane import PairPane
+from paceline.gui.look.current import look
+from paceline.gui.models.candidates import Candidate
+from paceline.gui.models.picker.load_form import room_for_context
+from paceline.gui.models.picker.memory_card import of_free, parts_of
+from paceline.gui.models.picker.pair_judgement import PairJudgement
+from paceline.gui.models.picker.pair_pane import PairPane
+from paceline.gui.state.current_devices import RoomPlanner
 from paceline.messages import DeviceInfo, EngineDescribed
 from paceline.params import ModelParams
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
+
+    from paceline.settings import ThemeMode
 
 TARGET = Candidate("/m/7b.gguf", "Qwen2.5 7B Instruct", n_bytes=4_700_000_000)
 DRAFT = Candidate("hf:o/r:qwen2.5-0.5b.gguf", "Qwen2.5 0.5B", n_bytes=400_000_000, is_here=False)
@@ -46,8 +48,9 @@ def judge() -> FakeJudge:
 
 @pytest.fixture
 def pane(judge: FakeJudge, qtbot: QtBot) -> Iterator[PairPane]:
-    judgement = PairJudgement(judge)
-    made = PairPane(judgement, LIGHT, Icons(paths.resources() / "icons", LIGHT))
+    look.use_icons(paths.resources() / "icons")
+    judgement = PairJudgement(judge, RoomPlanner(judge))
+    made = PairPane(judgement)
     area = QScrollArea()
     area.setWidgetResizable(True)
     area.setWidget(made)
@@ -233,8 +236,10 @@ def test_every_device_has_a_bar_of_its_own(pane: PairPane, judge: FakeJudge, qtb
 
 def test_the_parts_are_told_apart_without_colours() -> None:
     plan = plan_of(ModelParams("t"), ModelParams("d")).devices[0]
-    for theme in (LIGHT, DARK):
-        parts = parts_of(plan, tuple("abcdef"), theme)
+    modes: tuple[ThemeMode, ...] = ("light", "dark")
+    for mode in modes:
+        look.set_mode(mode)
+        parts = parts_of(plan, tuple("abcdef"))
         assert sum(part.n_bytes for part in parts) == plan.free - (
             plan.free - 6_300_000_000
         ) or all(part.n_bytes for part in parts)
@@ -348,7 +353,7 @@ def test_another_theme_changes_the_colours(pane: PairPane, judge: FakeJudge, qtb
     judge.verdict = REFUSED
     pick(pane, qtbot)
     before = pane.grab().toImage()
-    pane.set_theme(DARK)
+    look.set_mode("dark")
     assert pane.grab().toImage() != before
     assert pane.verdict.pill.text() == "They do not fit"
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paceline.gui.widgets.palette.commands import CommandIndex, PaletteCommand
-from paceline.gui.widgets.palette.matching import Query
+from paceline.gui.kit.commands import CommandIndex, PaletteCommand, Query
 
 
 def ranked(text: str, *titles: str) -> list[str]:

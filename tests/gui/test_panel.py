@@ -20,12 +20,11 @@ from gui.fake_client import (
     without_plain,
 )
 from paceline.chat.reply import TurnOptions
-from paceline.engine.drafters import registry
-from paceline.engine.drafters.strategy import parse_strategy
+from paceline.engine.draft import registry
+from paceline.engine.draft.strategy import parse_strategy
 from paceline.errors import UserError
-from paceline.gui.viewmodels.choices import GROUPS
-from paceline.gui.viewmodels.figures import stats_line
-from paceline.gui.viewmodels.speculation import SpeculationModel
+from paceline.gui.state.figures import stats_line
+from paceline.gui.state.speculation import GROUPS, SpeculationModel
 from paceline.messages import (
     DeviceInfo,
     EngineDescribed,
@@ -39,7 +38,9 @@ from paceline.messages import (
     TurnFailed,
     TurnStats,
 )
+from paceline.params import Strategy
 from paceline.settings import Settings
+from strategies import strategy as strategy_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,12 +60,12 @@ def model(qapp: object) -> SpeculationModel:
 
 def test_the_text_names_only_what_is_not_the_default(model: SpeculationModel) -> None:
     model.choose("draft")
-    assert model.strategy == "draft"
+    assert model.text == "draft"
     model.set_value("draft", "n_max", 4.0)
     model.set_value("draft", "p_min", 0.25)
-    assert model.strategy == "draft:n_max=4:p_min=0.25"
+    assert model.text == "draft:n_max=4:p_min=0.25"
     model.reset()
-    assert model.strategy == "draft"
+    assert model.text == "draft"
 
 
 def test_every_text_is_one_that_the_engine_understands(model: SpeculationModel) -> None:
@@ -78,7 +79,7 @@ def test_every_text_is_one_that_the_engine_understands(model: SpeculationModel) 
                 for value in (parameter.low, min(parameter.high, 40)):
                     model.reset()
                     model.set_value(info.id, parameter.name, value)
-                    parsed = parse_strategy(model.strategy)
+                    parsed = parse_strategy(model.text)
                     assert parsed.infos == model.members
 
 
@@ -91,19 +92,19 @@ def test_settings_that_do_not_fit_together_keep_the_last_valid_strategy(
     model.set_value("draft", "n_max", 4)
     model.set_value("draft", "n_min", 8)
     assert "n_min is 8" in complaints[-1]
-    assert model.strategy == "draft:n_max=4"
+    assert model.text == "draft:n_max=4"
     model.set_value("draft", "n_max", 9)
     assert complaints[-1] == ""
-    assert model.strategy == "draft:n_max=9:n_min=8"
+    assert model.text == "draft:n_max=9:n_min=8"
 
 
 def test_saved_settings_of_all_drafters_come_back(model: SpeculationModel) -> None:
     model.use("draft:n_max=4")
     model.use("prompt-lookup:n_pred=3")
     again = SpeculationModel(registry.available(), model.saved())
-    assert again.strategy == "prompt-lookup:n_pred=3"
+    assert again.text == "prompt-lookup:n_pred=3"
     again.choose("draft")
-    assert again.strategy == "draft:n_max=4"
+    assert again.text == "draft:n_max=4"
 
 
 def test_what_was_saved_by_another_version_gives_way_to_the_default(
@@ -111,13 +112,13 @@ def test_what_was_saved_by_another_version_gives_way_to_the_default(
 ) -> None:
     infos = registry.available()
     again = SpeculationModel(infos, ("nonsense", "prompt-lookup:n_max=x", "draft:n_max=4"))
-    assert (again.strategy, again.unusable) == ("auto", "nonsense")
+    assert (again.text, again.unusable) == ("auto", "nonsense")
     again.choose("draft")
-    assert again.strategy == "draft:n_max=4"
+    assert again.text == "draft:n_max=4"
     again = SpeculationModel(infos, ("off", "nonsense"))
-    assert (again.strategy, again.unusable) == ("off", "")
+    assert (again.text, again.unusable) == ("off", "")
     again = SpeculationModel(infos, ("draft:n_max=-9", "prompt-lookup"))
-    assert (again.strategy, again.unusable) == ("auto", "draft:n_max=-9")
+    assert (again.text, again.unusable) == ("auto", "draft:n_max=-9")
     with pytest.raises(UserError):
         model.use("nonsense")
 
@@ -127,7 +128,7 @@ def test_an_unusable_strategy_is_told(make_program: Callable[..., Program]) -> N
     text = program.window.chat_pane.errors.text.text()
     assert "eagle:n_max=4" in text
     assert "Auto" in text
-    assert program.speculation.strategy == "auto"
+    assert program.speculation.text == "auto"
 
 
 # ---------------------------------------------------------------------------- strategy and tuning
@@ -147,7 +148,7 @@ def test_the_segments_choose_the_strategy_of_the_next_reply(
     ):
         qtbot.mouseClick(picker.segments[group], Qt.MouseButton.LeftButton)
         program.session.send("Hello?")
-        assert client.last(StartTurn).strategy == strategy
+        assert client.last(StartTurn).strategy == strategy_of(strategy)
         client.reply("Hi")
 
 
@@ -169,7 +170,7 @@ def test_a_change_reaches_the_running_reply_once_it_rests(
     for position in (2, 5, 7):
         field.slider.setValue(position)
     assert client.all(Tune) == []
-    qtbot.waitUntil(lambda: client.all(Tune) == [Tune(turn_id, "draft:n_max=8")])
+    qtbot.waitUntil(lambda: client.all(Tune) == [Tune(turn_id, strategy_of("draft:n_max=8"))])
 
 
 def test_a_change_without_a_running_reply_is_not_sent(
@@ -179,7 +180,7 @@ def test_a_change_without_a_running_reply_is_not_sent(
     qtbot.wait(200)
     assert client.all(Tune) == []
     program.session.send("Hello?")
-    assert client.last(StartTurn).strategy == "draft:n_max=5"
+    assert client.last(StartTurn).strategy == strategy_of("draft:n_max=5")
 
 
 def test_a_refused_change_shows_its_reason(program: Program, client: FakeClient) -> None:
@@ -246,7 +247,9 @@ def test_a_strategy_that_lacks_its_model_says_so_at_once(
 
 def test_sampling_settings_go_into_the_next_reply(program: Program, client: FakeClient) -> None:
     sampling = program.window.panel.sampling
-    assert program.panel.turn_options() == TurnOptions(strategy="draft", cuts=True)
+    assert program.panel.turn_options() == TurnOptions(
+        strategy=Strategy.of("draft"), remember=True, cuts=True
+    )
     sampling.temperature.field.setValue(0.0)
     sampling.top_k.field.setValue(1)
     sampling.top_p.field.setValue(0.5)
@@ -265,7 +268,9 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
 def test_sampling_settings_can_be_reset(program: Program) -> None:
     program.window.panel.sampling.temperature.field.setValue(1.5)
     program.window.panel.sampling.reset_button.click()
-    assert program.panel.turn_options() == TurnOptions(strategy="draft", cuts=True)
+    assert program.panel.turn_options() == TurnOptions(
+        strategy=Strategy.of("draft"), remember=True, cuts=True
+    )
 
 
 def test_settings_are_restored_and_kept(
@@ -280,11 +285,11 @@ def test_settings_are_restored_and_kept(
         system_prompt="Hm.",
         strategies=("prompt-lookup:n_pred=4", "draft:n_max=3"),
         token_colours=False,
-        remember_drafts=True,
+        learns_from_chats=False,
         theme="dark",
     )
     program = make_program(settings)
-    kept = program.settings()
+    kept = program.settings.settings
     assert replace(kept, window=settings.window) == settings
 
 

@@ -9,11 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from gui.fake_client import STATS
-from paceline.chat.stops import MAX_STOPS
-from paceline.gui.viewmodels.constraints import EXAMPLES, judge
-from paceline.gui.widgets.fields import SliderField
-from paceline.gui.widgets.seed_field import SeedField
-from paceline.gui.widgets.stop_field import StopField
+from paceline.chat.presets import MAX_STOPS
+from paceline.gui.kit.fields import SliderField
+from paceline.gui.sampling.fields import SeedField, StopField
+from paceline.gui.sampling.reply_form import EXAMPLES, judge
 from paceline.messages import StartTurn, TurnFinished
 from paceline.settings import MAX_SEED
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
-    from paceline.engine.drafters.base import Parameter
+    from paceline.engine.draft.base import Parameter
     from paceline.gui.program import Program
     from paceline.messages import FinishReason
 
@@ -93,7 +92,7 @@ def test_stop_strings_go_into_the_next_reply(program: Program, client: FakeClien
     program.window.panel.sampling.stops.add("\\t")
     program.session.send("Hello?")
     assert client.last(StartTurn).stop == ("\t",)
-    assert program.settings().stop == ("\t",)
+    assert program.settings.settings.stop == ("\t",)
     program.window.panel.sampling.reset_button.click()
     assert program.panel.turn_options().stop == ()
 
@@ -157,7 +156,7 @@ def test_one_draft_setting_is_put_back(program: Program) -> None:
     program.speculation.use("draft:n_max=3:p_min=0.25")
     fields = program.window.panel.draft_settings.fields
     fields["n_max"].put_back_button.click()
-    assert program.speculation.strategy == "draft:p_min=0.25"
+    assert program.speculation.text == "draft:p_min=0.25"
     assert fields["n_max"].put_back_button.isHidden()
 
 
@@ -203,7 +202,7 @@ def test_a_schema_is_loaded_from_a_file(program: Program, tmp_path: Path, qtbot:
     card = program.window.panel.sampling.form
     card.form_choice.setCurrentIndex(1)
     card.load.click()
-    opener = program.tuning.open_file
+    opener = program.open_file
     assert opener.dialog is not None
     opener.dialog.reject()
     assert opener.dialog is None
@@ -236,12 +235,12 @@ def test_json_that_was_cut_is_told(
 
 def test_cutting_is_one_truth_with_the_settings_dialog(program: Program) -> None:
     cuts = program.window.panel.sampling.cuts
-    preference = program.extras.preferences.cuts_long_chats
+    preference = program.settings.setting("cuts_long_chats")
     assert cuts.isChecked()
     cuts.click()
     assert preference.value is False
     assert not program.panel.turn_options().cuts
-    assert not program.settings().cuts_long_chats
+    assert not program.settings.settings.cuts_long_chats
     preference.set_value(True)
     assert cuts.isChecked()
     assert program.panel.turn_options().cuts

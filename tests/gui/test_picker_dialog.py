@@ -24,9 +24,9 @@ from gui.conftest import deliver_deletes
 from gui.picker_world import BIG, GIB, Q4_K, World, demo_repositories, make_library, write_model
 from hub_server import Fault, HubServer
 from paceline import paths
-from paceline.catalog.verdict import Remedy
-from paceline.gui.notifications import Notice
-from paceline.gui.picker_controller import LOAD_FETCHED
+from paceline.catalog.judge.pairing import Remedy
+from paceline.gui.kit.notices import Notice
+from paceline.gui.look.current import look
 from paceline.params import ModelParams
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.widgets.picker.dialog import PickerDialog
+    from paceline.gui.models.picker.dialog import PickerDialog
 
 LIMIT_MS = 20_000
 
@@ -190,7 +190,7 @@ def test_what_does_not_fit_is_said_and_can_be_tried(
     world = make_world(own_folders=(made_models,), memory=8 * 2**30)
     dialog = opened(qtbot, world)
     pick(dialog, "72B")
-    dialog.step_chosen.emit(2)
+    dialog.steps.chosen.emit(2)
     dialog.installed.without.click()
     judged(qtbot, world)
     assert dialog.reason.text() == "This may not fit into the memory."
@@ -268,7 +268,7 @@ def test_the_smallest_size_cuts_nothing_off(qtbot: QtBot, world: World, step: in
 def test_the_theme_changes_while_it_is_open(qtbot: QtBot, world: World) -> None:
     dialog = opened(qtbot, world)
     light = dialog.grab().toImage()
-    world.themes.set_mode("dark")
+    look.set_mode("dark")
     assert dialog.grab().toImage() != light
 
 
@@ -352,7 +352,7 @@ def test_a_dialog_is_built_before_it_is_wanted(qtbot: QtBot, world: World) -> No
     builder = world.picker._builder
     world.picker.prepare()
     qtbot.waitUntil(lambda: builder.is_ready, timeout=LIMIT_MS)
-    world.themes.set_mode("dark")
+    look.set_mode("dark")
     assert not builder.is_ready  # it had the other colours
     qtbot.waitUntil(lambda: builder.is_ready, timeout=LIMIT_MS)
     began = time.perf_counter()
@@ -415,7 +415,7 @@ def choose_remote(qtbot: QtBot, world: World) -> PickerDialog:
     return dialog
 
 
-def test_a_pair_that_arrives_behind_the_closed_dialog_is_offered(
+def test_a_pair_that_arrives_after_the_dialog_was_closed_is_offered(
     qtbot: QtBot, make_world: Callable[..., World], server: HubServer
 ) -> None:
     world = make_world(endpoint=server.endpoint)
@@ -434,17 +434,17 @@ def test_a_pair_that_arrives_behind_the_closed_dialog_is_offered(
 
     def offers() -> list[Notice]:
         notices = [notice for notice in world.notices if isinstance(notice, Notice)]
-        return [notice for notice in notices if notice.action == LOAD_FETCHED]
+        return [each for each in notices if each.action and each.action.text == "Load pair"]
 
     qtbot.waitUntil(lambda: bool(offers()), timeout=LIMIT_MS)
     assert not loads
-    world.picker.on_action(LOAD_FETCHED)
+    world.picker.load_fetched()
     assert world.notices[-1] == offers()[0]  # not hidden by “… is downloaded. Use it”
     ((target, draft, _),) = loads
     for params, original in zip((target, draft), paths.demo_pair(), strict=True):
         assert Path(params.path).is_relative_to(world.models.models_folder)
         assert Path(params.path).read_bytes() == original.read_bytes()
-    world.picker.on_action(LOAD_FETCHED)
+    world.picker.load_fetched()
     assert len(loads) == 1
 
 

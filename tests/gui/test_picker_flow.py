@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from paceline.gui.models.picker.dialog import PickerDialog
     from paceline.gui.program import Program
-    from paceline.gui.widgets.picker.dialog import PickerDialog
 
 LIMIT_MS = 60_000
 
@@ -64,7 +64,7 @@ def test_search_judge_download_chat(
         assert dialog is not None
         dialog.show_page(dialog.hub)
         find_and_take(qtbot, dialog, "demo-target")
-        dialog.step_chosen.emit(2)
+        dialog.steps.chosen.emit(2)
         find_and_take(qtbot, dialog, "demo-draft")
         picks = (picker.picks.target, picker.picks.draft)
         assert tuple(pick.reference for pick in picks if pick) == references

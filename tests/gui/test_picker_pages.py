@@ -16,25 +16,24 @@ from gui.fake_judge import CARD
 from gui.test_picker_picks import DRAFT, PAIR, TARGET
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubRepository, SearchQuery
-from paceline.catalog.library import LibraryEntry
-from paceline.catalog.model_files import ModelFile
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.viewmodels.hub_results import HubResults
-from paceline.gui.viewmodels.library import LibraryModel
-from paceline.gui.viewmodels.picks import Picks
-from paceline.gui.viewmodels.recommended import RecommendedPairs
-from paceline.gui.viewmodels.suited import of_entry
-from paceline.gui.widgets.picker.hub_page import HubPage
-from paceline.gui.widgets.picker.installed_page import InstalledPage
-from paceline.gui.widgets.picker.page import Page
-from paceline.gui.widgets.picker.recommended_page import RecommendedPage
+from paceline.catalog.local.library import LibraryEntry
+from paceline.catalog.local.model_files import ModelFile
+from paceline.gui.look.current import look
+from paceline.gui.models.candidates import of_entry
+from paceline.gui.models.lists.hub_controller import HubResults
+from paceline.gui.models.lists.hub_page import HubPage
+from paceline.gui.models.lists.installed_page import InstalledPage
+from paceline.gui.models.lists.library import LibraryModel
+from paceline.gui.models.lists.page import Page
+from paceline.gui.models.lists.recommended_page import RecommendedPage, RecommendedPairs
+from paceline.gui.models.picker.picks import Picks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.widgets.picker.model_rows import RowText
+    from paceline.gui.models.lists.model_list import RowText
 
 SPOKEN = Qt.ItemDataRole.AccessibleTextRole
 MODEL = HubModel(
@@ -101,7 +100,7 @@ def library() -> LibraryModel:
 
 @pytest.fixture
 def installed(host: QWidget, library: LibraryModel) -> InstalledPage:
-    page = InstalledPage(library, LIGHT)
+    page = InstalledPage(library)
     hosted(host, page)
     page.show_picks(Picks())
     return page
@@ -191,7 +190,7 @@ def test_search_order_and_empty_lists(qtbot: QtBot, installed: InstalledPage) ->
 
 
 def test_a_computer_without_models_is_shown_the_way(qtbot: QtBot, host: QWidget) -> None:
-    page = InstalledPage(LibraryModel(), LIGHT)
+    page = InstalledPage(LibraryModel())
     hosted(host, page)
     page.show_looking(True)
     assert page.state.bar.isVisibleTo(page)
@@ -217,7 +216,7 @@ def test_only_our_own_files_go_to_the_trash(installed: InstalledPage) -> None:
 
 def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model(host: QWidget) -> None:
     nameless = replace(PAIR, title="Wolf 8B", target_file=None, gain=None, evidence=None)
-    page = RecommendedPage(RecommendedPairs((PAIR, nameless)), LIGHT)
+    page = RecommendedPage(RecommendedPairs((PAIR, nameless)))
     hosted(host, page)
     page.show_picks(Picks(), 16 * 2**30)
     assert [row.title for row in rows(page)] == ["Wolf 7B", "Wolf 8B"]
@@ -248,7 +247,7 @@ def results() -> HubResults:
 
 @pytest.fixture
 def hub(host: QWidget, results: HubResults) -> HubPage:
-    page = HubPage(results, LIGHT)
+    page = HubPage(results)
     hosted(host, page)
     page.show_picks(Picks(), 24 * 2**30)
     return page
@@ -388,7 +387,7 @@ def test_gated_files_cannot_be_picked_before_access_is_granted(
 def test_rows_are_painted_in_both_themes(installed: InstalledPage) -> None:
     installed.show_picks(Picks(2, TARGET, DRAFT, is_decided=True))
     light = installed.grab().toImage()
-    installed.set_theme(DARK)
+    look.set_mode("dark")
     dark = installed.grab().toImage()
     assert light != dark
     installed.rows.setCurrentIndex(QModelIndex())

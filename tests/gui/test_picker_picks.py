@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from paceline.catalog.curated import CuratedPair, Evidence
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubRepository
-from paceline.gui.viewmodels.candidates import (
+from paceline.catalog.judge.curated import CuratedPair, Evidence
+from paceline.gui.models.candidates import (
     Candidate,
     candidate_facts,
     of_choice,
     of_reference,
 )
-from paceline.gui.viewmodels.picks import Picks, main_button, why_hardly
-from paceline.gui.viewmodels.recommended import (
+from paceline.gui.models.lists.recommended_page import (
     PAIR_ROLE,
     RecommendedPairs,
     draft_candidate,
@@ -24,6 +23,7 @@ from paceline.gui.viewmodels.recommended import (
     is_for,
     target_candidate,
 )
+from paceline.gui.models.picker.picks import Picks, main_button, why_hardly
 
 TARGET = Candidate(
     "/m/target.gguf", "Target 7B", n_bytes=4_700_000_000, n_params=7_600_000_000, vocabulary="q"

@@ -11,14 +11,15 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from gui.fake_client import STATS, plain_step, step_of, undrafted, without_plain
-from paceline.engine.drafters import registry
-from paceline.gui.theme import DARK, LIGHT
-from paceline.gui.viewmodels.metrics import MOST_PLACES, RATE_STEPS, StepMetrics, TimeShares
-from paceline.gui.viewmodels.plot_words import spoken
-from paceline.gui.viewmodels.sources import Sources
-from paceline.gui.widgets.plot_picture import PlotPicture
-from paceline.gui.widgets.speed_plot import SpeedPlot
-from paceline.gui.widgets.time_bar import TimeBar
+from paceline.engine.draft import registry
+from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.look.current import look
+from paceline.gui.plot.plot_picture import PlotPicture
+from paceline.gui.plot.plot_words import spoken
+from paceline.gui.plot.speed_plot import SpeedPlot
+from paceline.gui.plot.time_bar import TimeBar
+from paceline.gui.state.metrics import MOST_PLACES, RATE_STEPS, StepMetrics, TimeShares
+from paceline.gui.state.sources import Sources
 from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
 if TYPE_CHECKING:
@@ -145,15 +146,14 @@ def test_one_step_in_figures(metrics: StepMetrics) -> None:
     metrics.push(step_of("t", "x", 0))
     metrics.push(plain_step("t", 1))
     metrics.push(chain_step(2))
-    facts = metrics.facts(1)
-    assert facts is not None
-    assert (facts.step, facts.n_tokens) == (2, 6)
-    assert [count.drafter for count in facts.counts] == ["prompt-lookup", "draft"]
-    first = metrics.facts(0)
+    second, first = metrics.step(1), metrics.step(0)
+    assert second is not None
+    assert (second.step, len(second.tokens)) == (2, 6)
+    assert [count.drafter for count in second.drafted] == ["prompt-lookup", "draft"]
     assert first is not None
-    assert (first.step, first.n_tokens, first.counts) == (1, 1, ())
-    assert metrics.facts(2) is None
-    assert metrics.facts(-1) is None
+    assert (first.step, len(first.tokens), first.drafted) == (1, 1, ())
+    assert metrics.step(2) is None
+    assert metrics.step(-1) is None
 
 
 def test_clearing_forgets_everything(metrics: StepMetrics) -> None:
@@ -173,7 +173,7 @@ def plot(metrics: StepMetrics, qtbot: QtBot) -> Iterator[SpeedPlot]:
     holder = QWidget()
     qtbot.addWidget(holder)
     holder.resize(320, 300)
-    plot = SpeedPlot(metrics, Sources(registry.available()), LIGHT, parent=holder)
+    plot = SpeedPlot(metrics, Sources(registry.available()), parent=holder)
     plot.resize(320, 300)
     holder.show()
     yield plot
@@ -257,7 +257,7 @@ def test_a_hidden_plot_draws_nothing(plot: SpeedPlot, metrics: StepMetrics) -> N
 
 
 def test_another_theme_recolours_the_bars(plot: SpeedPlot) -> None:
-    plot.set_theme(DARK)
+    look.set_mode("dark")
     assert plot.by_model.opts["brush"] == DARK.accent
 
 
@@ -462,7 +462,7 @@ def test_there_is_nothing_to_export_before_the_first_step(
 
 
 def test_the_time_bar_says_the_shares_in_words(qtbot: QtBot) -> None:
-    bar = TimeBar(LIGHT)
+    bar = TimeBar()
     qtbot.addWidget(bar)
     bar.show_times(TimeShares(0.61, 0.27, 0.05, 0.07))
     text = bar.legend.text()
@@ -470,18 +470,18 @@ def test_the_time_bar_says_the_shares_in_words(qtbot: QtBot) -> None:
     assert [figure in text for figure in ("61", "27", "5", "7")] == [True] * 4
     for source_colour in (LIGHT.accent, LIGHT.lookup, LIGHT.rejected):
         assert source_colour not in text
-    bar.set_theme(DARK)
+    look.set_mode("dark")
     assert DARK.time_verify in bar.legend.text()
 
 
 def test_an_empty_time_bar_shows_no_figures(qtbot: QtBot) -> None:
-    bar = TimeBar(LIGHT)
+    bar = TimeBar()
     qtbot.addWidget(bar)
     assert "%" not in bar.legend.text()
 
 
 def test_the_prefill_and_the_seconds_are_told_where_they_are_known(qtbot: QtBot) -> None:
-    bar = TimeBar(LIGHT, tells_seconds=True)
+    bar = TimeBar(tells_seconds=True)
     qtbot.addWidget(bar)
     bar.show_times(TimeShares(6.0, 2.0, 1.0, 0.5, 0.5))
     text = bar.legend.text().replace("&nbsp;", " ")

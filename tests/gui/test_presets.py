@@ -12,9 +12,9 @@ from PySide6.QtTest import QSignalSpy
 
 from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_text
 from paceline.errors import UserError
-from paceline.gui.open_file import read_text
-from paceline.gui.viewmodels.presets import DEFAULT_KEY, ReplyPresets
-from paceline.gui.viewmodels.reply_settings import ReplySettings
+from paceline.gui.kit.file_dialogs import read_text
+from paceline.gui.sampling.presets import DEFAULT_KEY, ReplyPresets
+from paceline.gui.state.reply_settings import ReplySettings
 from paceline.messages import StartTurn
 from paceline.params import LogitBias, SamplingParams
 from paceline.settings import MAX_PRESETS, ReplyPreset, Settings, load_settings
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
+    from paceline.gui.kit.dialogs import NameDialog
     from paceline.gui.program import Program
-    from paceline.gui.widgets.name_dialog import NameDialog
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -136,14 +136,14 @@ def test_a_choice_that_is_gone_is_none(qapp: object) -> None:
 
 
 def menu_action(program: Program, words: str) -> QAction:
-    menu = program.tuning.replies.card_button.menu_
+    menu = program.reply_presets.card_button.menu_
     menu.fill()
     (found,) = (action for action in menu.actions() if action.text().startswith(words))
     return found
 
 
 def dialog_of(program: Program) -> NameDialog:
-    dialog = program.tuning.replies.dialog
+    dialog = program.reply_presets.dialog
     assert dialog is not None
     return dialog
 
@@ -155,14 +155,14 @@ def test_a_preset_goes_into_the_next_reply(program: Program, client: FakeClient)
     command = client.last(StartTurn)
     assert command.sampling.temperature == 0.2
     assert command.messages[0].content == "Be kind."
-    for button in (program.tuning.replies.card_button, program.tuning.replies.foot_button):
+    for button in (program.reply_presets.card_button, program.reply_presets.foot_button):
         assert button.text() == "Preset: Precise ▾"
-    assert program.tuning.replies.foot_button.isVisibleTo(program.window)
+    assert program.reply_presets.foot_button.isVisibleTo(program.window)
 
 
 def test_the_mark_says_that_other_values_are_set(program: Program) -> None:
     menu_action(program, "Greedy").trigger()
-    button = program.tuning.replies.foot_button
+    button = program.reply_presets.foot_button
     assert "•" not in button.text()
     program.window.panel.sampling.top_k.field.setValue(3)
     assert "Greedy •" in button.text()
@@ -183,12 +183,12 @@ def test_own_values_come_back_when_a_preset_took_their_place(program: Program) -
     assert not errors.isHidden()
     errors.action.click()
     assert sampling.settings == mine
-    assert program.tuning.replies.presets.chosen == ":creative"
+    assert program.reply_presets.presets.chosen == ":creative"
     assert errors.isHidden()
 
 
 def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> None:
-    sampling, presets = program.window.panel.sampling, program.tuning.replies.presets
+    sampling, presets = program.window.panel.sampling, program.reply_presets.presets
     sampling.temperature.field.setValue(1.7)
     menu_action(program, "Save as").trigger()
     dialog = dialog_of(program)
@@ -199,7 +199,7 @@ def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> N
     assert presets.own == ()
     qtbot.keyClicks(dialog.field, " but wild")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    assert program.tuning.replies.dialog is None
+    assert program.reply_presets.dialog is None
     assert presets.title == "precise but wild"
     sampling.temperature.field.setValue(1.8)
     menu_action(program, "Update").trigger()
@@ -220,28 +220,28 @@ def test_presets_survive_a_restart(
 ) -> None:
     first = make_program()
     first.window.panel.sampling.use(WORK)
-    first.tuning.replies.presets.save_as("Work")
+    first.reply_presets.presets.save_as("Work")
     first.window.panel.sampling.temperature.field.setValue(0.5)
     first.window.panel.sampling.cuts.setChecked(False)
-    first.save()
+    first.settings.save()
     loaded = load_settings(paceline_home / "config" / "settings.json")
     assert loaded.put_aside is None
     assert loaded.settings.reply_presets[0].name == "Work"
     assert loaded.settings.stop == ("###",)
     second = make_program(loaded.settings)
-    presets = second.tuning.replies.presets
+    presets = second.reply_presets.presets
     assert (presets.chosen, presets.differs) == ("Work", True)
-    assert second.tuning.replies.card_button.text() == "Preset: Work • ▾"
+    assert second.reply_presets.card_button.text() == "Preset: Work • ▾"
     assert second.window.panel.sampling.settings.sampling.temperature == 0.5
-    assert replace(second.settings(), window=loaded.settings.window) == loaded.settings
+    assert replace(second.settings.settings, window=loaded.settings.window) == loaded.settings
     assert not second.panel.turn_options().cuts
 
 
 def test_presets_are_in_the_palette(program: Program) -> None:
-    commands = {command.title: command for command in program.tuning.replies.commands()}
+    commands = {command.title: command for command in program.reply_presets.commands()}
     assert commands["Use the preset Balanced"].is_on
     commands["Use the preset Code"].run()
-    assert program.tuning.replies.presets.chosen == ":code"
+    assert program.reply_presets.presets.chosen == ":code"
 
 
 # ------------------------------------------------------------------------------------- the files
@@ -260,11 +260,11 @@ def test_export_and_import(
     qtbot.waitUntil(file.exists)
     assert presets_from_text(file.read_text("utf-8")) == (TUTOR,)
     menu_action(program, "Import").trigger()
-    assert program.tuning.open_file.dialog is not None
-    program.tuning.open_file.dialog.reject()
-    presets = program.tuning.replies.presets
+    assert program.open_file.dialog is not None
+    program.open_file.dialog.reject()
+    presets = program.reply_presets.presets
     with qtbot.waitSignal(presets.kept_changed):
-        program.tuning.open_file.read(str(file))
+        program.open_file.read(str(file))
     assert [p.name for p in presets.own] == ["Tutor", "Tutor (2)"]
     assert "Tutor (2)" in program.window.chat_pane.errors.text.text()
 
@@ -278,27 +278,27 @@ def test_a_broken_file_is_told_and_changes_nothing(
     data["presets"][1]["max_tokens"] = -1
     file.write_text(json.dumps(data), "utf-8")
     menu_action(program, "Import").trigger()
-    with qtbot.waitSignal(program.notifications.posted):
-        program.tuning.open_file.read(str(file))
+    with qtbot.waitSignal(program.notices.posted):
+        program.open_file.read(str(file))
     assert "Preset 2 (“Tutor”): Max tokens is -1" in program.window.chat_pane.errors.text.text()
-    assert program.tuning.replies.presets.own == ()
-    assert program.tuning.open_file.dialog is not None
-    program.tuning.open_file.dialog.reject()
+    assert program.reply_presets.presets.own == ()
+    assert program.open_file.dialog is not None
+    program.open_file.dialog.reject()
 
 
 def test_there_is_room_for_so_many(make_program: Callable[..., Program]) -> None:
     many = tuple(ReplyPreset(f"P{number}") for number in range(MAX_PRESETS - 1))
     program = make_program(Settings(reply_presets=many))
     with pytest.raises(UserError, match="room for 1"):
-        program.tuning.replies.take(presets_to_text([TUTOR, TUTOR]))
-    program.tuning.replies.take(presets_to_text([TUTOR]))
+        program.reply_presets.take(presets_to_text([TUTOR, TUTOR]))
+    program.reply_presets.take(presets_to_text([TUTOR]))
     assert not menu_action(program, "Save as").isEnabled()
     assert load_settings_after_save(program).reply_presets[-1] == TUTOR
 
 
 def load_settings_after_save(program: Program) -> Settings:
-    program.save()
-    return load_settings(program._settings_file).settings
+    program.settings.save()
+    return load_settings(program.settings._file).settings
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -31,7 +31,9 @@ OTHER = Settings(
     seed=5,
     system_prompt="Be kind.\nAlways.",
     strategies=("ngram-simple:n=3", "draft:n_max=5"),
-    remember_drafts=True,
+    learns_from_chats=False,
+    learned_mb=4,
+    was_told_of_learning=True,
     engine_host="thread",
     kernels="stock",
     window=WindowSettings(

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 
-from gui.chat_help import begin_reply, finished, settle, shown_body, shown_chat, token
-from paceline.gui.theme import DARK
-from paceline.gui.widgets.copy_button import CopyButton
-from paceline.gui.widgets.reply_body import MAX_SECTIONS
+from gui.chat_help import begin_reply, committed, finished, settle, shown_body, shown_chat, token
+from paceline.gui.chat.markdown.code_buttons import CopyButton
+from paceline.gui.chat.messages.reply_body import MAX_SECTIONS
+from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.widgets.chat_view import ChatView
-    from paceline.gui.widgets.reply_body import ReplyBody
+    from paceline.gui.chat.messages.reply_body import ReplyBody
+    from paceline.gui.chat.view import ChatView
 
 TEXT = "<think>\nFirst the **file**.\n</think>\n\nUse `tomllib`."
 
@@ -41,8 +42,8 @@ def grow(body: ReplyBody, text: str, seconds: float = 0.5) -> None:
         end += len(part)
         source = "draft" if step % 2 else "target"
         trace = token(end, source, 0 if step % 2 else -1)
-        body.add_step((trace,), step=step, n_drafted=1, seconds=seconds)
-        body.show_growing(text[:end])
+        body._provenance.add(committed("", trace, step=step, n_drafted=1, seconds=seconds))
+        body.show_source(text[:end])
 
 
 # --------------------------------------------------------------------------------- reasoning
@@ -55,9 +56,9 @@ def test_reasoning_is_folded_and_tells_its_time(body: ReplyBody) -> None:
     assert not block.is_open
     assert block.view is None, "what is folded is not rendered"
     assert body.answer.isHidden()
-    body.show_growing(TEXT)
+    body.show_source(TEXT)
     assert block.header.text() == "Thought for 2.0 s"
-    body.show_final(TEXT)
+    body.show_source(TEXT, is_final=True)
     assert body.reasoning == (block,)
     assert not block.is_open
     assert body.plain_text == "Use tomllib."
@@ -67,13 +68,13 @@ def test_reasoning_is_folded_and_tells_its_time(body: ReplyBody) -> None:
 
 def test_the_time_counts_up_to_the_closing_mark(body: ReplyBody) -> None:
     grow(body, TEXT, seconds=40)
-    body.show_final(TEXT)
+    body.show_source(TEXT, is_final=True)
     # "<think>", "First", "the", "**file**." and the mark itself; the answer's steps do not count.
     assert body.reasoning[0].header.text() == "Thought for 3 min 20 s"
 
 
 def test_without_steps_nobody_knows_the_time(body: ReplyBody) -> None:
-    body.show_final(TEXT)
+    body.show_source(TEXT, is_final=True)
     assert body.reasoning[0].header.text() == "Reasoning"
 
 
@@ -87,8 +88,9 @@ def test_it_unfolds_by_the_keyboard_and_stays_so(body: ReplyBody, qtbot: QtBot) 
     assert block.view is not None
     assert block.view.toPlainText().strip() == "First the file."
     assert body.height() > folded + 15
-    body.show_final(TEXT)
-    body.set_theme(DARK)
+    body.show_source(TEXT, is_final=True)
+    look.set_mode("dark")
+    body.renew()
     assert body.reasoning == (block,)
     assert block.is_open
     qtbot.keyClick(block.header, Qt.Key.Key_Space)
@@ -99,7 +101,7 @@ def test_it_unfolds_by_the_keyboard_and_stays_so(body: ReplyBody, qtbot: QtBot) 
 def test_a_reply_of_reasoning_alone_is_unfolded(body: ReplyBody) -> None:
     grow(body, "<think>\nNever ends")
     assert not body.reasoning[0].is_open
-    body.show_final("<think>\nNever ends")
+    body.show_source("<think>\nNever ends", is_final=True)
     assert body.reasoning[0].is_open
     assert body.answer_text == ""
 
@@ -108,26 +110,26 @@ def test_what_the_user_folded_stays_folded(body: ReplyBody, qtbot: QtBot) -> Non
     grow(body, "<think>\nNever ends")
     for _ in range(2):
         qtbot.mouseClick(body.reasoning[0].header, Qt.MouseButton.LeftButton)
-    body.show_final("<think>\nNever ends")
+    body.show_source("<think>\nNever ends", is_final=True)
     assert not body.reasoning[0].is_open
 
 
 def test_the_template_opened_the_reasoning(body: ReplyBody) -> None:
-    body.show_growing("First the file.")
+    body.show_source("First the file.")
     assert body.plain_text == "First the file."
-    body.show_growing("First the file.\n</think>\n\nUse")
+    body.show_source("First the file.\n</think>\n\nUse")
     (block,) = body.reasoning
     assert body.plain_text == "Use"
     block.header.click()
     assert block.view is not None
     assert block.view.toPlainText() == "First the file."
-    body.show_final("First the file.\n</think>\n\nUse it.")
+    body.show_source("First the file.\n</think>\n\nUse it.", is_final=True)
     assert body.plain_text == "Use it."
 
 
 def test_both_have_their_colours_and_tell_where_they_came_from(body: ReplyBody) -> None:
     grow(body, TEXT)
-    body.show_final(TEXT)
+    body.show_source(TEXT, is_final=True)
     body.reasoning[0].unfold()
     view = body.reasoning[0].view
     assert view is not None
@@ -136,7 +138,7 @@ def test_both_have_their_colours_and_tell_where_they_came_from(body: ReplyBody) 
     assert spans == ["First", "file."]
     record = view.content.record_at(shown.index("file"))
     assert record is not None
-    assert record.step == 3
+    assert record.step.step == 3
     assert [body.answer.toPlainText()[s.start : s.end] for s in body.answer.content.spans] == [
         "Use"
     ]
@@ -145,8 +147,8 @@ def test_both_have_their_colours_and_tell_where_they_came_from(body: ReplyBody) 
 def test_reasoning_between_two_answers_stays_between_them(body: ReplyBody) -> None:
     text = "One.\n<think>\nHm\n</think>\nTwo.\n<think>\nHm\n</think>\nThree."
     for end in range(len(text)):
-        body.show_growing(text[:end])
-    body.show_final(text)
+        body.show_source(text[:end])
+    body.show_source(text, is_final=True)
     assert body.plain_text == "One.\nTwo.\nThree."
     assert len(body.reasoning) == 2
     assert body.answer_text == "One.\n\nTwo.\n\nThree."
@@ -156,61 +158,62 @@ def test_reasoning_between_two_answers_stays_between_them(body: ReplyBody) -> No
 
 def test_sections_are_bounded(body: ReplyBody) -> None:
     text = "<think>\na\n</think>\nb\n" * 200
-    body.show_final(text)
+    body.show_source(text, is_final=True)
     assert len(body.reasoning) <= MAX_SECTIONS
     assert body.plain_text.count("b") == 200
 
 
 def test_another_text_takes_its_place(body: ReplyBody) -> None:
     grow(body, TEXT)
-    body.show_final("No reasoning here.")
+    body.show_source("No reasoning here.", is_final=True)
     assert body.reasoning == ()
     assert body.plain_text == body.answer_text == "No reasoning here."
-    body.show_growing("")
+    body.show_source("")
     assert body.plain_text == ""
     assert body.height() == 0
 
 
 def test_the_caret_is_where_the_text_grows(body: ReplyBody) -> None:
     body.set_caret(True)
-    body.show_growing("<think>\nFirst")
+    body.show_source("<think>\nFirst")
     assert not body.answer._has_caret
-    body.show_growing(TEXT)
+    body.show_source(TEXT)
     assert body.answer._has_caret
     body.set_caret(False)
     assert not body.answer._has_caret
 
 
 def test_the_reasoning_can_be_copied_by_itself(body: ReplyBody, qtbot: QtBot) -> None:
-    body.show_final(TEXT)
+    body.show_source(TEXT, is_final=True)
     block = body.reasoning[0]
     (button,) = [b for b in block.findChildren(CopyButton) if b.parent() is block]
     assert button.isHidden()
     block.header.click()
     assert button.isVisibleTo(block)
-    with qtbot.waitSignal(body.copy_requested) as caught:
-        button.click()
-    assert caught.args == ["First the **file**."]
+    button.click()
+    assert QGuiApplication.clipboard().text() == "First the **file**."
     button._confirm.stop()
 
 
 def test_words_that_were_searched_for_are_marked(body: ReplyBody) -> None:
-    body.show_final("<think>\nA lamp 🎉 in the house\n</think>\n\nTOML files and *tomllib*")
+    body.show_source(
+        "<think>\nA lamp 🎉 in the house\n</think>\n\nTOML files and *tomllib*", is_final=True
+    )
     body.mark_words(("toml",))
     shown = body.answer.toPlainText()
-    marked = [shown[span.start : span.end] for span in body.answer._found.spans]
+    marked = [shown[span.start : span.end] for span in body.answer._marked]
     assert marked == ["TOML", "toml"]
     assert not body.reasoning[0].is_open
     body.mark_words(("house",))
-    assert body.answer._found.spans == []
+    assert body.answer._marked == []
     assert body.reasoning[0].is_open, "the word is in there alone"
     view = body.reasoning[0].view
     assert view is not None
-    (span,) = view._found.spans
+    (span,) = view._marked
     assert [view.document().characterAt(p) for p in range(span.start, span.end)] == list("house")
     before = view.grab().toImage()
-    view._found.stop()
-    view._found.forget()
+    view._unmark.stop()
+    view._on_unmark()
     assert view.grab().toImage() != before
     body.mark_words(())
 
@@ -240,7 +243,7 @@ def test_code_is_saved_by_the_view_above(chat: ChatView, qtbot: QtBot) -> None:
     settle(qtbot)
     kind = type(reply.body._codes.buttons[0]._save)
     buttons = {b.text(): b for b in reply.body.findChildren(kind)}
-    with qtbot.waitSignal(chat.code_save_requested) as caught:
+    with qtbot.waitSignal(chat.requests.code_save_requested) as caught:
         buttons["Save"].click()
     assert caught.args == ["python", "x = 1"]
     assert buttons["Save"].accessibleName() == "Save the code to a file"

@@ -10,16 +10,19 @@ from PySide6.QtCore import Qt
 from gui.fake_client import STATS, at_speed, perhaps, undrafted, without_plain
 from paceline.chat.reply import Reply, ReplyError, ReplyStatus, TurnOptions
 from paceline.conversation import Conversation, Message
-from paceline.engine.drafters import registry
-from paceline.gui.viewmodels.reply_rows import ReplyList, ReplyRow, reply_rows
-from paceline.gui.viewmodels.sources import Sources
+from paceline.engine.draft import registry
+from paceline.gui.run.chat_page import ReplyList, ReplyRow, reply_rows
+from paceline.gui.state.sources import Sources
 from paceline.messages import TurnStats
+from paceline.params import Strategy
 
 
 def row_of(stats: TurnStats | None, status: ReplyStatus = "finished", error: str = "") -> ReplyRow:
     conversation = Conversation("c").add(Message("q", None, "user", "How  many?"))
     conversation = conversation.add(Message("a", "q", "assistant", "Two."))
-    reply = Reply("t", "a", "c", TurnOptions(strategy="draft"), status, "draft", stats=stats)
+    reply = Reply(
+        "t", "a", "c", TurnOptions(strategy=Strategy.of("draft")), status, "draft", stats=stats
+    )
     reply.error = ReplyError("x", error, "") if error else None
     (row,) = reply_rows(conversation, lambda _: reply, Sources(registry.available()))
     assert (row.number, row.question, row.strategy) == (1, "How many?", "draft")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from paceline.conversation import Attachment
-from paceline.gui.viewmodels.constraints import judge, read_biases, write_biases
+from paceline.gui.sampling.reply_form import judge
+from paceline.gui.sampling.sampling_settings import read_biases, write_biases
 from paceline.messages import LogitBias, SamplingParams, StartTurn, TurnFailed
 
 if TYPE_CHECKING:

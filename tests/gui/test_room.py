@@ -15,20 +15,20 @@ from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
 from gui.fake_client import STATS, FakeClient, plain_step, step_of
 from paceline import paths
-from paceline.chat.advice import Advice
-from paceline.engine.drafters import forced
-from paceline.gui.translation import install_language
-from paceline.gui.viewmodels.chat_groups import ChatGroups
-from paceline.gui.widgets.chat_pane import MIN_WIDTH as CHAT_MIN_WIDTH
-from paceline.gui.widgets.reply_view import ReplyView
-from paceline.gui.widgets.soft_breaks import (
+from paceline.chat.advice.reply_advice import Advice
+from paceline.engine.draft import grammar_drafter
+from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.chat.view import MIN_WIDTH as CHAT_MIN_WIDTH
+from paceline.gui.conversations.model import ChatGroups
+from paceline.gui.kit.labels import (
     LONGEST,
     ZERO_WIDTH_SPACE,
     BreakingLabel,
     with_soft_breaks,
     without_soft_breaks,
 )
-from paceline.gui.widgets.speculation_panel import MIN_WIDTH
+from paceline.gui.kit.translation import install_language
+from paceline.gui.panel import MIN_WIDTH
 from paceline.messages import StartTurn, TurnFailed
 from paceline.settings import Settings
 
@@ -245,7 +245,7 @@ def test_forced_tokens_of_a_grammar_are_no_strategy(program: Program, client: Fa
     program.session.send("Hello?")
     turn_id = client.start_turn()
     client.emit(step_of(turn_id, "x", 0))
-    client.emit(step_of(turn_id, "x", 1, drafter=forced.INFO.id))
+    client.emit(step_of(turn_id, "x", 1, drafter=grammar_drafter.INFO.id))
     client.finish_turn("xx")
     assert program.live.headline.sentence.startswith("Speculation ")
 

@@ -8,8 +8,9 @@ import pytest
 
 from gui.fake_client import STATS, perhaps, plain_step, step_of, undrafted, without_plain
 from paceline.chat.sameness import CannotCompare, Differs, Same
-from paceline.gui.viewmodels import run_details
-from paceline.gui.viewmodels.sameness_words import progress_words, result_words
+from paceline.gui.run import details
+from paceline.gui.run.sameness_strip import progress_words, result_words
+from paceline.gui.state.figures import kernel_words, model_rows
 from paceline.messages import KernelUse, LogitBias, SamplingParams, StepCommitted, TurnStats
 from paceline.run_record import ModelRecord, RunError, RunRecord
 
@@ -33,12 +34,12 @@ FAILED = replace(
 
 
 def values(record: RunRecord) -> list[str]:
-    return [figure.value for figure in run_details.figures(record)]
+    return [figure.value for figure in details.figures(record)]
 
 
 def test_the_figures_are_those_of_the_line_below_the_reply() -> None:
     assert values(RECORD) == ["41.2", "≈ 21.6", "1.91×", "71\u202f%", "0.4", "100"]
-    assert run_details.figures(RECORD)[2].tone == "gain"
+    assert details.figures(RECORD)[2].tone == "gain"
 
 
 def test_a_reply_without_figures_has_those_of_its_steps() -> None:
@@ -54,12 +55,12 @@ def test_a_reply_without_figures_has_those_of_its_steps() -> None:
 def test_a_reply_without_drafts_has_no_ratio_whoever_was_asked(strategy: str) -> None:
     record = replace(RECORD, strategy=strategy, asked_strategy=strategy, stats=undrafted())
     assert values(record)[:3] == ["41.2", "", ""]
-    assert run_details.figures(record)[2].tone is None
-    assert "decoded plainly" in run_details.plain_words(record)
+    assert details.figures(record)[2].tone is None
+    assert "decoded plainly" in details.plain_words(record)
 
 
 def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
-    (_, _, ratio, *_) = run_details.figures(replace(RECORD, stats=perhaps()))
+    (_, _, ratio, *_) = details.figures(replace(RECORD, stats=perhaps()))
     assert (ratio.value, ratio.tone) == ("1.91×", "even")
 
 
@@ -69,7 +70,7 @@ def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
 def test_plain_decoding_is_an_estimate_and_says_from_what(
     steps: tuple[StepCommitted, ...], n_plain: int
 ) -> None:
-    assert run_details.plain_words(replace(RECORD, steps=steps)) == (
+    assert details.plain_words(replace(RECORD, steps=steps)) == (
         "Plain decoding would have taken 3.9 to 5.6 s for these tokens; this took 2.0 s. That is "
         f"estimated from {n_plain} plain steps of this reply and from what wider steps cost here."
     )
@@ -77,47 +78,47 @@ def test_plain_decoding_is_an_estimate_and_says_from_what(
 
 def test_a_busy_machine_is_told() -> None:
     busy = replace(RECORD, stats=replace(STATS, machine_busy=True))
-    assert run_details.plain_words(busy).endswith("kept the machine busy, so speeds scatter.")
-    assert "busy" not in run_details.plain_words(RECORD)
+    assert details.plain_words(busy).endswith("kept the machine busy, so speeds scatter.")
+    assert "busy" not in details.plain_words(RECORD)
 
 
 @pytest.mark.parametrize("stats", [without_plain(), replace(STATS, plain_low=None)])
 def test_what_is_not_known_of_plain_decoding_is_not_told(stats: TurnStats) -> None:
     record = replace(RECORD, stats=stats)
     assert values(record)[:3] == ["41.2", "", ""]
-    assert "not measured" in run_details.plain_words(record)
+    assert "not measured" in details.plain_words(record)
 
 
 def test_the_time_is_the_prefill_s_and_the_steps() -> None:
-    times = run_details.times(RECORD)
+    times = details.times(RECORD)
     assert times.prefill_s == STATS.prefill_s
     assert times.verify_s == pytest.approx(0.012 + 5 * 0.04)
     assert times.total_s == pytest.approx(STATS.total_s)
-    without = run_details.times(FAILED)
+    without = details.times(FAILED)
     assert (without.prefill_s, without.total_s) == (0.0, pytest.approx(0.29))
 
 
 def test_a_change_of_strategy_is_told() -> None:
-    rows = dict(run_details.settings_rows(replace(RECORD, strategy="off")))
+    rows = dict(details.settings_rows(replace(RECORD, strategy="off")))
     assert rows["Strategy"] == "draft:n_max=4 at first, off at the end"
     assert "Stop texts" not in rows
-    rows = dict(run_details.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
+    rows = dict(details.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
     assert rows["Stop texts"] == r"'\n\n', 'END'"
     assert rows["Context"].startswith("4 old messages")
 
 
 def test_whose_kernels_computed_is_told_where_it_is_known() -> None:
-    assert "Kernels" not in dict(run_details.settings_rows(RECORD))
-    assert "Kernels" not in dict(run_details.settings_rows(FAILED))
+    assert "Kernels" not in dict(details.settings_rows(RECORD))
+    assert "Kernels" not in dict(details.settings_rows(FAILED))
     uses = [("q4_K", "own"), ("f32", "stock"), ("q6_K", "own"), ("attention", "own")]
     stats = replace(STATS, kernels=tuple(KernelUse(kind, by) for kind, by in uses))  # type: ignore[arg-type]
-    rows = dict(run_details.settings_rows(replace(RECORD, stats=stats)))
+    rows = dict(details.settings_rows(replace(RECORD, stats=stats)))
     assert rows["Kernels"] == "own (Q4_K, Q6_K, attention); llama.cpp's (F32)"
-    assert run_details.kernel_words((KernelUse("f16", "stock"),)) == "llama.cpp's (F16)"
+    assert kernel_words((KernelUse("f16", "stock"),)) == "llama.cpp's (F16)"
 
 
 def test_only_sampling_that_is_on_is_told() -> None:
-    words = run_details.sampling_words
+    words = details.sampling_words
     assert words(SamplingParams()) == "temperature 0.7, top-k 40, top-p 0.95, min-p 0.05"
     assert "top-k" not in words(SamplingParams(temperature=0.0))
     many = SamplingParams(1, 0, 1, 0, 1.1, 0.2, 0.3, (LogitBias(1, 2.0),))
@@ -129,7 +130,7 @@ def test_only_sampling_that_is_on_is_told() -> None:
 
 def test_a_model_is_described_as_far_as_it_is_known() -> None:
     model = ModelRecord("x", "x.gguf", description="llama ?B Q8_0", n_params=17_300_000)
-    rows = dict(run_details.model_rows(replace(model, size_bytes=3 << 30, n_threads=2)))
+    rows = dict(model_rows(replace(model, size_bytes=3 << 30, n_threads=2)))
     assert rows["Model"] == "llama Q8_0, 3.0 GiB"
     assert rows["Parameters"] == "17.3 M"
     assert rows["Threads"] == "2 for one token, 2 for more"

@@ -17,9 +17,10 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
 from gui.fake_client import FakeClient, step_of
-from paceline.catalog.fingerprint import Fingerprints
+from paceline.catalog.local.fingerprint import Fingerprints
 from paceline.chat.sameness import CannotCompare, Differs, Same
-from paceline.gui.theme import DARK, LIGHT
+from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.look.current import look
 from paceline.messages import TurnStarted
 from paceline.run_json import record_from_json
 from paceline.run_record import RunRecord
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
-    from paceline.gui.widgets.run.dialog import RunDialog
+    from paceline.gui.run.dialog import RunDialog
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -103,7 +104,7 @@ def test_the_dialog_shows_what_the_engine_measured_and_hashes_on_demand(
     assert "prefill" in page.times.legend.text()
     asked = {s.drafter for s in stats.by_drafter if s.n_draft}
     assert len(page.drafters.cells) == len(asked)
-    accepted = sum(sum(chart.places.accepted) for chart in page.drafters.charts)
+    accepted = sum(sum(places.accepted) for places in page.drafters.places.values())
     assert accepted == stats.n_accepted
     rows = page.settings.rows
     assert rows["Strategy"] == "suffix+draft:draft.n_max=6"
@@ -179,7 +180,7 @@ def test_a_forged_token_is_found_at_its_place(
 ) -> None:
     program, dialog = opened
     message_id = record_of(program).message_id
-    reply = program.session.reply_of(message_id)
+    reply = program.session.conversations.reply_of(message_id)
     assert reply is not None
     index = 11
     steps, seen = [], 0
@@ -318,8 +319,8 @@ def test_another_theme_reaches_the_open_dialog(
     client.reply("Hello")
     program.runs.open_last()
     dialog = filled(program, qtbot)
-    before = program.themes.current
-    program.themes.set_mode("light" if before is DARK else "dark")
+    before = look.theme
+    look.set_mode("light" if before is DARK else "dark")
     after = DARK if before is LIGHT else LIGHT
     assert dialog.reply_page.plot.by_model.opts["brush"] == after.accent
     dialog.close()
@@ -354,7 +355,7 @@ def test_a_file_that_cannot_be_written_is_told(
     program.window.panel.plot.tools.csv.trigger()
     program.save_file.dialog.close()  # type: ignore[union-attr]
     told: list[object] = []
-    program.notifications.posted.connect(told.append)
+    program.notices.posted.connect(told.append)
     program.save_file.write(str(tmp_path / "file" / "steps.csv"))
     qtbot.waitUntil(lambda: bool(told))
     assert "steps.csv" in told[0].message  # type: ignore[attr-defined]

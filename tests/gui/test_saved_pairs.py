@@ -9,7 +9,7 @@ import pytest
 
 from paceline import paths
 from paceline.chat.pair import Pair
-from paceline.gui.viewmodels.saved_pairs import SavedPairs
+from paceline.gui.models.saved_pairs import SavedPairs
 from paceline.messages import LoadPair
 from paceline.params import ModelParams
 from paceline.settings import MAX_PAIRS, SavedPair, Settings, load_settings
@@ -107,7 +107,7 @@ def test_what_works_is_remembered_and_ticked(program: Program, client: FakeClien
     client.finish_load()
     assert [action.isChecked() for action in menu.actions_] == [True, False]
     assert menu.actions_[1].text() == title
-    assert program.settings().pairs == program.saved_pairs.pairs
+    assert program.settings.settings.pairs == program.saved_pairs.pairs
 
 
 def test_one_click_switches(program: Program, client: FakeClient, qtbot: QtBot) -> None:
@@ -194,7 +194,7 @@ def test_a_saved_pair_that_is_gone_costs_nothing(
 def test_names_come_from_the_models_and_reach_the_file(
     program: Program, paceline_home: Path
 ) -> None:
-    program.save()
+    program.settings.save()
     pairs = load_settings(paceline_home / "config" / "settings.json").settings.pairs
     assert [pair.name for pair in pairs] == [
         f"{program.pair.target_name} + {program.pair.draft_name}"

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QMessageBox
+from PySide6.QtWidgets import QCheckBox, QComboBox
 
 from paceline.catalog.models import Models
-from paceline.gui import motion
-from paceline.gui.scale import font_px
-from paceline.gui.widgets.settings.controls import ChoiceField
-from paceline.messages import LoadPair, StartTurn
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import font_px
+from paceline.gui.settings.forms import ChoiceField
+from paceline.messages import LoadPair, Remember, StartTurn
 from paceline.paths import Paths
 from paceline.settings import Settings, load_settings
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-    from paceline.gui.widgets.settings.dialog import SettingsDialog
+    from paceline.gui.settings.dialog import SettingsDialog
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 def opened(program: Program, *, is_whole: bool = True) -> SettingsDialog:
     """The dialog, with all pages built or only the first one."""
     program.window.actions_.settings.trigger()
-    dialog = program.extras.settings.dialog
+    dialog = program.settings_controller.dialog
     assert dialog is not None
     if is_whole:
         for name in ("looks", "models", "privacy", "general"):
@@ -59,7 +59,7 @@ def choose(field: QComboBox, value: str) -> None:
 def test_the_dialog_and_the_menu_show_the_same(program: Program, qtbot: QtBot) -> None:
     dialog = opened(program)
     program.window.actions_.settings.trigger()
-    assert program.extras.settings.dialog is dialog
+    assert program.settings_controller.dialog is dialog
     actions = program.window.actions_
     tokens = box(dialog, "Token colours")
     assert tokens.isChecked() == actions.token_colours.isChecked()
@@ -70,18 +70,19 @@ def test_the_dialog_and_the_menu_show_the_same(program: Program, qtbot: QtBot) -
 
     pictures = dialog.looks.themes.pictures
     qtbot.mouseClick(pictures["dark"], Qt.MouseButton.LeftButton)
-    assert program.themes.mode == "dark"
+    assert look.mode == "dark"
     assert [a.data() for a in actions.themes.actions() if a.isChecked()] == ["dark"]
     actions.flip_theme.trigger()
     assert pictures["light"].isChecked()
 
     learns = box(dialog, "Learn across chats")
+    assert learns.isChecked()
     learns.click()
-    assert program.learning.remembers
+    assert not program.window.panel.learning.switch.isChecked()
     program.window.panel.learning.switch.click()
-    assert not learns.isChecked()
+    assert learns.isChecked()
     dialog.accept()
-    assert program.extras.settings.dialog is None
+    assert program.settings_controller.dialog is None
 
 
 def test_everything_acts_at_once_and_is_kept(
@@ -94,16 +95,16 @@ def test_everything_acts_at_once_and_is_kept(
     box(dialog, "Start with the last chat").click()
     box(dialog, "Shorten chats").click()
     dialog.looks.size_field.slider.setValue(16)
-    assert motion.reduces()
+    assert look.reduces_motion
     program.session.send("Hello?")
     assert client.last(StartTurn).cuts is False
     client.reply("Hi")
-    program.save()
+    program.settings.save()
     kept = load_settings(paceline_home / "config" / "settings.json").settings
     assert (kept.send_key, kept.language, kept.motion) == ("ctrl+enter", "de", "reduced")
     assert (kept.opens_last_chat, kept.cuts_long_chats, kept.font_px) == (False, False, 16)
-    program.appearance.set_motion("full")
-    assert not motion.reduces()
+    program.settings.set("motion", "full")
+    assert not look.reduces_motion
     assert choice(dialog, "Movement").currentData() == "full"
 
 
@@ -113,16 +114,15 @@ def test_a_page_is_reset_and_the_reset_undone(program: Program) -> None:
     choose(choice(dialog, "Language"), "de")
     box(dialog, "Start with the last chat").click()
     box(dialog, "Token colours").click()
-    was = program.extras.preferences.token_colours.value
+    was = program.settings.value("token_colours")
     dialog.reset.click()
-    preferences = program.extras.preferences
-    assert preferences.language.value == "system"
-    assert preferences.opens_last_chat.value
-    assert preferences.token_colours.value == was  # another page
+    assert program.settings.value("language") == "system"
+    assert program.settings.value("opens_last_chat")
+    assert program.settings.value("token_colours") == was  # another page
     assert dialog.undo.isVisible()
     dialog.undo.click()
-    assert preferences.language.value == "de"
-    assert not preferences.opens_last_chat.value
+    assert program.settings.value("language") == "de"
+    assert not program.settings.value("opens_last_chat")
     assert dialog.undo.isHidden()
 
 
@@ -130,10 +130,9 @@ def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> No
     dialog = opened(program, is_whole=False)
     assert [page.is_built for page in dialog.pages] == [True, False, False, False]
     program.session.send("Hello?")
-    program.appearance.set_mode("dark")
+    program.settings.set("theme", "dark")
     dialog.show_page("privacy")
     assert [page.is_built for page in dialog.pages] == [True, False, False, True]
-    assert "Wait" in dialog.privacy.forget.toolTip()  # known from before
     chain: list[object] = [dialog.list]
     while (after := chain[-1].nextInFocusChain()) is not dialog.list:  # type: ignore[attr-defined]
         chain.append(after)
@@ -142,7 +141,7 @@ def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> No
     qtbot.keyClicks(dialog.search, "larger")
     qtbot.waitUntil(lambda: all(page.is_built for page in dialog.pages))
     dialog.search.clear()
-    assert len(dialog.findChildren(ChoiceField)) == 5
+    assert len(dialog.findChildren(ChoiceField)) == 6
 
 
 def test_the_search_shows_rows_of_all_pages(program: Program, qtbot: QtBot) -> None:
@@ -180,7 +179,7 @@ def test_folders_and_the_hub_are_those_of_the_library(
     assert folders.folders.dialog is not None
     folders.folders.dialog.fileSelected.emit("/third")
     folders.folders.dialog.reject()
-    assert program.settings().model_folders == (str(tmp_path), "/third")
+    assert program.settings.settings.model_folders == (str(tmp_path), "/third")
     box(dialog, "Work offline").click()
     assert program.window.actions_.offline.isChecked()
 
@@ -194,7 +193,7 @@ def test_the_engine_moves_and_its_models_are_loaded_again(
     choose(field, "thread")
     assert len(client.all(LoadPair)) == n_loads + 1
     assert not program.window.panel.loading.own_process.isChecked()
-    assert program.settings().engine_host == "thread"
+    assert program.settings.settings.engine_host == "thread"
     client.finish_load()
 
 
@@ -222,23 +221,18 @@ def test_kernels_are_chosen_with_the_next_load_which_follows_at_once(
         loads = client.all(LoadPair)
         assert len(loads) == n_loads + 1
         assert loads[-1].kernels == sent
-        assert program.settings().kernels == wish
+        assert program.settings.settings.kernels == wish
         client.finish_load()
 
 
-def test_what_was_learned_is_forgotten_from_here(program: Program, client: FakeClient) -> None:
+def test_how_much_is_learned_from_is_chosen(program: Program, client: FakeClient) -> None:
     dialog = opened(program)
     program.session.send("Hello?")
-    client.start_turn()
-    assert not dialog.privacy.forget.isEnabled()
-    assert "Wait" in dialog.privacy.forget.toolTip()
-    client.finish_turn("Hi")
-    assert dialog.privacy.forget.isEnabled()
-    dialog.privacy.forget.click()
-    question = program.learning.dialog
-    assert isinstance(question, QMessageBox)
-    assert question.parentWidget() is dialog
-    question.reject()
+    client.reply("Hi")
+    assert client.all(Remember)[-1].texts == ("Hi", "Hello?")
+    choose(choice(dialog, "Learn from at most"), 8)
+    assert program.settings.settings.learned_mb == 8
+    assert [command.texts for command in client.all(Remember)[-2:]] == [(), ("Hi", "Hello?")]
 
 
 def test_folders_of_the_program_are_opened(
@@ -246,7 +240,7 @@ def test_folders_of_the_program_are_opened(
 ) -> None:
     shown: list[Path] = []
     (paceline_home / "data").mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr("paceline.gui.widgets.settings.privacy.open_folder", shown.append)
+    monkeypatch.setattr("paceline.gui.settings.pages.open_folder", shown.append)
     dialog = opened(program)
     place = dialog.privacy.places[0]
     place.button.click()  # the stand-in returns None: no file manager
@@ -263,9 +257,10 @@ def test_keys_change_the_size_of_the_text(program: Program, qtbot: QtBot) -> Non
     assert program.window.font().pixelSize() == 17
     actions.smaller.trigger()
     qtbot.waitUntil(lambda: font_px() == 16)
-    program.appearance.set_font_px(99)
+    for _ in range(9):
+        actions.larger.trigger()
     qtbot.waitUntil(lambda: font_px() == 22)
     assert not actions.larger.isEnabled()
     actions.normal_size.trigger()
     qtbot.waitUntil(lambda: font_px() == 14)
-    assert program.settings().font_px == 14
+    assert program.settings.settings.font_px == 14

@@ -10,8 +10,8 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication
 
-from paceline.gui.palette_sources import actions_of, plain_text
-from paceline.gui.shortcuts import shortcuts_of
+from paceline.gui.help.palette import actions_of, plain_text
+from paceline.gui.help.shortcuts import shortcuts_of
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -70,7 +70,7 @@ def test_no_two_entries_of_a_menu_have_the_same_letter(program: Program) -> None
 
 def test_the_list_is_searched_by_name_and_key(program: Program, qtbot: QtBot) -> None:
     program.window.actions_.shortcuts.trigger()
-    dialog = program.extras.help.shortcuts
+    dialog = program.help.shortcuts
     assert dialog is not None
 
     def shown() -> list[str]:
@@ -85,7 +85,7 @@ def test_the_list_is_searched_by_name_and_key(program: Program, qtbot: QtBot) ->
     assert shown() == []
     assert dialog._nothing.isVisible()
     dialog.accept()
-    assert program.extras.help.shortcuts is None
+    assert program.help.shortcuts is None
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_K, Qt.Key.Key_Comma, Qt.Key.Key_Plus])

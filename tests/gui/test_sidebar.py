@@ -10,14 +10,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
-from paceline import paths
 from paceline.conversation import ConversationSummary
-from paceline.gui.icons import Icons
-from paceline.gui.theme import LIGHT
-from paceline.gui.viewmodels.conversations import ID_ROLE, SUBTITLE_ROLE, ConversationList
-from paceline.gui.widgets import undo_bar
-from paceline.gui.widgets.sidebar import Sidebar
-from paceline.gui.widgets.tag_editor import TagEditor
+from paceline.gui.conversations.model import ID_ROLE, SUBTITLE_ROLE, ConversationList
+from paceline.gui.conversations.sidebar import UNDO_MS, Sidebar
+from paceline.gui.conversations.tags import TagEditor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,10 +42,9 @@ def two_chats(program: Program, client: FakeClient) -> Program:
 
 @pytest.fixture
 def sidebar(qtbot: QtBot) -> Sidebar:
-    made = Sidebar(ConversationList(now=lambda: NOW), LIGHT)
-    made.set_theme(LIGHT, Icons(paths.resources() / "icons", LIGHT))
+    made = Sidebar(ConversationList(now=lambda: NOW))
     qtbot.addWidget(made)
-    made.set_summaries(
+    made.model.set_summaries(
         (
             ConversationSummary("a", "Apples", NOW, NOW - 5, tags=("work",)),
             ConversationSummary("b", "Pears", NOW, NOW - 9),
@@ -68,12 +63,19 @@ def sidebar(qtbot: QtBot) -> Sidebar:
 def asked(sidebar: Sidebar) -> list[tuple[object, ...]]:
     """Everything that the sidebar asks for, by the signal's name."""
     seen: list[tuple[object, ...]] = []
-    for name in (
-        "new_requested", "chosen", "rename_requested", "pin_requested", "tag_requested",
-        "delete_requested", "undo_requested", "export_requested", "copy_requested",
-        "import_requested",
-    ):  # fmt: skip
-        getattr(sidebar, name).connect(lambda *what, name=name: seen.append((name, *what)))
+    for name, signal in {
+        "new_requested": sidebar.new_requested,
+        "chosen": sidebar.finder.chosen,
+        "rename_requested": sidebar.model.rename_requested,
+        "pin_requested": sidebar.pin_requested,
+        "tag_requested": sidebar.tag_requested,
+        "delete_requested": sidebar.delete_requested,
+        "undo_requested": sidebar.undo_bar.wanted,
+        "export_requested": sidebar.export_requested,
+        "copy_requested": sidebar.copy_requested,
+        "import_requested": sidebar.import_action.triggered,
+    }.items():
+        signal.connect(lambda *what, name=name: seen.append((name, *what)))
     return seen
 
 
@@ -115,7 +117,7 @@ def row(sidebar: Sidebar, conversation_id: str) -> QPoint:
 def test_rows_are_reached_and_opened_by_keyboard(
     sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
 ) -> None:
-    sidebar.focus_search()
+    sidebar.finder.focus_search()
     qtbot.keyClick(sidebar.search, Key.Key_Down)
     assert sidebar.list.hasFocus()
     qtbot.keyClick(sidebar.list, Key.Key_Down)
@@ -144,7 +146,7 @@ def test_a_title_is_edited_in_place(
 def test_pages_of_the_list_end_on_chats(sidebar: Sidebar, qtbot: QtBot) -> None:
     """Every second row is a heading here."""
     day = 86_400.0
-    sidebar.set_summaries(
+    sidebar.model.set_summaries(
         tuple(ConversationSummary(f"c{at}", "T", 1.0, NOW - at * 40 * day) for at in range(30))
     )
     sidebar.list.take_focus()
@@ -268,14 +270,14 @@ def test_an_editor_that_is_left_changes_nothing(
 
 
 def test_an_empty_list_invites(qtbot: QtBot) -> None:
-    sidebar = Sidebar(ConversationList(), LIGHT)
+    sidebar = Sidebar(ConversationList())
     qtbot.addWidget(sidebar)
     finder = sidebar.finder
     assert finder.pages.currentWidget() is finder.empty
     assert finder.empty.title.text() == "No chats yet"
-    sidebar.set_summaries((ConversationSummary("a", "A", NOW, NOW),))
+    sidebar.model.set_summaries((ConversationSummary("a", "A", NOW, NOW),))
     assert finder.pages.currentWidget() is sidebar.list
-    sidebar.set_summaries(())
+    sidebar.model.set_summaries(())
     assert finder.pages.currentWidget() is finder.empty
 
 
@@ -303,7 +305,7 @@ def test_the_offer_to_undo_goes_by_itself(
 ) -> None:
     sidebar.show_undo("")
     assert sidebar.undo_bar.words == "Deleted “New chat”"
-    assert sidebar.undo_bar._timer.remainingTime() > undo_bar.UNDO_MS // 2
+    assert sidebar.undo_bar._timer.remainingTime() > UNDO_MS // 2
     sidebar.undo_bar._timer.start(1)
     qtbot.waitUntil(sidebar.undo_bar.isHidden)
     assert asked == []
@@ -316,8 +318,8 @@ def test_the_offer_to_undo_goes_by_itself(
 def test_the_keyboard_stays_where_somebody_went_when_the_list_changes(sidebar: Sidebar) -> None:
     sidebar.list.take_focus()
     sidebar.list.setCurrentIndex(sidebar.list.model().index(2, 0))
-    sidebar.set_summaries((ConversationSummary("n", "New one", NOW, NOW),))
-    sidebar.set_summaries(
+    sidebar.model.set_summaries((ConversationSummary("n", "New one", NOW, NOW),))
+    sidebar.model.set_summaries(
         (
             ConversationSummary("n", "New one", NOW, NOW),
             ConversationSummary("a", "Apples", NOW, NOW - 5),
@@ -334,12 +336,12 @@ def test_the_list_goes_along_with_the_shown_chat_when_it_comes_to_the_top(
     sidebar: Sidebar,
 ) -> None:
     many = [ConversationSummary(f"c{at}", "T", 1.0, NOW - at * 60) for at in range(80)]
-    sidebar.set_summaries(tuple(many))
+    sidebar.model.set_summaries(tuple(many))
     sidebar.select("c79")
     upper = sidebar.list.visualRect(sidebar.list.model().index(1, 0))
     assert upper.bottom() < 0
     many[79] = ConversationSummary("c79", "T", 1.0, NOW + 1)
-    sidebar.set_summaries(tuple(many))
+    sidebar.model.set_summaries(tuple(many))
     assert sidebar.list.current_id == "c79"
     place = sidebar.list.visualRect(sidebar.list.currentIndex())
     assert sidebar.list.viewport().rect().contains(place)

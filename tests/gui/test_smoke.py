@@ -16,7 +16,7 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 
 from paceline.gui import smoke
-from paceline.gui.theme import LIGHT
+from paceline.gui.look.colours import LIGHT
 
 
 def start(out: Path) -> subprocess.Popen[str]:

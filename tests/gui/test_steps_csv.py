@@ -6,8 +6,8 @@ import csv
 import io
 
 from gui.fake_client import STATS, plain_step, step_of
-from paceline.gui.viewmodels.positions import positions
-from paceline.gui.viewmodels.steps_csv import steps_csv
+from paceline.gui.run.cards import positions
+from paceline.gui.run.controller import steps_csv
 from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
 

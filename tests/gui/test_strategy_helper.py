@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
-from paceline.chat.use_cases import USE_CASES
+from paceline.chat.advice.use_cases import USE_CASES
 from paceline.messages import LoadPair, Tune
+from strategies import strategy
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-    from paceline.gui.widgets.strategy_helper import StrategyHelper
+    from paceline.gui.speculation.strategy_helper import StrategyHelper
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
 def opened(program: Program) -> StrategyHelper:
     program.window.actions_.which_strategy.trigger()
-    dialog = program.tuning.advisor.dialog
+    dialog = program.advisor.dialog
     assert dialog is not None
     return dialog
 
@@ -48,10 +49,10 @@ def test_applying_changes_the_running_reply(
     card = dialog.cards["editing"]
     card.apply.setFocus()
     qtbot.keyClick(card.apply, Qt.Key.Key_Space)
-    assert program.tuning.advisor.dialog is None
-    assert program.speculation.strategy == "suffix+draft"
+    assert program.advisor.dialog is None
+    assert program.speculation.text == "suffix+draft"
     qtbot.waitUntil(lambda: bool(client.all(Tune)))
-    assert client.last(Tune).strategy == "suffix+draft"
+    assert client.last(Tune).strategy == strategy("suffix+draft")
     client.finish_turn("Hi")
     card = opened(program).cards["editing"]
     assert not card.in_use.isHidden()
@@ -63,17 +64,6 @@ def test_settings_of_a_recommendation_are_taken_over(program: Program) -> None:
     assert "min_hits=2" in card.details.text()
     card.apply.click()
     assert program.speculation.value("ngram-map-k4v", "min_hits") == 2
-
-
-def test_learning_is_offered_until_it_is_on(program: Program) -> None:
-    card = opened(program).cards["long"]
-    assert card.offer.text() == "Learn across chats"
-    card.offer.click()
-    assert program.learning.remembers
-    assert card.offer.isHidden()
-    assert card.hint.isHidden() or not card.hint.isVisibleTo(card)
-    program.window.panel.learning.switch.click()
-    assert not card.offer.isHidden()
 
 
 def test_a_spare_draft_model_can_be_unloaded(program: Program, client: FakeClient) -> None:

@@ -8,13 +8,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
 
-from paceline.engine.drafters import registry
-from paceline.engine.drafters.base import DrafterInfo, Parameter
-from paceline.engine.drafters.off import Off
-from paceline.gui.viewmodels.choices import USUAL_CHAINS, choice_of
-from paceline.gui.viewmodels.speculation import SpeculationModel
-from paceline.gui.widgets.strategy_picker import StrategyPicker
+from paceline.engine.draft import registry
+from paceline.engine.draft.base import DrafterInfo, Parameter
+from paceline.engine.draft.registry import Off
+from paceline.gui.speculation.strategy_picker import StrategyPicker
+from paceline.gui.state.speculation import USUAL_CHAINS, SpeculationModel, choice_of
 from paceline.messages import StartTurn, Tune
+from strategies import strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-    from paceline.gui.widgets.strategy_menu import StrategyMenu
+    from paceline.gui.speculation.strategy_picker import StrategyMenu
 
 # Popups and dialogs are windows, about which the offscreen platform has regrets.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -221,23 +221,23 @@ def test_a_chain_is_put_together_in_the_order_of_the_ticks(
 def test_a_chain_from_elsewhere_shows_and_comes_back(model: SpeculationModel) -> None:
     model.use("draft+ngram-simple:draft.n_max=4:ngram-simple.n=6")
     assert model.current.name == "ngram-simple+draft"
-    assert model.strategy == "ngram-simple+draft:ngram-simple.n=6:draft.n_max=4"
+    assert model.text == "ngram-simple+draft:ngram-simple.n=6:draft.n_max=4"
     assert "ngram-simple+draft" in [c.name for c in model.choices("mixed")]
     model.choose("prompt-lookup")
     again = SpeculationModel(registry.available(), model.saved())
-    assert again.strategy == "prompt-lookup"
+    assert again.text == "prompt-lookup"
     assert "ngram-simple+draft" in [c.name for c in again.choices("mixed")]
     again.choose("ngram-simple+draft")
-    assert again.strategy == "ngram-simple+draft:ngram-simple.n=6:draft.n_max=4"
+    assert again.text == "ngram-simple+draft:ngram-simple.n=6:draft.n_max=4"
 
 
 def test_the_chosen_texts_settings_count_before_the_others(qapp: object) -> None:
     saved = ("prompt-lookup+draft:draft.n_max=4", "draft:n_max=9", "prompt-lookup:n_pred=3")
     model = SpeculationModel(registry.available(), saved)
     assert model.value("draft", "n_max") == 4
-    assert model.strategy == "prompt-lookup+draft:draft.n_max=4"
+    assert model.text == "prompt-lookup+draft:draft.n_max=4"
     model.choose("draft")
-    assert model.strategy == "draft:n_max=4"
+    assert model.text == "draft:n_max=4"
 
 
 def test_every_drafter_of_a_chain_has_its_section(
@@ -250,7 +250,7 @@ def test_every_drafter_of_a_chain_has_its_section(
     turn_id = client.start_turn()
     settings.fields["prompt-lookup.n_pred"].field.setValue(5)
     settings.fields["draft.n_max"].field.setValue(6)
-    wanted = Tune(turn_id, f"{CHAIN}:prompt-lookup.n_pred=5:draft.n_max=6")
+    wanted = Tune(turn_id, strategy(f"{CHAIN}:prompt-lookup.n_pred=5:draft.n_max=6"))
     qtbot.waitUntil(lambda: client.all(Tune) == [wanted])
     program.speculation.choose("draft")
     assert program.window.panel.draft_settings.section_titles == []
@@ -260,7 +260,7 @@ def test_every_drafter_of_a_chain_has_its_section(
 def test_a_chain_goes_into_the_reply(program: Program, client: FakeClient) -> None:
     program.speculation.choose(CHAIN)
     program.session.send("Hello?")
-    assert client.last(StartTurn).strategy == CHAIN
+    assert client.last(StartTurn).strategy == strategy(CHAIN)
     assert CHAIN in program.window.status.settings
 
 

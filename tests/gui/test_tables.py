@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtGui import QTextTable
 
-from gui.chat_help import settle, shown_body, token
-from paceline.gui.theme import LIGHT
-from paceline.gui.widgets.message_paint import code_card
+from gui.chat_help import committed, settle, shown_body, token
+from paceline.gui.chat.markdown.paint import code_card
+from paceline.gui.look.colours import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.widgets.reply_body import ReplyBody
+    from paceline.gui.chat.messages.reply_body import ReplyBody
 
 TABLE = """\
 | Name | Value | What it is about |
@@ -42,8 +42,8 @@ def test_code_stands_below_the_table_before_it(body: ReplyBody, *, is_streamed: 
     text = f"{TABLE}\n```python\nx = 1\n```\n"
     if is_streamed:
         for end in range(0, len(text), 7):
-            body.show_growing(text[:end])
-    body.show_final(text)
+            body.show_source(text[:end])
+    body.show_source(text, is_final=True)
     document = body.answer.document()
     cell = table_of(body).cellAt(2, 2).lastCursorPosition().block()
     bottom = document.documentLayout().blockBoundingRect(cell).bottom()
@@ -53,7 +53,7 @@ def test_code_stands_below_the_table_before_it(body: ReplyBody, *, is_streamed: 
 
 def test_narrow_columns_keep_their_words_whole(body: ReplyBody) -> None:
     body.resize(420, 1)
-    body.show_final(TABLE)
+    body.show_source(TABLE, is_final=True)
     table = table_of(body)
     for row in range(table.rows()):
         for column in (0, 1):
@@ -64,8 +64,8 @@ def test_narrow_columns_keep_their_words_whole(body: ReplyBody) -> None:
 
 def test_tokens_have_their_colour_in_the_head_of_a_table(body: ReplyBody, qtbot: QtBot) -> None:
     end = TABLE.index(" |")
-    body.add_step((token(2, "target", -1), token(end)), step=1, n_drafted=1)
-    body.show_final(TABLE)
+    body._provenance.add(committed("", token(2, "target", -1), token(end), step=1, n_drafted=1))
+    body.show_source(TABLE, is_final=True)
     settle(qtbot)
     cell = table_of(body).cellAt(0, 0).firstCursorPosition()
     place = body.answer.cursorRect(cell)
@@ -79,5 +79,7 @@ def test_tokens_have_their_colour_in_the_head_of_a_table(body: ReplyBody, qtbot:
 
 
 def test_plain_text_has_what_is_only_painted(body: ReplyBody) -> None:
-    body.show_final("| a | b |\n|---|---|\n| 1 | 2 |\n\n- x\n  - y\n- [x] z\n\n3. three\n\nend")
+    body.show_source(
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\n- x\n  - y\n- [x] z\n\n3. three\n\nend", is_final=True
+    )
     assert body.plain_text == "a\tb\n1\t2\n- x\n  - y\n[x] z\n3. three\nend"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from paceline.gui.scale import font_px
+from paceline.gui.look.scale import font_px
 from paceline.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ def test_the_window_grows_with_its_text(program: Program, client: FakeClient, qt
     composer = window.chat_pane.composer.edit
     composer.setPlainText("not sent yet")
     before = composer.fontMetrics().height(), window.panel.width(), window.sidebar.width()
-    program.appearance.set_font_px(17)
+    program.settings.set("font_px", 17)
     qtbot.waitUntil(lambda: font_px() == 17)
     after = composer.fontMetrics().height(), window.panel.width(), window.sidebar.width()
     assert all(large > small for large, small in zip(after, before, strict=True))
     assert composer.toPlainText() == "not sent yet"
     state = window.state()
     assert abs(state.panel_width - 356) <= 2  # kept as at scale 1
-    program.appearance.set_font_px(14)
+    program.settings.set("font_px", 14)
     qtbot.waitUntil(lambda: font_px() == 14)
     again = composer.fontMetrics().height(), window.panel.width(), window.sidebar.width()
     assert all(abs(one - other) <= 2 for one, other in zip(again, before, strict=True))
@@ -78,13 +78,14 @@ def test_words_on_buttons_and_plots_are_not_cut_off_by_another_size(
     program.runs.open_last()
     dialog = program.runs.dialog
     assert dialog is not None
-    style = dialog.styleSheet()
-    program.appearance.set_font_px(19)
+    figure = dialog.reply_page.figures.values[0]
+    before = figure.fontInfo().pixelSize()
+    program.settings.set("font_px", 19)
     qtbot.waitUntil(lambda: font_px() == 19)
     qtbot.waitUntil(lambda: scale.width() >= scale.sizeHint().width())
     sidebar = window.sidebar
     buttons = sidebar.new_button.sizeHint().width() + sidebar.new_menu_button.sizeHint().width()
     assert sidebar.minimumWidth() >= buttons + 24
     assert sidebar.minimumWidth() > 180
-    assert dialog.styleSheet() != style
+    assert figure.fontInfo().pixelSize() > before
     dialog.close()

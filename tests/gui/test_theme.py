@@ -7,25 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QFontInfo, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFontInfo, QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from paceline import paths
-from paceline.gui import scale
-from paceline.gui import theme as theme_module
-from paceline.gui.icons import Icons
-from paceline.gui.style import stylesheet
-from paceline.gui.theme import (
-    DARK,
-    LIGHT,
-    Theme,
-    ThemeController,
-    apply_theme,
-    install_fonts,
-    mono_font,
-    restyle,
-    ui_font,
-)
+from paceline.gui.look import scale
+from paceline.gui.look import style as style_module
+from paceline.gui.look.colours import DARK, LIGHT, Theme
+from paceline.gui.look.current import Look, look
+from paceline.gui.look.style import stylesheet
+from paceline.gui.look.theme import apply_theme, install_fonts, mono_font, restyle, ui_font
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +47,7 @@ def test_time_has_colours_of_its_own(theme: Theme) -> None:
 def test_the_style_sheet_knows_every_documented_property(theme: Theme) -> None:
     sheet = stylesheet(theme)
     assert "$" not in sheet
-    tables = theme_module.__doc__ or ""
+    tables = style_module.__doc__ or ""
     documented = re.findall(r"^``(\w+)``", tables, re.MULTILINE)
     documented += re.findall(r" {2,}``(\w+)``", tables)
     assert len(documented) > 20
@@ -77,12 +68,12 @@ def test_the_theme_dresses_the_application(theme: Theme, qapp: QApplication) -> 
 
 
 def test_the_mode_chooses_the_theme(qtbot: QtBot) -> None:
-    controller = ThemeController("light")
-    assert (controller.mode, controller.current) == ("light", LIGHT)
+    controller = Look()
+    assert (controller.mode, controller.theme) == ("light", LIGHT)
     with qtbot.waitSignal(controller.changed) as caught:
         controller.set_mode("dark")
     assert caught.args == [DARK]
-    assert controller.current.is_dark
+    assert controller.theme.is_dark
     with qtbot.assertNotEmitted(controller.changed):
         controller.set_mode("dark")
     with pytest.raises(ValueError, match="blue"):
@@ -91,13 +82,14 @@ def test_the_mode_chooses_the_theme(qtbot: QtBot) -> None:
 
 
 def test_the_system_decides_in_system_mode(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    controller = ThemeController("system")
+    controller = Look()
+    controller.start(paths.resources(), "system")
     hints = QGuiApplication.styleHints()
     wanted = {"system": DARK}
     monkeypatch.setattr(controller, "_wanted", lambda: wanted.get(controller.mode, LIGHT))
     with qtbot.waitSignal(controller.changed):
         hints.colorSchemeChanged.emit(hints.colorScheme())
-    assert controller.current is DARK
+    assert controller.theme is DARK
     controller.set_mode("light")
     with qtbot.assertNotEmitted(controller.changed):
         hints.colorSchemeChanged.emit(hints.colorScheme())
@@ -135,7 +127,7 @@ def test_everything_follows_the_size_of_the_text(qapp: QApplication) -> None:
 
 
 def test_no_style_has_a_size_of_its_own() -> None:
-    package = Path(theme_module.__file__ or "").parent
+    package = Path(style_module.__file__ or "").parent
     for file in package.rglob("*.py"):
         found = re.findall(r"font-size: ?\d+", file.read_text(encoding="utf-8"))
         assert not found, f"{file.name} has {found}; use the type scale"
@@ -150,13 +142,25 @@ def test_the_shipped_fonts_are_used(qapp: QApplication) -> None:
 def test_icons_take_the_theme_s_colour(qapp: QApplication, tmp_path: Path) -> None:
     square = '<rect width="16" height="16" fill="currentColor"/>'
     (tmp_path / "square.svg").write_text(SVG.format(square))
-    icons = Icons(tmp_path, LIGHT)
-    for name, colour in ((LIGHT.muted, ""), ("#FF0000", "#FF0000")):
-        image = icons.icon("square", colour).pixmap(QSize(16, 16)).toImage()
-        assert image.pixelColor(8, 8) == QColor(name)
-    icons.set_theme(DARK)
-    image = icons.icon("square").pixmap(QSize(16, 16)).toImage()
-    assert image.pixelColor(8, 8) == QColor(DARK.muted)
+    look.use_icons(tmp_path)
+    muted, accent = look.icon("square"), look.icon("square", "accent")
+    for mode, theme in (("light", LIGHT), ("dark", DARK)):
+        look.set_mode(mode)  # type: ignore[arg-type]  # the literals are lost on the way
+        for icon, colour in ((muted, theme.muted), (accent, theme.accent)):
+            image = icon.pixmap(QSize(16, 16)).toImage()
+            assert image.pixelColor(8, 8) == QColor(colour)
+        image = muted.pixmap(QSize(16, 16), QIcon.Mode.Disabled).toImage()
+        assert image.pixelColor(8, 8) == QColor(theme.faint)
+
+
+def test_icons_are_sharp_at_every_scale(qapp: QApplication, tmp_path: Path) -> None:
+    square = '<rect width="16" height="16" fill="currentColor"/>'
+    (tmp_path / "square.svg").write_text(SVG.format(square))
+    look.use_icons(tmp_path)
+    for ratio in (1.0, 1.25, 1.5, 2.0):
+        pixmap = look.icon("square").pixmap(QSize(16, 16), ratio)
+        assert pixmap.size() == QSize(16, 16) * ratio
+        assert pixmap.devicePixelRatio() == ratio
 
 
 @pytest.mark.parametrize(
@@ -168,4 +172,5 @@ def test_a_missing_or_broken_icon_is_empty(
     if content is not None:
         data = content.encode() if isinstance(content, str) else content
         (tmp_path / "odd.svg").write_bytes(data)
-    assert Icons(tmp_path, LIGHT).icon("odd").isNull()
+    look.use_icons(tmp_path)
+    assert look.icon("odd").isNull()

@@ -10,17 +10,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PySide6.QtGui import QTextDocument
 
+from gui.chat_help import committed
 from gui.markdown_cases import Atom, documents, hidden, plain, seen_in, source_of
-from paceline.engine.text import TextAssembler
-from paceline.gui.theme import LIGHT
-from paceline.gui.widgets.markdown_stream import MarkdownDocument
-from paceline.gui.widgets.reply_body import ReplyBody
+from paceline.engine.decode.text import TextAssembler
+from paceline.gui.chat.markdown.document import MarkdownDocument
+from paceline.gui.chat.markdown.provenance import Provenance
+from paceline.gui.chat.messages.reply_body import ReplyBody
 from paceline.messages import TokenTrace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.gui.widgets.provenance import Provenance
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -94,7 +94,7 @@ def check_colours(content: MarkdownDocument, document: QTextDocument, stream: St
 
 def written(text: str, provenance: Provenance) -> tuple[MarkdownDocument, QTextDocument]:
     document = QTextDocument()
-    content = MarkdownDocument(document, LIGHT, provenance)
+    content = MarkdownDocument(document, provenance)
     content.finish(text)
     return content, document
 
@@ -123,10 +123,10 @@ def test_every_character_has_the_colour_of_its_token(
     text = source_of(atoms)
     stream = Stream(text, cuts, mix)
     document = QTextDocument()
-    content = MarkdownDocument(document, LIGHT)
+    content = MarkdownDocument(document)
     shown = ""
     for number, (trace, gained) in enumerate(stream.steps):
-        content.provenance.add((trace,), number, 1)
+        content.provenance.add(committed("", trace, step=number, n_drafted=1))
         shown += gained
         if number % stride == 0:
             content.write(shown)
@@ -153,15 +153,15 @@ def test_reasoning_has_its_colours_too(
 ) -> None:
     atoms = [hidden("" if opened else "<think>\n"), *thought, hidden("</think>\n\n"), *answer]
     stream = Stream(source_of(atoms), cuts, mix)
-    body = ReplyBody(LIGHT)
+    body = ReplyBody(Provenance())
     shown = ""
     for number, (trace, gained) in enumerate(stream.steps):
-        body.add_step((trace,), step=number, n_drafted=1, seconds=0.1)
+        body._provenance.add(committed("", trace, step=number, n_drafted=1, seconds=0.1))
         shown += gained
-        body.show_growing(shown)
+        body.show_source(shown)
         for block in body.reasoning:
             block.unfold()
-    body.show_final(source_of(atoms))
+    body.show_source(source_of(atoms), is_final=True)
     (block,) = body.reasoning
     view = block.view
     assert view is not None

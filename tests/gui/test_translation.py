@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QObject
 
-from paceline.engine.drafters import registry
-from paceline.gui.translation import DRAFTERS, in_words, install_language, language_of
+from paceline.engine.draft import registry
+from paceline.gui.kit.translation import DRAFTERS, in_words, install_language, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

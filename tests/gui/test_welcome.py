@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from gui.fake_client import described, model_info
 from gui.picker_world import BIG, HUGE, Q8_0, SMALL, write_model
-from paceline.catalog.curated import curated_pairs_path, load_curated
+from paceline.catalog.judge.curated import curated_pairs_path, load_curated
 from paceline.catalog.models import Models
-from paceline.gui.viewmodels.first_pairs import estimated_bytes, quick_bytes, that_fit
-from paceline.gui.viewmodels.machine import machine_facts, models_fact
-from paceline.gui.viewmodels.starters import starters
+from paceline.gui.welcome.first_pairs import estimated_bytes, quick_bytes, that_fit
+from paceline.gui.welcome.first_run_page import machine_facts, models_fact
+from paceline.gui.welcome.start_page import starters
 from paceline.messages import DeviceInfo, EngineDescribed, LoadPair, PairLoaded, StartTurn
 from paceline.paths import Paths
 from paceline.settings import Settings, load_settings
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-    from paceline.gui.welcome_controller import WelcomeController
+    from paceline.gui.welcome.controller import WelcomeController
 
 GB = 10**9
 CPU = DeviceInfo("CPU", "A processor", "cpu", 32 * GB, 20 * GB)
@@ -47,7 +47,7 @@ def first(make_program: Callable[..., Program], client: FakeClient) -> Program:
 
 
 def welcome_of(program: Program) -> WelcomeController:
-    return program.extras.welcome
+    return program.welcome
 
 
 def test_the_first_start_shows_the_page_and_the_first_message_leaves_it_for_good(
@@ -61,7 +61,7 @@ def test_the_first_start_shows_the_page_and_the_first_message_leaves_it_for_good
     assert not welcome.page.isVisible()
     first.window.actions_.new_chat.trigger()
     assert welcome.start.isVisible()
-    first.save()
+    first.settings.save()
     assert load_settings(paceline_home / "config" / "settings.json").settings.was_welcomed
 
 
@@ -76,7 +76,7 @@ def test_skipping_leaves_for_good_and_the_menu_brings_it_back(first: Program) ->
     welcome.page.skip.setFocus()
     QTest.keyClick(welcome.page.skip, Qt.Key.Key_Space)
     assert welcome.start.isVisible()
-    assert first.settings().was_welcomed
+    assert first.settings.settings.was_welcomed
     assert first.window.focusWidget() is first.window.chat_pane.composer.edit
     first.window.actions_.welcome.trigger()
     assert welcome.page.isVisible()
@@ -245,7 +245,7 @@ def test_a_recommended_pair_is_picked_by_one_click_and_nothing_is_fetched(
     assert picker.picks.target is not None
     assert picker.picks.target.repo == "ggml-org/Qwen2.5-Coder-7B-Q8_0-GGUF"
     assert picker.picks.draft is not None
-    assert not catalogued.catalogue.states.rowCount()
+    assert not catalogued.catalogue.downloads.model.rowCount()
     picker.dialog.reject()
     assert page.isVisible()  # nothing was chosen yet
 

@@ -9,26 +9,25 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication, QWidget
 
-from gui.chat_help import begin_reply, settle, shown_chat, token
+from gui.chat_help import begin_reply, committed, settle, shown_chat, token
 from gui.fake_client import step_of
-from paceline.engine.drafters import registry
-from paceline.gui.theme import LIGHT
-from paceline.gui.viewmodels.live import TICKS_PER_REFRESH, LiveFigures
-from paceline.gui.viewmodels.metrics import StepMetrics
-from paceline.gui.viewmodels.shown import ShownMessage
-from paceline.gui.viewmodels.sources import Sources
-from paceline.gui.widgets.markdown_stream import MarkdownDocument
-from paceline.gui.widgets.palette.sheet import PaletteSheet
-from paceline.gui.widgets.reply_view import PIECE_CHARS, ReplyView
-from paceline.gui.widgets.speed_plot import SpeedPlot
+from paceline.engine.draft import registry
+from paceline.gui.chat.markdown.document import MarkdownDocument
+from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.chat.messages.reply_view import PIECE_CHARS, ReplyView
+from paceline.gui.help.palette import PaletteSheet
+from paceline.gui.plot.speed_plot import SpeedPlot
+from paceline.gui.state.live import TICKS_PER_REFRESH, LiveFigures
+from paceline.gui.state.metrics import StepMetrics
+from paceline.gui.state.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
+    from paceline.gui.chat.view import ChatView
     from paceline.gui.program import Program
-    from paceline.gui.widgets.chat_view import ChatView
 
 PARAGRAPH = "Some **bold** words and `code` in a paragraph that has a number: {}.\n\n"
 LONG = "".join(PARAGRAPH.format(number) for number in range(600)) + "The end."
@@ -81,7 +80,7 @@ def test_what_needs_the_whole_text_gets_it(chat: ChatView) -> None:
 
 def test_a_reply_that_ended_otherwise_is_shown_anew(chat: ChatView, qtbot: QtBot) -> None:
     reply = begin_reply(chat)
-    reply.append("Something else. " * 40, ())
+    reply.append(committed("Something else. " * 40))
     reply.flush()
     reply.finish(LONG)
     assert not reply.is_partly_shown, "nothing of this text is shown yet"
@@ -108,9 +107,9 @@ def test_beyond_the_caps_pieces_and_the_whole_look_the_same(unit: str) -> None:
     text = "".join(unit.format(number) for number in range(2_600)) + "x" * 70_000
     traces = [token(end) for end in range(10, len(text), 10)]
     documents = [QTextDocument(), QTextDocument()]
-    pieces, whole = (MarkdownDocument(document, LIGHT) for document in documents)
+    pieces, whole = (MarkdownDocument(document) for document in documents)
     for content in (pieces, whole):
-        content.provenance.add(traces, 1, len(traces))
+        content.provenance.add(committed("", *traces, step=1))
     for end in range(0, len(text), 16_000):
         pieces.write(text[:end])
     pieces.finish(text)
@@ -123,7 +122,7 @@ def test_beyond_the_caps_pieces_and_the_whole_look_the_same(unit: str) -> None:
 @pytest.mark.usefixtures("qapp")
 def test_only_new_text_is_cleaned_and_nothing_is_mixed_up() -> None:
     document = QTextDocument()
-    content = MarkdownDocument(document, LIGHT)
+    content = MarkdownDocument(document)
     content.write("one\x0btwo")
     content.write("one\x0btwo three\x0bfour")
     assert document.toPlainText() == "one two three four"
@@ -133,7 +132,7 @@ def test_only_new_text_is_cleaned_and_nothing_is_mixed_up() -> None:
 
 
 def test_the_palette_watches_the_window_only_while_it_is_open(program: Program) -> None:
-    sheet = program.extras.help.palette
+    sheet = program.help.palette
     assert isinstance(sheet, PaletteSheet)
     window = program.window
     for _ in range(2):
@@ -151,7 +150,7 @@ def test_a_refresh_paints_each_plot_once(qtbot: QtBot) -> None:
     metrics = StepMetrics(Sources(registry.available()))
     host = QWidget()  # the offscreen plug-in knows no smallest sizes of windows
     qtbot.addWidget(host)
-    plot = SpeedPlot(metrics, Sources(), LIGHT, parent=host)
+    plot = SpeedPlot(metrics, Sources(), parent=host)
     plot.resize(320, 300)
     host.resize(400, 400)
     host.show()

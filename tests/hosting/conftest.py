@@ -9,7 +9,7 @@ import pytest
 from hosting import children
 from hosting.children import Script
 from hosting.rig import MakeRig, Rig
-from paceline.hosting.deaths import RestartPolicy
+from paceline.hosting.exit_reasons import RestartPolicy
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from paceline.hosting.deaths import RestartPolicy
+from paceline.hosting.client import Service
+from paceline.hosting.exit_reasons import RestartPolicy
 from paceline.hosting.inbox import Inbox
-from paceline.hosting.inline import InlineClient
+from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.hosting.process import ProcessService
-from paceline.hosting.service import Service, make_engine_service
 from paceline.messages import (
     Command,
     Event,
@@ -24,6 +24,7 @@ from paceline.messages import (
     StartTurn,
     TurnFinished,
 )
+from strategies import with_strategy
 
 HOSTS = ("process", "thread")
 
@@ -84,7 +85,7 @@ class Host:
 
     def turn(self, **options: object) -> Event:
         self._n += 1
-        return self.submit(StartTurn(f"turn-{self._n}", **options))  # type: ignore[arg-type]
+        return self.submit(StartTurn(f"turn-{self._n}", **with_strategy(options)))  # type: ignore[arg-type]
 
     def reply(self, **options: object) -> TurnFinished:
         last = self.turn(**options)

@@ -13,8 +13,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from message_samples import COMMANDS, EVENTS, sample
-from paceline.hosting.frames import MAX_FRAME, frame
-from paceline.hosting.wire import Beat, Done, Dying, LogLine, Ready, encode_command, encode_upward
+from paceline.hosting.wire import (
+    MAX_FRAME,
+    Beat,
+    Done,
+    Dying,
+    LogLine,
+    Ready,
+    encode_command,
+    encode_upward,
+    frame,
+)
 
 Make = Callable[[random.Random], bytes]
 

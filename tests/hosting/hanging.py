@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from paceline.engine.threads import calm_waiting_threads
-from paceline.hosting import child, pulse
+from paceline.engine.model.threads import calm_waiting_threads
+from paceline.hosting import child
 from paceline.hosting.child_process import ChildMain
 
 TRIGGER = 77
@@ -46,8 +46,8 @@ def decode(action: str, at: int) -> None:
     """Do `action` in place of the decode `at`, counted from the trigger's own prefill, 0."""
     import llama_cpp
 
-    pulse.MIN_DECODE_LIMIT_S = DECODE_LIMIT_S
-    pulse.SLOWER = 0.0  # this machine's pace is not what the test is about
+    child.MIN_DECODE_LIMIT_S = DECODE_LIMIT_S
+    child.SLOWER = 0.0  # this machine's pace is not what the test is about
     original = llama_cpp.llama_decode
     n_left = -1
 
@@ -100,8 +100,8 @@ def idle_decode(action: str, mark: str) -> None:
 
     from paceline.engine.service import EngineService
 
-    pulse.MIN_DECODE_LIMIT_S = DECODE_LIMIT_S
-    pulse.SLOWER = 0.0
+    child.MIN_DECODE_LIMIT_S = DECODE_LIMIT_S
+    child.SLOWER = 0.0
     original, idle = llama_cpp.llama_decode, EngineService.idle
     is_idle = False
 
@@ -173,7 +173,7 @@ _LOADS: dict[str, Callable[[float, Callable[[float], None]], None]] = {
 
 def drafter() -> None:
     """Let the drafter `prompt-lookup` never come back, as a bad plug-in would."""
-    from paceline.engine.drafters.lookup import Lookup
+    from paceline.engine.draft.lookups.lookup import Lookup
 
     def propose(self: object, n_max: int) -> None:
         while True:

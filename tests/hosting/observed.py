@@ -12,7 +12,7 @@ import psutil
 
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain
-from paceline.hosting.deaths import RestartPolicy
+from paceline.hosting.exit_reasons import RestartPolicy
 from paceline.hosting.inbox import Inbox
 from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService

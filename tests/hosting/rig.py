@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import psutil
 
 from hosting.children import Script, scripted
-from paceline.hosting.deaths import RestartPolicy
+from paceline.hosting.exit_reasons import RestartPolicy
 from paceline.hosting.inbox import Inbox
 from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService

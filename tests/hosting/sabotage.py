@@ -18,13 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from paceline.engine.threads import calm_waiting_threads
-from paceline.hosting import child, pulse
-from paceline.hosting.child import run_child
+from paceline.engine.model.threads import calm_waiting_threads
+from paceline.hosting import child
+from paceline.hosting.child import Uplink, run_child
 from paceline.hosting.child_process import ChildMain
-from paceline.hosting.frames import frame
-from paceline.hosting.uplink import Uplink
-from paceline.hosting.wire import Done, encode_upward
+from paceline.hosting.wire import Done, encode_upward, frame
 
 Action = Callable[[Any], None]
 """Gets the target's `LlamaModel`, on the engine's thread, in place of the n-th decode."""
@@ -203,7 +201,7 @@ def impatient(
     limit_s: float, main: ChildMain, pipe: socket.socket, parent_pid: int, output: str
 ) -> None:
     """A `main` in whose process a decode hangs after `limit_s` seconds."""
-    pulse.MIN_DECODE_LIMIT_S, pulse.SLOWER = limit_s, 0.0
+    child.MIN_DECODE_LIMIT_S, child.SLOWER = limit_s, 0.0
     main(pipe, parent_pid, output)
 
 

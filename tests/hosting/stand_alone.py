@@ -14,13 +14,13 @@ from typing import Any
 
 from hosting.observed import Host
 from hosting.sabotage import broken
-from paceline.hosting import watchdog
+from paceline.hosting import supervisor
 from paceline.messages import EngineDied, Event, TurnFinished
 
 
 def main(target: str, draft: str, silent_s: str, order: str) -> None:
     """Load the pair, ask for one reply, close."""
-    watchdog.SILENT_S = float(silent_s)
+    supervisor.SILENT_S = float(silent_s)
 
     def tell(event: Event) -> None:
         line: dict[str, Any] = {"event": type(event).__name__}

@@ -166,6 +166,7 @@ class Trial:
         assert last.text.startswith("".join(step.text for step in steps))
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize(
     ("kind", "mode", "n"),
     [

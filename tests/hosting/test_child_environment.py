@@ -82,7 +82,7 @@ def test_secrets_are_not_in_its_environment() -> None:
     """In `os.environ` there: /proc shows what a process was started with."""
     script = """
         import os, sys
-        from paceline.hosting.guard import guard_process
+        from paceline.hosting.child_setup import guard_process
         secrets = sys.argv[1:]
         assert all(os.environ[name] for name in secrets)
         report = os.dup(1)
@@ -115,13 +115,13 @@ def test_the_windows_process_never_loads_the_native_library() -> None:
         import sys
         from pathlib import Path
         from paceline.hosting.inline import InlineClient
-        from paceline.hosting.service import make_process_service
+        from paceline.hosting.process import ProcessService
         from paceline.messages import *
         from paceline.paths import demo_pair
 
         def main():
             events = []
-            client = InlineClient(make_process_service)
+            client = InlineClient(ProcessService)
             client.set_listener(events.append)
             client.submit(DescribeEngine())
             client.submit(LoadPair("l", *(ModelParams(str(p), n_threads=1) for p in demo_pair())))
@@ -152,11 +152,11 @@ def test_it_ends_with_its_parent(demo_pair: tuple[Path, Path]) -> None:
     script = """
         import sys, time
         from paceline.hosting.inline import InlineClient
-        from paceline.hosting.service import make_process_service
+        from paceline.hosting.process import ProcessService
         from paceline.messages import DescribeEngine
 
         if __name__ == "__main__":
-            client = InlineClient(make_process_service)
+            client = InlineClient(ProcessService)
             client.submit(DescribeEngine())
             print(client._service.pid, flush=True)
             time.sleep(600)

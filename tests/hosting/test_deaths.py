@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.hosting.deaths import DIED, OUT_OF_MEMORY, Death, RestartPolicy, describe_death
+from paceline.hosting.exit_reasons import DIED, OUT_OF_MEMORY, Death, RestartPolicy, describe_death
 
 
 def death(code: int | None, last_words: str = "", stderr: str = "") -> Death:

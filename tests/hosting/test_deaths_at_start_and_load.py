@@ -10,8 +10,8 @@ import pytest
 
 from hosting.observed import Host, engine_processes, finished_text
 from hosting.sabotage import dies_at_start, dies_in_load, goes_deaf
-from paceline.hosting.deaths import RestartPolicy
-from paceline.hosting.watchdog import SILENT_S
+from paceline.hosting.exit_reasons import RestartPolicy
+from paceline.hosting.supervisor import SILENT_S
 from paceline.messages import (
     DescribeEngine,
     EngineDescribed,
@@ -140,6 +140,7 @@ def only_failure(events: list[Event]) -> LoadFailed:
     return failed
 
 
+@pytest.mark.grid(short=4)
 @pytest.mark.parametrize("how", ["exit", "crash", "kill"])
 @pytest.mark.parametrize(
     ("stage", "is_draft"),

@@ -14,7 +14,7 @@ import pytest
 from hosting import hanging
 from hosting.engines import Canceller, Host
 from hosting.hanging import TRIGGER
-from paceline.hosting import process, watchdog
+from paceline.hosting import process, supervisor
 from paceline.hosting.child_process import ChildMain
 from paceline.messages import (
     EngineDied,
@@ -89,7 +89,7 @@ def test_native_code_that_never_lets_go_of_python_is_found_by_its_silence(
 ) -> None:
     host = host_on(hanging.hanging(hanging.decode, "hold", 8))
     host.must_load()
-    monkeypatch.setattr(watchdog, "SILENT_S", 2.0)
+    monkeypatch.setattr(supervisor, "SILENT_S", 2.0)
     last = host.turn(**TRAP, strategy="off", max_tokens=100)
     died(host, last, "has not answered for 2 seconds")
     assert committed(host)
@@ -117,7 +117,7 @@ def test_a_computation_that_failed_costs_the_process_and_keeps_the_text(host_on:
 def test_a_slow_load_that_moves_is_left_alone(
     host_on: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watchdog, "STUCK_S", 2.0)
+    monkeypatch.setattr(supervisor, "STUCK_S", 2.0)
     host = host_on(hanging.hanging(hanging.load, "report", 3.0))
     assert isinstance(host.load(), PairLoaded)
 
@@ -133,7 +133,7 @@ def test_a_silent_load_that_reads_is_left_alone(
     if not _reads_from_disk(file):
         pytest.skip("this file system has no disk, or does not forget what it has read")
     monkeypatch.setenv("PACELINE_TEST_FILE", str(file))
-    monkeypatch.setattr(watchdog, "STUCK_S", 2.0)
+    monkeypatch.setattr(supervisor, "STUCK_S", 2.0)
     host = host_on(hanging.hanging(hanging.load, "read", 3.0))
     assert isinstance(host.load(), PairLoaded)
 
@@ -150,7 +150,7 @@ def test_a_load_in_which_nothing_moves_is_given_up(
     host_on: MakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host = host_on(hanging.hanging(hanging.load, "nothing", hanging.FOR_EVER_S))
-    monkeypatch.setattr(watchdog, "STUCK_S", 2.0)
+    monkeypatch.setattr(supervisor, "STUCK_S", 2.0)
     began = time.monotonic()
     last = host.load()
     assert isinstance(last, LoadFailed)

@@ -14,10 +14,10 @@ from hosting import hanging
 from hosting.observed import Host, deaths_of, finished_text, text_of
 from hosting.rig import wait_until
 from paceline.engine.facts import Facts
-from paceline.hosting import service as hosting_service
-from paceline.hosting import watchdog
+from paceline.hosting import client as hosting_client
+from paceline.hosting import supervisor
+from paceline.hosting.client import next_command
 from paceline.hosting.inbox import Inbox
-from paceline.hosting.service import next_command
 from paceline.messages import (
     Calibrate,
     Calibrated,
@@ -90,7 +90,7 @@ def test_calibrate_can_be_cancelled(inbox: Inbox) -> None:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosting_service, "IDLE_AFTER_S", 0.01)
+    monkeypatch.setattr(hosting_client, "IDLE_AFTER_S", 0.01)
 
 
 def test_a_command_that_is_there_leaves_no_idle_time(inbox: Inbox) -> None:
@@ -195,7 +195,7 @@ def test_commands_in_the_middle_of_it_are_carried_out_as_ever(
     host = host_with()
     expected = finished_text(host.reply(max_tokens=30))
     for pause in range(6):
-        time.sleep(hosting_service.IDLE_AFTER_S / 2 + 0.04 * pause)
+        time.sleep(hosting_client.IDLE_AFTER_S / 2 + 0.04 * pause)
         assert finished_text(host.reply(max_tokens=30)) == expected
         (count,) = host.submit(CountTokens("c", (ChatMessage("user", "hello"),)))
         assert count.n_tokens > 0  # type: ignore[union-attr]
@@ -207,7 +207,7 @@ def test_a_kill_in_idle_time_is_told(
 ) -> None:
     allow_warnings("from outside")
     host = host_with()
-    time.sleep(hosting_service.IDLE_AFTER_S)  # now or soon it measures
+    time.sleep(hosting_client.IDLE_AFTER_S)  # now or soon it measures
     psutil.Process(host.service.pid).kill()
     n = len(host.told)
 
@@ -246,7 +246,7 @@ def test_a_command_behind_a_slow_decode_of_idle_time_waits_for_it(
 ) -> None:
     """It cannot be stopped at once, as on a GPU; but it is no hang."""
     mark = tmp_path / "mark"
-    monkeypatch.setattr(watchdog, "SILENT_S", 0.8)
+    monkeypatch.setattr(supervisor, "SILENT_S", 0.8)
     host = host_with(hanging.hanging(hanging.idle_decode, "dawdle", str(mark)))
     wait_until(mark.exists)
     events = host.reply(max_tokens=5)

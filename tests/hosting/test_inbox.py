@@ -13,14 +13,15 @@ from paceline.messages import (
     Command,
     CountTokens,
     DescribeEngine,
-    Forget,
     LoadPair,
     ModelParams,
+    Remember,
     Shutdown,
     StartTurn,
     Tune,
     Unload,
 )
+from paceline.params import Strategy
 
 
 def load(request_id: str) -> LoadPair:
@@ -115,13 +116,21 @@ def test_nothing_can_be_cancelled_between_two_commands(inbox: Inbox) -> None:
 
 
 def test_a_tune_is_taken_past_other_commands_oldest_first(inbox: Inbox) -> None:
-    tunes = [Tune("t", "off"), Tune("other", "draft"), Tune("t", "draft")]
+    tunes = [
+        Tune(turn, Strategy.of(name))
+        for turn, name in (("t", "off"), ("other", "draft"), ("t", "draft"))
+    ]
     inbox.put(Unload())
     for tune in tunes:
         inbox.put(tune)
-    assert inbox.take_tune("t") == tunes[0]
-    assert inbox.take_tune("t") == tunes[2]
-    assert inbox.take_tune("t") is None
+    texts = Remember("chat", ("Hello",)), Remember("chat")
+    for each in texts:
+        inbox.put(each)
+    assert inbox.take_between("t") == tunes[0]
+    assert inbox.take_between("t") == tunes[2]
+    assert inbox.take_between("t") == texts[0], "what was deleted must not come before it"
+    assert inbox.take_between("t") == texts[1]
+    assert inbox.take_between("t") is None
     assert inbox.get() == Unload()
     assert inbox.get() == tunes[1]
 
@@ -236,7 +245,7 @@ def test_of_several_questions_the_last_one_is_asked(inbox: Inbox) -> None:
 
 
 def test_what_is_urgent_overtakes_what_can_wait_and_nothing_else(inbox: Inbox) -> None:
-    question, forget = CountTokens("q", ()), Forget("/memory", "chat")
+    question, forget = CountTokens("q", ()), Remember("chat")
     commands = [
         forget, load("l"), question, forget, StartTurn("t"), DescribeEngine(), forget,
         StartTurn("u"), Unload(), forget, Shutdown(),

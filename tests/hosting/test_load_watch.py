@@ -10,9 +10,9 @@ from typing import Literal
 import pytest
 
 from message_samples import sample
-from paceline.engine.kernel_marks import write_mark
-from paceline.hosting.deaths import Death, describe_death
-from paceline.hosting.load_watch import LoadWatch, without_extra_bufts
+from paceline.engine.model.own_kernels import write_mark
+from paceline.hosting.exit_reasons import Death, describe_death
+from paceline.hosting.process import LoadWatch, without_extra_bufts
 from paceline.messages import (
     LoadFailed,
     LoadPair,

@@ -93,6 +93,7 @@ def n(is_long: bool) -> int:
     return 200 if is_long else 12
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("kind", HOSTS)
 def test_loading_and_unloading(demo_pair: tuple[Path, Path], n: int, kind: str) -> None:
     with Host(kind, demo_pair) as host:
@@ -105,6 +106,7 @@ def test_loading_and_unloading(demo_pair: tuple[Path, Path], n: int, kind: str) 
         assert_flat(f"load and unload, {kind}", watch(psutil.Process(), n, cycle))
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("kind", HOSTS)
 def test_loading_in_place_of_what_is_loaded(
     demo_pair: tuple[Path, Path], n: int, kind: str

@@ -26,12 +26,12 @@ ASK = """
     import os, sys
     {first}
     from paceline.hosting.inline import InlineClient
-    from paceline.hosting.service import make_process_service
+    from paceline.hosting.process import ProcessService
     from paceline.messages import DescribeEngine
 
     if __name__ == "__main__":
         answers = []
-        client = InlineClient(make_process_service)
+        client = InlineClient(ProcessService)
         client.set_listener(answers.append)
         client.submit(DescribeEngine())
         client.close()
@@ -55,6 +55,7 @@ def ask(tmp_path: Path) -> Callable[..., str]:
     return run
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("closed", [(), (0,), (0, 1), (1, 2), (0, 1, 2)], ids=str)
 def test_a_program_without_standard_streams(
     ask: Callable[..., str], closed: tuple[int, ...]

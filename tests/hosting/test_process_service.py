@@ -12,9 +12,9 @@ import pytest
 from hosting import children
 from hosting.rig import LOAD, MakeRig, is_gone, wait_until
 from message_samples import sample
-from paceline.hosting import child_process, watchdog
-from paceline.hosting.deaths import RestartPolicy
-from paceline.hosting.frames import MAX_FRAME
+from paceline.hosting import child_process, supervisor
+from paceline.hosting.exit_reasons import RestartPolicy
+from paceline.hosting.wire import MAX_FRAME
 from paceline.messages import (
     ChatMessage,
     Command,
@@ -36,6 +36,7 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
+from paceline.params import Strategy
 
 AllowWarnings = Callable[[str], None]
 
@@ -51,7 +52,7 @@ def test_commands_are_carried_out_in_order_and_each_is_over_when_handle_returns(
         (DescribeEngine(), [EngineDescribed]),
         (LOAD, [LoadProgressed, PairLoaded]),
         (StartTurn("a"), [TurnStarted, TurnFinished]),
-        (Tune("a", "off"), [TuneRejected]),
+        (Tune("a", Strategy.of("off")), [TuneRejected]),
         (StartTurn("b"), [TurnStarted, TurnFinished]),
         (Unload(), [Unloaded]),
         (DescribeEngine(), [EngineDescribed]),
@@ -83,7 +84,7 @@ def test_thousands_of_commands_in_a_row(rig: MakeRig) -> None:
     r.load()
     began = time.monotonic()
     for number in range(2000):
-        (answer,) = r.submit(Tune("t", str(number)))
+        (answer,) = r.submit(Tune("t", Strategy.of(str(number))))
         assert answer == TuneRejected("t", str(number), "not-running", "", "")
     assert time.monotonic() - began < 20  # a round trip, not a poll of 20 ms
 
@@ -161,7 +162,7 @@ def test_a_child_that_does_not_read_is_replaced(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch, allow_warnings: AllowWarnings, n: int, words: str
 ) -> None:
     monkeypatch.setattr(child_process, "WRITE_S", 0.3)
-    monkeypatch.setattr(watchdog, "SILENT_S", 0.5)
+    monkeypatch.setattr(supervisor, "SILENT_S", 0.5)
     allow_warnings("its process is ended")
     r = rig(children.never_reads)
     assert r.service._keeper.start(lambda: False) is None
@@ -232,7 +233,11 @@ def test_look_tells_once_of_a_death_between_two_commands(
 
 @pytest.mark.parametrize(
     ("command", "answer"),
-    [(StartTurn("t"), TurnFailed), (Tune("t", "off"), TuneRejected), (Unload(), Unloaded)],
+    [
+        (StartTurn("t"), TurnFailed),
+        (Tune("t", Strategy.of("off")), TuneRejected),
+        (Unload(), Unloaded),
+    ],
 )
 def test_a_death_that_nobody_looked_for_is_told_first_and_costs_no_other_process(
     rig: MakeRig,
@@ -246,7 +251,7 @@ def test_a_death_that_nobody_looked_for_is_told_first_and_costs_no_other_process
     r.load()
     pid = r.service.pid
     wait_until(lambda: is_gone(pid))
-    monkeypatch.setattr("paceline.hosting.keeper.ChildProcess", None)
+    monkeypatch.setattr("paceline.hosting.supervisor.ChildProcess", None)
     r.submit(command)
     assert r.kinds == [EngineDied, answer]
     assert r.service.pid == 0
@@ -328,7 +333,7 @@ def test_a_child_that_cannot_be_started_is_told_as_that(
     def refuse(*_: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr("paceline.hosting.keeper.ChildProcess", refuse)
+    monkeypatch.setattr("paceline.hosting.supervisor.ChildProcess", refuse)
     r = rig()
     (failure,) = r.submit(LOAD)
     assert isinstance(failure, LoadFailed)

@@ -13,7 +13,7 @@ from hosting import children
 from hosting.rig import LOAD, MakeRig, is_gone
 from message_samples import sample
 from paceline.hosting import process
-from paceline.hosting.deaths import RestartPolicy
+from paceline.hosting.exit_reasons import RestartPolicy
 from paceline.messages import (
     DescribeEngine,
     EngineDescribed,
@@ -31,6 +31,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+from paceline.params import Strategy
 
 AllowWarnings = Callable[[str], None]
 
@@ -165,7 +166,7 @@ def test_a_tune_is_taken_in_mid_turn(rig: MakeRig) -> None:
     r = rig()
     r.load()
     r.on_event = lambda e: (
-        r.client.submit(Tune("t", "draft")) if isinstance(e, TurnStarted) else None
+        r.client.submit(Tune("t", Strategy.of("draft"))) if isinstance(e, TurnStarted) else None
     )
     r.submit(StartTurn("t", prompt="take-tune"))
     assert r.kinds == [TurnStarted, TuneApplied, TurnFinished]
@@ -175,7 +176,7 @@ def test_a_tune_that_comes_too_late_is_answered_once_and_handle_returns(rig: Mak
     r = rig()
     r.load()
     r.on_event = lambda e: (
-        r.client.submit(Tune("t", "draft")) if isinstance(e, TurnStarted) else None
+        r.client.submit(Tune("t", Strategy.of("draft"))) if isinstance(e, TurnStarted) else None
     )
     r.submit(StartTurn("t", prompt="miss-tune"))
     assert r.kinds == [TurnStarted, TurnFinished, TuneRejected]
@@ -187,7 +188,7 @@ def test_a_tune_behind_the_end_of_its_turn_is_rejected_once(rig: MakeRig) -> Non
     r = rig()
     r.load()
     r.on_event = lambda e: (
-        r.client.submit(Tune("t", "draft")) if isinstance(e, TurnFinished) else None
+        r.client.submit(Tune("t", Strategy.of("draft"))) if isinstance(e, TurnFinished) else None
     )
     r.submit(StartTurn("t"))
     assert r.kinds == [TurnStarted, TurnFinished, TuneRejected]
@@ -195,7 +196,7 @@ def test_a_tune_behind_the_end_of_its_turn_is_rejected_once(rig: MakeRig) -> Non
 
 def test_a_tune_without_a_child_is_answered_and_needs_none(rig: MakeRig) -> None:
     r = rig()
-    (answer,) = r.submit(Tune("t", "draft"))
+    (answer,) = r.submit(Tune("t", Strategy.of("draft")))
     assert isinstance(answer, TuneRejected)
     assert (answer.turn_id, answer.strategy, answer.code) == ("t", "draft", "not-running")
     assert r.service.pid == 0
@@ -210,7 +211,7 @@ def test_every_tune_has_one_answer_whenever_it_comes(rig: MakeRig) -> None:
     def ask(event: Event) -> None:
         if isinstance(event, (StepCommitted, TurnFinished)) and chance.random() < 0.3:
             asked.append(str(len(asked)))
-            r.client.submit(Tune(event.turn_id, asked[-1]))
+            r.client.submit(Tune(event.turn_id, Strategy.of(asked[-1])))
 
     r.on_event = ask
     answers = []

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from paceline.hosting.pulse import BEAT_EVERY_S, DecodeTime, Pulse
-from paceline.hosting.uplink import Uplink
+from paceline.hosting.child import BEAT_EVERY_S, DecodeTime, Pulse, Uplink
 
 
 class Clock:

@@ -19,7 +19,7 @@ import pytest
 from hosting.halted import go_on, halt, halt_in_decode
 from hosting.observed import Host, finished_text, is_gone, only_death, text_of
 from hosting.sabotage import broken, impatient
-from paceline.hosting import watchdog
+from paceline.hosting import supervisor
 from paceline.messages import Event, StepCommitted
 
 pytestmark = pytest.mark.skipif(
@@ -64,8 +64,8 @@ class Stopper:
 def test_an_engine_that_is_stopped_for_good(
     demo_pair: Pair, monkeypatch: pytest.MonkeyPatch, is_long: bool
 ) -> None:
-    limit_s = watchdog.SILENT_S if is_long else 1.0
-    monkeypatch.setattr(watchdog, "SILENT_S", limit_s)
+    limit_s = supervisor.SILENT_S if is_long else 1.0
+    monkeypatch.setattr(supervisor, "SILENT_S", limit_s)
     with Host(demo_pair) as host:
         host.ready()
         whole = finished_text(host.reply())
@@ -168,7 +168,7 @@ def test_a_host_that_is_stopped_does_not_blame_the_engine(
     who: str, demo_pair: Pair, tmp_path: Path, is_long: bool
 ) -> None:
     """As by Ctrl+Z, or a debugger."""
-    limit_s = watchdog.SILENT_S if is_long else 1.0
+    limit_s = supervisor.SILENT_S if is_long else 1.0
     with Program(demo_pair, tmp_path / "order", limit_s) as program:
         program.wait_for_steps(10)
         stopped = [program.process.pid] + [program.engine] * (who == "both")
@@ -229,7 +229,7 @@ def test_a_stop_makes_no_decode_longer(
     is_stopped: bool, demo_pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One takes half of its limit; the stop in the midst of it takes longer than the whole."""
-    monkeypatch.setattr(watchdog, "SILENT_S", 60.0)
+    monkeypatch.setattr(supervisor, "SILENT_S", 60.0)
     order = tmp_path / "order"
     order.touch()
     main = functools.partial(impatient, 2.0, broken("crawl", order, 1.0, 1, at=7))

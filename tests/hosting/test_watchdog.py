@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from paceline.hosting.watchdog import SILENT_S, STUCK_S, Watchdog
+from paceline.hosting.supervisor import SILENT_S, STUCK_S, Watchdog
 from paceline.hosting.wire import Beat
 
 IDLE = Beat(0, 0.0, 0, 0.0, 0.0)

@@ -25,6 +25,7 @@ from paceline.hosting.wire import (
     encode_upward,
 )
 from paceline.messages import ChatMessage, CountTokens, PairLoaded, StartTurn, Tune, TurnFailed
+from paceline.params import Strategy
 
 REPORTS = get_args(wire.Report)
 
@@ -148,7 +149,9 @@ def test_half_a_surrogate_pair_costs_a_character_and_no_message(text: str) -> No
 @pytest.mark.parametrize("text", ["\U0001f600", "é\0\x7f\u2028", "\\ud83d\\ude00", '"\\"\n'])
 def test_every_other_text_comes_through_unchanged(text: str) -> None:
     assert decode_upward(encode_upward(Dying(text))) == Dying(text)
-    assert decode_command(encode_command(Tune(text, text))) == Tune(text, text)
+    assert decode_command(encode_command(Tune(text, Strategy.of(text)))) == Tune(
+        text, Strategy.of(text)
+    )
 
 
 @pytest.mark.parametrize("n_messages", [0, 200, 201, 5_000])

@@ -48,8 +48,13 @@ def send(
     stop = end if fault.drop_after is None else min(end, start + fault.drop_after)
     began = time.monotonic()
     for chunk in content.file.read(start, stop):
-        handler.wfile.write(_damaged(chunk, start + request.n_sent, fault.wrong_byte_at))
-        request.n_sent += len(chunk)
+        sent = _damaged(chunk, start + request.n_sent, fault.wrong_byte_at)
+        request.n_sent += len(chunk)  # before: a client that has it all may look at once
+        try:
+            handler.wfile.write(sent)
+        except OSError:
+            request.n_sent -= len(chunk)
+            raise
         if fault.bytes_per_s:
             due = began + request.n_sent / fault.bytes_per_s
             hub.closing.wait(max(0.0, due - time.monotonic()))

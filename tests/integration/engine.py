@@ -21,6 +21,7 @@ from paceline.messages import (
     TurnFailed,
     TurnFinished,
 )
+from strategies import with_strategy
 
 GREEDY = SamplingParams(temperature=0)
 WARM = SamplingParams(temperature=0.8)
@@ -36,7 +37,6 @@ class Engine:
         *,
         n_threads: int = 1,
         exact: bool = False,
-        memory_dir: str = "",
         lookup_cache: str = "",
         kernels: KernelWish = "stock",
         **params: object,
@@ -51,7 +51,6 @@ class Engine:
                 replace(model, path=str(target)),
                 replace(model, path=str(draft)) if draft else None,
                 exact=exact,
-                memory_dir=memory_dir,
                 lookup_cache=lookup_cache,
                 kernels=kernels,
             )
@@ -82,7 +81,7 @@ class Engine:
         self.events.clear()
         defaults = {"strategy": "off", "max_tokens": 200, "seed": 1, "sampling": GREEDY}
         options = defaults | {"messages": (ChatMessage("user", prompt),)} | options
-        self.client.submit(StartTurn("turn", **options))  # type: ignore[arg-type]
+        self.client.submit(StartTurn("turn", **with_strategy(options)))  # type: ignore[arg-type]
         last = self.events[-1]
         assert isinstance(last, (TurnFinished, TurnFailed))
         return last

@@ -15,11 +15,10 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from paceline.engine.backend import Grammar
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.llama.gbnf import GrammarError, read
+from paceline.engine.llama.gbnf import GrammarError, check_recursion, read
 from paceline.engine.llama.grammar import _sampler
-from paceline.engine.llama.left_corners import check
+from paceline.engine.model.backend import Grammar
 from paceline.errors import EngineError, ValueOutOfRangeError
 
 SEEDS = (
@@ -83,7 +82,7 @@ def scribbled(rng: random.Random) -> str:
 
 def verdict(text: str) -> str:
     try:
-        check(read(text))
+        check_recursion(read(text))
     except GrammarError as error:
         return str(error)
     return ""

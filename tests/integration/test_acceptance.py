@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from integration.engine import WARM
-from paceline.bench.acceptance import (
+from benchmarks.acceptance import (
     TEMPERATURES,
     ArgmaxDraft,
     load,
@@ -18,9 +17,10 @@ from paceline.bench.acceptance import (
     paired_gain,
     wilson,
 )
-from paceline.engine.drafters.base import Workbench
+from integration.engine import WARM
+from paceline.engine.draft.base import Workbench
 from paceline.engine.pair import LoadedPair
-from paceline.engine.sampling import Sampler
+from paceline.engine.sample.sampling import Sampler
 from paceline.params import SamplingParams
 
 
@@ -31,6 +31,7 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[LoadedPair]:
     loaded.close()
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("temperature", TEMPERATURES)
 def test_coupled_drafts_are_accepted_more_often(pair: LoadedPair, temperature: float) -> None:
     sampling = dataclasses.replace(SamplingParams(), temperature=temperature)

@@ -49,6 +49,7 @@ def loss(reply: Reply, plain_s: float, machine: Machine) -> float:
     return (reply.total_s - 1.02 * (plain_s + reply.prefill_s)) / machine.plain_s
 
 
+@pytest.mark.long
 def test_it_is_hardly_ever_behind_the_best_fixed_setting(
     rig: Rig, *, is_long: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,6 +123,7 @@ class Outcome:
         assert self.share > 0.92, (name, str(self))
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("name", ["dense", "flat", "moe"])
 def test_a_useless_draft_costs_next_to_nothing(
     name: str, target_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_long: bool

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from integration.engine import GREEDY, Engine
-from paceline.engine.catching_up import PIECE, CatchingUp
+from paceline.engine.idle import PIECE, CatchingUp, IdleWork
 from paceline.engine.pair import LoadedPair
 from paceline.errors import ComputeFailedError, EngineError
 from paceline.messages import ChatMessage, TurnFinished
@@ -28,8 +28,9 @@ class Idling(Engine):
     def idle(self) -> int:
         """Spend it to the end; returns how many slices there were."""
         service, n = self.client._service, 0
-        service._calibration = None  # type: ignore[attr-defined]
-        self.pair.promise._has_failed = True  # rows are not compared meanwhile
+        service._idle_work = IdleWork(  # type: ignore[attr-defined]
+            self.pair, [CatchingUp(self.pair)]
+        )
         while service.idle():  # type: ignore[attr-defined]
             n += 1
             assert n < 100
@@ -76,9 +77,9 @@ def test_who_does_not_use_it_does_not_pay(demo_pair: tuple[Path, Path]) -> None:
         engine.first("suffix")
         assert engine.idle() == 0
         engine.first("auto")
-        gate = engine.pair.knowledge.model("draft").gate
-        while gate.is_open:
-            gate.add(-1.0, 0.0)
+        rates = engine.pair.knowledge.accepted("draft")
+        while not rates.is_given_up:
+            rates.gained(-1.0)
         assert engine.idle() == 0
 
 
@@ -87,12 +88,13 @@ def test_a_command_stops_it(demo_pair: tuple[Path, Path]) -> None:
         engine.first()
         draft = engine.pair.draft
         assert draft is not None
-        held = list(draft.tokens)
+        held = list(draft.tokens)  # the text's end, which is no beginning of it
+        assert held == engine.pair.target.tokens[: len(held)] or len(held) < 300
         flag = engine.client._inbox.flag
         flag.set()
-        work = CatchingUp(engine.pair)
+        work = IdleWork(engine.pair, [CatchingUp(engine.pair)])
         assert work.slice()
-        assert draft.tokens == held
+        assert draft.tokens in (held, [])
         flag.clear()
         assert engine.idle() > 0
         assert draft.tokens == engine.pair.target.tokens
@@ -111,7 +113,7 @@ def test_a_decode_that_fails_ends_it(
     with Idling(*demo_pair) as engine:
         engine.first()
         assert engine.pair.draft
-        work = CatchingUp(engine.pair)
+        work = IdleWork(engine.pair, [CatchingUp(engine.pair)])
         with monkeypatch.context() as patch:
             patch.setattr(engine.pair.draft.model, "decode", fail)
             if is_lost:

@@ -1,9 +1,9 @@
 """Every return code of `llama_decode` at each of the first fifty decodes, on the demo pair.
 
 The binding is replaced by one that gives the code at decode number n and runs nothing then; what
-the engine makes of it is held against the table in `engine/recovery.py`'s docstring. One thread and
+the engine makes of it is held against the table in `decode/recovery.py`. One thread and
 a short prompt: every batch then stays below 64 tokens, where the numbers do not depend on the
-width, so that a reply that goes on must go on with the very same tokens, filled anew or not.
+width, so that a reply that goes on must go on with the very same tokens, filled again or not.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reply import TurnOptions
 from paceline.chat.session import ChatSession
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.decode.recovery import SMALL_BATCH
 from paceline.engine.llama import LlamaBackend, LlamaModel
-from paceline.engine.proposals import what_to_do
-from paceline.engine.recovery import SMALL_BATCH
+from paceline.engine.model.memory_hints import what_to_do
 from paceline.errors import ContextFullError, DecodeMemoryError, ModelError
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
@@ -36,6 +36,7 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
+from paceline.params import Strategy
 
 QUESTION = "What does os.path.join do?"
 N_CALLS = 50
@@ -88,7 +89,7 @@ def binding(monkeypatch: pytest.MonkeyPatch, allow_warnings: Callable[[str], Non
 
 
 class Bench:
-    """One pair for all cases, loaded anew where a case has cost it."""
+    """One pair for all cases, loaded again where a case has cost it."""
 
     def __init__(self, paths: tuple[Path, Path]) -> None:
         self.paths = paths
@@ -98,7 +99,7 @@ class Bench:
     def _load(self) -> Engine:
         engine = Engine(*self.paths, n_ctx=512)
         assert isinstance(engine.loaded, PairLoaded)
-        engine.reply(QUESTION, max_tokens=8, ignore_eog=True)  # the plain steps behind a load
+        engine.reply(QUESTION, max_tokens=8, ignore_eog=True)  # the plain steps after a load
         return engine
 
     def reply(self, strategy: str, **options: Any) -> TurnFinished | TurnFailed:
@@ -118,7 +119,7 @@ class Bench:
             self.engine.client.close()
             self.engine = self._load()
         else:
-            pair.wipe()
+            pair.empty(wipe=True)
         return self.engine
 
     @property
@@ -151,6 +152,7 @@ def undisturbed(bench: Bench, binding: Binding, strategy: str) -> tuple[TurnFini
     return reply, binding.calls
 
 
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("strategy", ["off", DRAFT])
 def test_a_code_at_every_decode(bench: Bench, binding: Binding, strategy: str, code: int) -> None:
@@ -235,22 +237,23 @@ def test_exact_mode_keeps_its_promise_behind_a_failure(
 ) -> None:
     """A prompt of many pieces comes from the same batches again, the reply from widths that agree.
 
-    Filled anew like a prompt, the reply's own cells would come from wider batches.
+    Filled again like a prompt, the reply's own cells would come from wider batches.
     """
     prompt = "Explain the following words. " + "dict list tuple set " * 60
     options: dict[str, Any] = {"strategy": DRAFT, "max_tokens": 60, "ignore_eog": True}
     with Engine(*demo_pair, exact=True) as engine:
         pair = engine.client._service._pair  # type: ignore[attr-defined]
         engine.reply(prompt, **options)
-        pair.wipe()
+        pair.empty(wipe=True)
         control = engine.reply(prompt, **options).tokens
         for n, code in ((45, None), (13, 1), (45, -1), (13, -2), (45, -2)):
-            pair.wipe()
+            pair.empty(wipe=True)
             binding.start(engine, {n: code} if code else {})
             assert engine.reply(prompt, **options).tokens == control
             assert len(binding.calls) >= n
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("n", [1, 2, 30])
 @pytest.mark.parametrize("code", [-2, 2])
 def test_memory_that_stays_short_takes_a_smaller_context(
@@ -327,7 +330,7 @@ def test_in_a_chat_the_next_message_loads_again_by_itself(
     client = InlineClient()
     loader = PairLoader(client)
     greedy = SamplingParams(temperature=0)
-    options = TurnOptions(strategy="off", sampling=greedy, max_tokens=20)
+    options = TurnOptions(strategy=Strategy.of("off"), sampling=greedy, max_tokens=20)
     session = ChatSession(client, loader, lambda: options)
     client.set_listener(session.on_event)
     target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
@@ -337,7 +340,7 @@ def test_in_a_chat_the_next_message_loads_again_by_itself(
         binding.plan, binding.calls = {8: -3}, []
         session.send(QUESTION)
         question, answer = session.current.path()
-        failed = session.reply_of(answer.message_id)
+        failed = session.conversations.reply_of(answer.message_id)
         assert failed is not None
         assert failed.error is not None
         assert failed.error.code == "compute-failed"
@@ -346,7 +349,7 @@ def test_in_a_chat_the_next_message_loads_again_by_itself(
         assert loader.state.status == "empty"
         binding.plan = {}
         session.regenerate()
-        again = session.reply_of(session.current.path()[-1].message_id)
+        again = session.conversations.reply_of(session.current.path()[-1].message_id)
         assert again is not None
         assert again.error is None
         assert again.text.startswith(answer.content)

@@ -82,7 +82,7 @@ def test_killed_at_random_points_the_file_is_right_and_little_is_fetched_twice(
 ) -> None:
     chance = random.Random(2)
     n_kills, worst, n_downloads = 0, 0, 0
-    while n_kills < (50 if is_long else 8):
+    while n_kills < (50 if is_long else 4):
         folder = tmp_path / f"models-{n_downloads}"
         server.clear()
         if n_downloads % 2 == 0:  # every other one as fast as it goes

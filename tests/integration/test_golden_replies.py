@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from paceline.engine import Pair, generate, load_pair
-from paceline.engine.sampling import Sampler
+from paceline.engine.sample.sampling import Sampler
 from paceline.kernel_files import find
 from paceline.messages import ModelParams, SamplingParams
 from paceline.paths import demo_pair
@@ -62,7 +62,7 @@ def path_of(pair: Pair) -> str:
     finally:
         Sampler.sample = plain  # type: ignore[method-assign]
     file = hashlib.sha256(Path(pair.target.path).read_bytes()).hexdigest()
-    # The first row alone: those behind it follow from what was drawn.
+    # The first row alone: those after it follow from what was drawn.
     return f"{file[:16]}-{hashlib.sha256(rows[0]).hexdigest()[:16]}"
 
 

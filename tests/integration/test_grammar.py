@@ -17,8 +17,8 @@ import numpy as np
 import psutil
 import pytest
 
-from paceline.engine.backend import Grammar, VocabularyFile
 from paceline.engine.llama import LlamaBackend
+from paceline.engine.model.backend import Grammar, VocabularyFile
 from paceline.errors import EngineError, ValueOutOfRangeError
 
 TESTS = Path(__file__).resolve().parent.parent

@@ -12,10 +12,10 @@ import llama_cpp
 import pytest
 
 from integration.engine import WARM, Engine
-from paceline.engine.calibration import IdleCalibration
-from paceline.engine.control.costs import VerifyCosts
+from paceline.engine.auto.costs import VerifyCosts
+from paceline.engine.measure.calibration import IdleCalibration
+from paceline.engine.model.context import CachedContext
 from paceline.engine.pair import LoadedPair
-from paceline.engine.prefix import CachedContext
 from paceline.engine.service import EngineService
 from paceline.messages import ChatMessage, Reset, TurnFinished
 
@@ -51,7 +51,12 @@ class Idling(Engine):
         """Let it measure everything once more."""
         self.pair.knowledge.costs = VerifyCosts()
         self.pair.knowledge.draft_costs.clear()
-        self.service._calibration = IdleCalibration(self.pair, is_known=False)
+        work = self.service._idle_work
+        assert work is not None
+        work._jobs = [
+            IdleCalibration(self.pair, is_known=False),
+            *(job for job in work._jobs if not isinstance(job, IdleCalibration)),
+        ]
 
     def state(self) -> list[tuple[bytes, list[int], int]]:
         """Every cell of both contexts, and their books."""
@@ -102,6 +107,7 @@ def idle_with_interruptions(engine: Idling) -> int:
     return n_set
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("exact", [False, True], ids=["plain", "exact"])
 @pytest.mark.parametrize("idle", [idle_to_the_end, idle_with_interruptions])
 def test_replies_and_contexts_are_those_without_it(
@@ -143,8 +149,10 @@ def test_the_costs_are_those_of_real_steps(demo_pair: tuple[Path, Path]) -> None
         drafting = engine.pair.knowledge.draft_cost("draft")
         assert drafting.per_token is not None
         assert 0 < drafting.per_token < plain_s
-        assert engine.service._calibration is not None
-        assert engine.service._calibration.spent_s < 10
+        work = engine.service._idle_work
+        assert work is not None
+        (calibration,) = (job for job in work._jobs if isinstance(job, IdleCalibration))
+        assert calibration.spent_s < 10
 
 
 def test_a_full_context_is_left_alone(demo_pair: tuple[Path, Path]) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from architecture.source import REPOSITORY
-from paceline.engine.proposals import MIN_PROPOSAL
+from paceline.engine.model.memory_hints import MIN_PROPOSAL
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts on Linux's RLIMIT_AS")
 
@@ -102,6 +102,7 @@ def check(end: Load) -> None:
         assert end.report["kind"] == "PairLoaded"
 
 
+@pytest.mark.long
 def test_a_load_with_too_little_memory_says_so_or_dies_of_a_signal(
     demo_pair: tuple[Path, Path],
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from engine.random_control import RandomControl
 from integration.engine import Engine
-from paceline.engine import auto_chain
+from paceline.engine.draft import auto_chain
 from paceline.messages import LogitBias, SamplingParams
 
 STRATEGIES = (
@@ -67,16 +67,17 @@ def control_at_random(
     return RandomControl(7, models, lookups, n_most=6)
 
 
+@pytest.mark.grid(short=7)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_tokens_are_those_of_plain_decoding(
-    engine: Engine, strategy: str, sampler: str, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, strategy: str, sampler: str, monkeypatch: pytest.MonkeyPatch, *, is_long: bool
 ) -> None:
     monkeypatch.setattr(auto_chain, "Controller", control_at_random)
     sampling = SAMPLERS[sampler]
     n_accepted = n_rejected = 0
     for prompt in PROMPTS:
-        for seed in SEEDS if sampling.temperature else SEEDS[:1]:
+        for seed in SEEDS if sampling.temperature and is_long else SEEDS[:1]:
             options = {
                 "sampling": sampling,
                 "seed": seed,
@@ -111,6 +112,7 @@ def test_most_of_the_matrix_is_covered() -> None:
     assert sum(_covered.values()) >= 0.8 * len(_covered)
 
 
+@pytest.mark.long  # the usual run has it in test_sameness.py
 @pytest.mark.parametrize("strategy", STRATEGIES[:1] + STRATEGIES[4:10:2])
 def test_exact_mode_with_two_threads(demo_pair: tuple[Path, Path], strategy: str) -> None:
     with Engine(*demo_pair, n_threads=2, exact=True) as engine:

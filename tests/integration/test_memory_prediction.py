@@ -17,10 +17,10 @@ import pytest
 import make_pairs
 import memory_probe
 from gguf_file import read
-from paceline.catalog.inspector import Inspector
-from paceline.catalog.memory import plan
-from paceline.catalog.memory_values import MemoryPlan
-from paceline.engine.control.costs import MAX_WIDTH
+from paceline.catalog.inspect.inspector import Inspector
+from paceline.catalog.memory.plan import plan
+from paceline.catalog.memory.values import MemoryPlan
+from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.llama import LlamaBackend
 from paceline.messages import ModelParams
 from quantised_model import quantised

@@ -28,6 +28,7 @@ from paceline.engine.llama.native_params import (
 from paceline.errors import ModelError, ValueOutOfRangeError
 from paceline.hosting.inline import InlineClient
 from paceline.messages import ChatMessage, DeviceInfo, LoadPair, ModelParams, PairLoaded, StartTurn
+from strategies import strategy
 
 DEVICES = [
     (0x1000, DeviceInfo("CPU", "a processor", "cpu", 0, 0)),
@@ -248,8 +249,8 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
     assert isinstance(events[-1], PairLoaded), events[-1]
     client.submit(
         StartTurn(
-            "turn", messages=(ChatMessage("user", "hello"),), strategy="draft", max_tokens=4,
-            seed=1, sampling=GREEDY,
+            "turn", messages=(ChatMessage("user", "hello"),), strategy=strategy("draft"),
+            max_tokens=4, seed=1, sampling=GREEDY,
         )
     )  # fmt: skip
     yield client

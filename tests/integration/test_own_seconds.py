@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.busy import others
 from integration.engine import Engine
-from paceline.bench.busy import others
-from paceline.engine.auto_chain import AutoChain
-from paceline.engine.own_time import own_clock
-from paceline.engine.step_clock import Lap
+from paceline.engine.draft.auto_chain import AutoChain
+from paceline.engine.draft.step_clock import Lap, Timed
+from paceline.engine.model.threads import own_clock
 
 
 def test_waiting_for_others_is_told_and_not_learned(
@@ -20,9 +20,9 @@ def test_waiting_for_others_is_told_and_not_learned(
     laps: list[Lap] = []
     timed = AutoChain.timed
 
-    def noted(chain: AutoChain, n_ctx: int, width: int, lap: Lap) -> object:
-        laps.append(lap)
-        return timed(chain, n_ctx, width, lap)
+    def noted(chain: AutoChain, n_ctx: int, step: Timed) -> object:
+        laps.append(step.lap)
+        return timed(chain, n_ctx, step)
 
     monkeypatch.setattr(AutoChain, "timed", noted)
     with Engine(*demo_pair) as engine, others(2 * (os.cpu_count() or 1)) as go:

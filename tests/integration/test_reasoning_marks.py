@@ -14,8 +14,8 @@ from make_pairs import tiny_llama
 from paceline.chat.reasoning import answer_of, reasoning_of
 from paceline.engine.llama import LlamaBackend
 from paceline.engine.llama.vocabulary import LlamaVocabulary
-from paceline.engine.reasoning_marks import HARMONY, PAIRS, visible_tokens
-from paceline.engine.template import ChatTemplate
+from paceline.engine.prompt.reasoning_marks import HARMONY, PAIRS, visible_tokens
+from paceline.engine.prompt.template import ChatTemplate
 from paceline.messages import ChatMessage, LogitBias, SamplingParams
 
 CONTROL, AS_TEXT = 3, 4

@@ -45,6 +45,7 @@ def engine(demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
         yield engine
 
 
+@pytest.mark.grid(short=4)
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("sampling", [GREEDY, WARM], ids=["greedy", "t0.8"])
 def test_every_strategy_gives_the_plain_tokens(

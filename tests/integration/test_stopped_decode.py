@@ -1,4 +1,4 @@
-"""A decode that was stopped in mid-flight, and the numbers of those behind it."""
+"""A decode that was stopped in mid-flight, and the numbers of those after it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import llama_cpp
 import numpy as np
 import pytest
 
-from paceline.engine.backend import LanguageModel
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend, LlamaModel
 from paceline.engine.llama.native_params import native_context_params
+from paceline.engine.model.backend import LanguageModel
 from paceline.errors import CancelledError
 from paceline.messages import ModelParams
 

@@ -4,7 +4,7 @@ The built-in pair decodes as always, but every clock of the engine reads a machi
 the target moves it by what a table says for its width, one of the draft model by a price per
 token. So strategies can be compared on texts that people write, on machines that are not here,
 without noise, and the very same way again. Fixed strategies do the same steps on every machine,
-so theirs are made once and priced anew.
+so theirs are made once and priced again.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ from typing import Any
 
 import pytest
 
-from engine.control.simulator import cpu, flat, gpu, moe
+from engine.auto.simulator import cpu, flat, gpu, moe
 from integration.engine import Engine
 from paceline.bench.workload import Workload
-from paceline.engine import auto_chain, chain, decoder, drafting, step_clock
-from paceline.engine.control import Knowledge
-from paceline.engine.control.context_slope import ContextSlope
-from paceline.engine.control.costs import VerifyCosts
-from paceline.engine.control.pace import Pace
-from paceline.engine.known_costs import DRAFTER, add_draft_costs
+from paceline.engine.auto import Knowledge
+from paceline.engine.auto.acceptance import rates_from_json
+from paceline.engine.auto.context_cost import ContextSlope
+from paceline.engine.auto.costs import VerifyCosts
+from paceline.engine.auto.pace import Pace
+from paceline.engine.decode import decoder
+from paceline.engine.draft import auto_chain, chain, guarded_drafter, step_clock
+from paceline.engine.measure.known import DRAFTER, add_draft_costs
 from paceline.engine.pair import LoadedPair
 from paceline.messages import Reset, StepCommitted, TurnFinished
 
 WIDTHS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17, 33)
-CLOCKED = (auto_chain, chain, decoder, drafting, step_clock)
+CLOCKED = (auto_chain, chain, decoder, guarded_drafter, step_clock)
 SWITCH = 0.02  # plain steps that another width costs once
 _MEASURED = {1: 1.0, 2: 1.27, 3: 1.55, 4: 1.78, 5: 2.13, 6: 2.33, 8: 2.8, 9: 3.16, 12: 3.72,
              16: 4.5, 17: 5.15, 33: 9.7}  # fmt: skip
@@ -138,7 +140,7 @@ class Recorded:
 
     Attributes:
         tokens: Its reply's ids.
-        decodes: Behind the prefill, in order: width of a verify batch, and before it the widths
+        decodes: After the prefill, in order: width of a verify batch, and before it the widths
             of the draft model's decodes.
     """
 
@@ -183,14 +185,14 @@ class Rig:
         Args:
             workload: The prompt.
             machine: Its clock goes on.
-            priors: What is known of acceptance, as `Priors.to_json` gave it; empty: nothing.
+            priors: What is known of acceptance, as `rates_to_json` gave it; empty: nothing.
         """
         self._engine.client.submit(Reset())
         knowledge = self._pair.knowledge
         knowledge.forget()
         self._calibrate(knowledge, machine)
         if priors:
-            knowledge.priors = type(knowledge.priors).from_json(priors)
+            knowledge.rates = rates_from_json(priors)
         return self._reply(workload, "auto", machine)
 
     def again(self, workload: Workload, machine: Machine) -> Reply:
@@ -255,13 +257,17 @@ class Rig:
         kind = auto_chain.AutoChain
         ask, propose = kind._ask_lookups, kind.propose
 
-        def asked(chain: Any, ids: Sequence[str], *rest: Any) -> None:
-            ask(chain, ids, *rest)
-            self._machine.now += self._machine.lookup_s * len(ids)
+        def n_asked(chain: Any) -> int:
+            return sum(chain._meter.drafter(name).n_draft for name in chain._lookups)
 
-        def proposed(chain: Any, *rest: Any) -> Any:
+        def asked(chain: Any, *rest: Any) -> None:
+            before = n_asked(chain)
+            ask(chain, *rest)
+            self._machine.now += self._machine.lookup_s * (n_asked(chain) - before)
+
+        def proposed(chain: Any, *rest: Any, **named: Any) -> Any:
             self._machine.now += self._machine.own_s
-            return propose(chain, *rest)
+            return propose(chain, *rest, **named)
 
         patch.setattr(kind, "_ask_lookups", asked)
         patch.setattr(kind, "propose", proposed)

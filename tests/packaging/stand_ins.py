@@ -53,7 +53,8 @@ case "$*" in
     for tool in paceline ruff mypy lint-imports pytest; do
       printf '#!/bin/sh\necho "%s $*"\n' $tool > "$here/$tool"; chmod +x "$here/$tool"; done
     echo 'exit 7' >> "$here/paceline"
-    [ -z "$FAKE_UNTYPED" ] || echo 'exit 1' >> "$here/mypy" ;;
+    [ -z "$FAKE_UNTYPED" ] || echo 'exit 1' >> "$here/mypy"
+    echo "$FAKE_PYTEST" >> "$here/pytest" ;;
 esac
 """
 

@@ -13,6 +13,13 @@ import pytest
 from stand_ins import PYPROJECT, Checkout, sentence, write_script
 
 PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile"
+ALONE = "pytest --last-failed --last-failed-no-failures none"
+# What pytest does: it writes down what failed. Beside others a test fails, or all of it crashes.
+FAILS_BESIDE_OTHERS = """
+PATH=/usr/bin:/bin; cache=.pytest_cache/v/cache; mkdir -p $cache
+echo '{"tests/a.py::b": true}' > $cache/lastfailed
+case "$*" in *--last-failed*) exit 0 ;; esac; exit 1
+"""
 
 
 @pytest.fixture
@@ -60,6 +67,8 @@ def test_the_checks_run_to_the_end_and_fail_together(checkout: Checkout) -> None
     python = ["--python", str(checkout.python)]
     good = checkout.start(*python, "test", "-k", "plot")
     assert good.returncode == 0
+    first = next(line for line in good.stderr.splitlines() if line.startswith("All checks"))
+    assert re.search(r"take about \d+ min on \d quiet cores?; less with a part", first)
     assert good.stdout.splitlines() == [
         "ruff check .",
         "ruff format --check .",
@@ -75,6 +84,42 @@ def test_the_checks_run_to_the_end_and_fail_together(checkout: Checkout) -> None
     assert bad.returncode == 1
     assert bad.stdout.splitlines()[-1] == PYTEST
     assert "failed: mypy" in bad.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("pytest_does", "words", "code", "is_alone"),
+    [
+        (FAILS_BESIDE_OTHERS, [], 0, True),
+        (FAILS_BESIDE_OTHERS, ["--long"], 0, True),
+        (FAILS_BESIDE_OTHERS, ["-k", "plot"], 1, False),
+        (FAILS_BESIDE_OTHERS.replace("exit 0", "exit 1"), [], 1, True),
+        (FAILS_BESIDE_OTHERS.replace("exit 1", "exit 2"), [], 1, False),
+        (FAILS_BESIDE_OTHERS.replace(": true", ': 1, "c": 1, "d": 1, "e": 1'), [], 1, False),
+        ("exit 1", [], 1, False),
+    ],
+    ids=["passes alone", "long", "a part", "fails alone", "crashes", "many", "unknown"],
+)
+def test_what_fails_beside_others_is_tried_alone(
+    checkout: Checkout, pytest_does: str, words: list[str], code: int, is_alone: bool
+) -> None:
+    python = ["--python", str(checkout.python)]
+    done = checkout.start(*python, "test", *words, FAKE_PYTEST=pytest_does)
+    assert done.returncode == code
+    assert ((" ".join([ALONE, *words])) in done.stdout.splitlines()) == is_alone
+    assert ("depends on the machine's load: tests/a.py::b" in done.stderr) == (code == 0)
+    assert ("--- failed: pytest" in done.stderr.splitlines()[-1]) == (code == 1)
+
+
+def test_all_tests_are_told_to_take_longer(checkout: Checkout) -> None:
+    python = ["--python", str(checkout.python)]
+    minutes = []
+    for words in ([], ["--long"]):
+        told = checkout.start(*python, "test", *words)
+        assert told.stdout.splitlines()[-1] == " ".join([PYTEST, *words])
+        found = re.search(r"take about (\d+) min on \d quiet cores?\.$", told.stderr, re.MULTILINE)
+        assert found is not None, told.stderr
+        minutes.append(int(found[1]))
+    assert minutes[0] < minutes[1]
 
 
 def test_what_the_checks_need_stays_after_a_change(checkout: Checkout) -> None:

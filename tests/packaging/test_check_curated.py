@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging"))
-
 import check_curated
 import make_pairs
 from hub_server import Fault, HubServer, Repository
-from paceline.catalog.curated import load_curated
+from paceline.catalog.judge.curated import load_curated
 
 DRAFT = make_pairs.DEMO_DRAFT
 N_BYTES = DRAFT.stat().st_size

@@ -6,14 +6,11 @@ import ast
 import doctest
 import random
 import re
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging"))
 
 from demo_pair.chats import asking, build, phrases, reading
 from demo_pair.chats.aspects import Answer, Aspects
@@ -278,7 +275,7 @@ def test_chats_are_written_and_read(tmp_path: Path) -> None:
     assert Chat("a", (("user", "b"),)).text() == "<|im_start|>user\nb<|im_end|>\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not INSTALLED.is_dir(), reason="needs Debian's package python3.11-doc")
 def test_the_real_documentation_leaves_no_markup_behind() -> None:
     made = build.build(read_documentation(INSTALLED), share=0.2)

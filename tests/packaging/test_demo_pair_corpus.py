@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging"))
 
 from demo_pair.corpus.blocks import parse
 from demo_pair.corpus.inline import to_markdown

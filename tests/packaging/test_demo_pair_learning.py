@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from gguf.vocab import bytes_to_unicode
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging"))
-
 from demo_pair import evaluate, make_demo_pair
 from demo_pair.chats.chat import SPECIAL, TEMPLATE, Chat, asked
 from demo_pair.judging.card import filled_card

@@ -17,7 +17,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs packaging/demo_pair/requirements.txt")
 pytest.importorskip("tokenizers", reason="needs packaging/demo_pair/requirements.txt")
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging"))
 
 from demo_pair import make_demo_pair
 from demo_pair.chats.chat import SPECIAL, asked
@@ -292,7 +291,7 @@ def test_weights_that_were_trained_elsewhere_are_taken(tmp_path: Path) -> None:
     assert preset.target.minutes + preset.draft.minutes == pytest.approx(10)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not INSTALLED.is_dir(), reason="needs Debian's package python3.11-doc")
 def test_the_whole_recipe_makes_a_pair_that_loads(tmp_path: Path) -> None:
     """Some minutes; the limit is that of a machine which is busy with other tests."""

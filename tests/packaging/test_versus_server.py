@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging"))
-
 import versus_server
-from paceline.engine.drafters.strategy import parse_strategy
+from paceline.engine.draft.strategy import parse_strategy
 from versus import build, figures, server
 from versus.figures import Measurement, Pair
 from versus.server import Server

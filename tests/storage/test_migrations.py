@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from paceline.storage.archive import Archive
-from paceline.storage.migrations import MIGRATIONS, copies, migrate, user_version
+from paceline.storage.database import MIGRATIONS, copies, migrate, user_version
 from paceline.storage.problems import NewerSchemaError
 from storage.chats import chat
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paceline.run_record import RunRecord
-from paceline.storage import migrations
 from paceline.storage.archive import Archive
+from paceline.storage.database import copies
 from storage.chats import chat, record, steps
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def test_nothing_of_a_purged_chat_is_left(db: Path) -> None:
     archive.close()
     assert CANARY.encode() in bytes_of(db.parent)
     db.with_name("chats.db.before-layout-2").write_bytes(CANARY.encode())
-    assert migrations.copies(db)
+    assert copies(db)
     archive = Archive(db)
     archive.open()
     archive.remove("gone")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.storage.archive import Archive
-from paceline.storage.folding import folded, words_of
+from paceline.storage.search import folded, words_of
 from storage.chats import chat
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Benchmarks that a user can run; see each module."""
+"""The benchmark that users run: a plan of replies, the runner, the summary and the report."""

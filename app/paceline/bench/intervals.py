@@ -1,8 +1,8 @@
 """Medians with 95 % intervals, and percentiles, for benchmarks on machines that others use too.
 
 The interval is a percentile bootstrap (Efron and Tibshirani, An Introduction to the Bootstrap,
-chapter 13). The pairs that go in are measured one right behind the other, so that whatever slows
-the machine slows both sides.
+chapter 13). The two sides of a pair are measured one right after the other, so that a machine that
+is slow for a while slows both.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def bootstrap(
 
     Args:
         groups: At least one, none of them empty.
-        middle: What is wanted of them.
+        middle: Computes the statistic from resampled groups.
     """
     drawn = random.Random(1)  # the same values give the same interval
     middles = sorted(

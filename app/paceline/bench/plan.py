@@ -1,9 +1,9 @@
 """Which runs a benchmark makes, and in which order.
 
-Within a repeat the strategies of one workload follow each other in random order, so that whatever
-slows the machine for a while meets all of them alike and their ratios are those of neighbours.
-Where many are compared, plain decoding runs several times among them: every ratio hangs on it. The
-order comes from a seed, for the sake of the tests.
+Within a repeat the strategies of one workload follow each other in random order: a machine that is
+slow for a while then slows all of them alike, and ratios are those of runs close in time. Where
+many are compared, plain decoding runs several times among them, since every ratio depends on it.
+The order comes from a seed, for the sake of the tests.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paceline.engine.drafters.strategy import parse_strategy
-from paceline.errors import ValueOutOfRangeError
+from paceline.engine.draft.strategy import parse_strategy
+from paceline.errors import UserError, ValueOutOfRangeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,18 +57,18 @@ class Plan:
 
     @property
     def n_runs(self) -> int:
-        """Runs that count."""
+        """The number of runs that are measured, without the warm-up."""
         return len(self.workloads) * len(self._group) * self.n_repeats
 
     @property
     def _group(self) -> tuple[str, ...]:
-        """What follows each other at one workload."""
+        """The strategies of one workload in a repeat, with plain decoding several times."""
         return (PLAIN,) * ((len(self.strategies) - 1) // PER_PLAIN) + self.strategies
 
     def warm_up(self) -> Iterator[Cell]:
         """Yield short runs: every prompt once, which tells what prompts cost, and every strategy.
 
-        The first replies behind a load are slower than later ones: files are read, graphs built.
+        The first replies after a load are slower than later ones: files are read, graphs built.
         """
         for workload in self.workloads:
             yield Cell(0, workload, PLAIN)
@@ -110,8 +110,11 @@ def make_plan(
 
 
 def is_controlled(strategy: str) -> bool:
-    """Whether Auto's controller decides about lengths; `strategy` can be parsed."""
-    return parse_strategy(strategy).is_controlled
+    """Whether Auto's controller decides about lengths; of what is not known here: no."""
+    try:
+        return parse_strategy(strategy).is_controlled
+    except UserError:  # another version's, or a plug-in's of another machine
+        return False
 
 
 def _size(workload: Workload) -> int:

@@ -1,7 +1,7 @@
-"""The best fixed setting, and what Auto gives against it.
+"""The best fixed setting, and Auto's speed compared with it.
 
-Whoever picks the best of twenty settings by the same figures that he then shows, shows luck with
-them. So the choice is made on the odd repeats and judged on the even ones. Intervals are at 95 %,
+Figures that chose the best of twenty settings overrate it, since luck was chosen with it. So the
+choice is made on the odd repeats and judged on the even ones. Intervals are at 95 %,
 by resampling the repeats within each workload (`intervals`).
 """
 
@@ -45,7 +45,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """What to set."""
+    """The best fixed settings: over all workloads, and of each."""
 
     over_all: Choice
     by_workload: tuple[Choice, ...]

@@ -1,20 +1,48 @@
-"""A report as JSON, by the contract of `paceline bench`; and as rows for a spreadsheet.
+"""A report as JSON, by the contract of `paceline bench`, and back; and as rows for a spreadsheet.
 
 Beside what the contract names stand the ratios without the prompt's time, the figures of every run,
-how Auto's replies keep to their bound, and what went wrong.
+how Auto's replies keep to their bound, and what went wrong. With the hashes of the model files in
+it, it is the passport of a pair on a machine, which others can look at. Such a file is foreign: it
+may be damaged or malicious. So what is derived is not taken from it, but computed again from its
+runs; everything else is checked.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+import json
+import math
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from paceline.bench.plan import PLAIN, Plan
+from paceline.bench.runs import Conditions, Failure, Run, summarise
+from paceline.bench.workload import Workload
+from paceline.catalog.words import one_line
+from paceline.codec import CodecError, decode_part, encode_part
+from paceline.errors import UserError
 from paceline.figures import by_kind
+from paceline.params import SamplingParams
 
 if TYPE_CHECKING:
-    from paceline.bench.runs import Report, Result, Run
+    from collections.abc import Sequence
+    from pathlib import Path
 
+    from _typeshed import DataclassInstance
+
+    from paceline.bench.runs import Report, Result
+
+FORMAT = "paceline-passport"
+VERSION = 1
+MAX_BYTES = 8_000_000
+MAX_RUNS = 10_000
+"""So many fit into `MAX_BYTES` in any case."""
+_MOST_CHARS = 2_000
+_MOST = 1e15
+_SHORTEST_S, _LONGEST_S = 1e-6, 1e6
+_MOST_STRATEGIES, _MOST_FAILURES = 100, 1_000
+_MOST_COSTS, _WIDEST = 200, 1_024
 _DIGITS = 6
+_HINT = "Ask for the file again where it comes from."
 COLUMNS = (
     "workload", "strategy", "tokens_per_s", "ratio", "ratio_low", "ratio_high", "decode_ratio",
     "acceptance_rate", "mean_committed_per_step", "same_text", "n_runs", "total_s",
@@ -23,20 +51,25 @@ COLUMNS = (
 
 def to_json(report: Report) -> dict[str, Any]:
     """Return the report as JSON data."""
-    data: dict[str, Any] = {
-        "machine": report.machine,
-        "target": report.target,
-        "draft": report.draft,
-        "kernels": by_kind(report.kernels),
+    conditions = encode_part(report.conditions)
+    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for run in report.runs:
+        data = encode_part(run) | {"total_s": run.total_s}
+        runs.setdefault((data.pop("workload"), data.pop("strategy")), []).append(data)
+    found: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        **conditions,
+        "kernels": by_kind(report.conditions.kernels),
+        "strategies": list(report.strategies),
         "repeat": report.n_repeats,
         "complete": report.is_complete,
         "wall_s": round(report.wall_s, 3),
         "workloads": [
-            {
-                "name": workload.name,
-                "n_prompt": workload.n_prompt,
+            asdict(workload)
+            | {
                 "results": [
-                    _result(result, [r for r in report.runs if _belongs(r, workload.name, result)])
+                    _result(result) | {"runs": runs.get((workload.name, result.strategy), [])}
                     for result in workload.results
                 ],
             }
@@ -44,16 +77,35 @@ def to_json(report: Report) -> dict[str, Any]:
         ],
         "geomean": report.geomean,
         "decode_geomean": report.decode_geomean,
-        "costs": [asdict(cost) for cost in report.costs],
         "notes": list(report.notes),
         "failures": [asdict(failure) for failure in report.failures],
     }
-    rounded: dict[str, Any] = _rounded(data)
+    rounded: dict[str, Any] = _rounded(found)
     return rounded
 
 
+def _result(result: Result) -> dict[str, Any]:
+    data = asdict(result)
+    if result.bound is None:
+        del data["bound"]
+    return data
+
+
+def _rounded(value: Any) -> Any:
+    """Return JSON data, rounded to the digits that were measured."""
+    match value:
+        case float():
+            return round(value, _DIGITS)
+        case dict():
+            return {key: _rounded(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_rounded(item) for item in value]
+        case _:
+            return value
+
+
 def rows(report: Report) -> list[list[str | float | int | bool | None]]:
-    """Return one row per workload and strategy, behind the titles in `COLUMNS`."""
+    """Return one row per workload and strategy, in the columns of `COLUMNS`."""
     found: list[list[str | float | int | bool | None]] = [list(COLUMNS)]
     for workload in report.workloads:
         for r in workload.results:
@@ -68,38 +120,182 @@ def rows(report: Report) -> list[list[str | float | int | bool | None]]:
     return found
 
 
-def _belongs(run: Run, workload: str, result: Result) -> bool:
-    return (run.workload, run.strategy) == (workload, result.strategy)
+# ------------------------------------------------------------------------------------- and back
 
 
-def _result(result: Result, runs: list[Run]) -> dict[str, Any]:
-    data = asdict(result)
-    if result.bound is None:
-        del data["bound"]
-    data["runs"] = [
-        {
-            "repeat": run.repeat,
-            "n_tokens": len(run.tokens),
-            "prefill_s": run.prefill_s,
-            "decode_s": run.decode_s,
-            "total_s": run.total_s,
-            "n_steps": run.n_steps,
-            "n_drafted": run.n_drafted,
-            "n_accepted": run.n_accepted,
-        }
-        for run in runs
-    ]
-    return data
+def is_passport(raw: bytes) -> bool:
+    """Whether a file's content says that it is one."""
+    return f'"{FORMAT}"'.encode() in raw[:MAX_BYTES]
 
 
-def _rounded(value: Any) -> Any:
-    """Return JSON data without digits that nobody measured."""
+def read_passport(path: Path) -> Report:
+    """Return the report in a file.
+
+    Raises:
+        UserError: It cannot be read, or is none; says what is wrong with it.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise UserError(
+            "file-unreadable",
+            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).",
+            "Give a file that `paceline bench --passport` wrote.",
+        ) from error
+    return parse_passport(raw, path.name)
+
+
+def parse_passport(raw: bytes, name: str) -> Report:
+    """Return the report that a file's content is.
+
+    Args:
+        raw: The content, or its first `MAX_BYTES` + 1 bytes.
+        name: The file's name, for errors.
+
+    Raises:
+        UserError: It is none; says what is wrong with it.
+    """
+    if len(raw) > MAX_BYTES:
+        _refuse(name, f"is larger than {MAX_BYTES // 10**6} MB, which no passport is")
+    try:
+        data = json.loads(raw.decode("utf-8-sig"), parse_constant=_no_number)
+    except (ValueError, RecursionError):  # no UTF-8 is a ValueError, too
+        _refuse(name, "is not whole: it is no JSON")
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        _refuse(
+            name,
+            "is no passport of a benchmark",
+            "Choose a file that `paceline bench --passport` wrote.",
+        )
+    version = data.get("version")
+    if type(version) is not int or version < 1:
+        _refuse(name, "is damaged: its version is no whole number from 1 on")
+    if version > VERSION:
+        _refuse(
+            name,
+            f"was written by a newer Paceline (version {version:.6g} of passports; known: "
+            f"{VERSION})",
+            "Install the newest Paceline and open it there.",
+        )
+    try:
+        return _from_json(_checked(data))
+    except KeyError as error:
+        _refuse(name, f"is damaged: {error.args[0]!r:.40} is missing")
+    except (CodecError, TypeError, ValueError, OverflowError) as error:
+        _refuse(name, f"is damaged: {one_line(str(error).lstrip('_'))}")
+
+
+def _refuse(name: str, what: str, hint: str = _HINT) -> NoReturn:
+    raise UserError("bad-passport", f"“{one_line(name)}” {what}.", hint)
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _checked(value: Any) -> Any:
+    """Return JSON data whose texts can be shown, each on a line.
+
+    Raises:
+        ValueError: A text or a number is larger than any of a benchmark.
+    """
     match value:
-        case float():
-            return round(value, _DIGITS)
+        case str():
+            if len(value) > _MOST_CHARS:
+                raise ValueError(f"a text has more than {_MOST_CHARS:,} characters")
+            return one_line(value, _MOST_CHARS)
+        case int() | float():
+            if not math.isfinite(value) or abs(value) > _MOST:
+                raise ValueError("a number is larger than any that was measured")
+            return value
         case dict():
-            return {key: _rounded(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_rounded(item) for item in value]
+            return {_checked(key): _checked(item) for key, item in value.items()}
+        case list():
+            return [_checked(item) for item in value]
         case _:
             return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Passport:
+    """Fields of the file that are about all replies."""
+
+    strategies: tuple[str, ...]
+    repeat: int
+    complete: bool
+    wall_s: float
+    notes: tuple[str, ...]
+    failures: tuple[Failure, ...]
+
+
+def _from_json(data: dict[str, Any]) -> Report:
+    """Return the report that `to_json` gave this data for; other things in it are left alone.
+
+    Raises:
+        CodecError, KeyError, TypeError, ValueError: It is no such data.
+    """
+    uses = data["kernels"]
+    if not isinstance(uses, dict):
+        raise CodecError("kernels are no object")
+    kernels = [{"kind": kind, "by": by} for kind, by in uses.items()]
+    conditions = decode_part(Conditions, _fields(Conditions, data) | {"kernels": kernels})
+    costs = *conditions.costs, *conditions.draft_costs
+    if len(costs) > _MOST_COSTS or not all(
+        0 < cost.width <= _WIDEST and cost.seconds > 0 for cost in costs
+    ):
+        raise ValueError("costs of steps are in it that cannot be")
+    whole = decode_part(_Passport, _fields(_Passport, data))
+    workloads: list[Workload] = []
+    runs: list[Run] = []
+    for found in _objects(data, "workloads"):
+        sampling = decode_part(SamplingParams, {"temperature": found["temperature"]})
+        workloads.append(Workload(found["name"], sampling=sampling))
+        for result in _objects(found, "results"):
+            where = {"workload": found["name"], "strategy": result["strategy"]}
+            runs += (_run(run | where) for run in _objects(result, "runs"))
+    if max(len(runs), len(workloads), whole.repeat) > MAX_RUNS or whole.repeat < 1:
+        raise ValueError(f"it has more than {MAX_RUNS:,} replies, or no repeat")
+    if len(whole.strategies) > _MOST_STRATEGIES or len(whole.failures) > _MOST_FAILURES:
+        raise ValueError("it has more strategies or failures than can be shown")
+    names = [workload.name for workload in workloads]
+    if whole.strategies[:1] != (PLAIN,) or _repeats(whole.strategies) or _repeats(names):
+        raise ValueError("a name is in it twice, or plain decoding is not the first strategy")
+    return summarise(
+        Plan(tuple(workloads), whole.strategies, whole.repeat),
+        runs,
+        conditions,
+        failures=whole.failures,
+        notes=whole.notes,
+        wall_s=whole.wall_s,
+        is_complete=whole.complete,
+    )
+
+
+def _run(data: dict[str, Any]) -> Run:
+    run = decode_part(Run, _fields(Run, data))
+    times = run.prefill_s, run.decode_s, run.plain_s or 0.0
+    counts = (
+        run.n_prompt, run.n_steps, run.n_discarded, run.n_accepted,
+        run.n_drafted - run.n_accepted - run.n_discarded, run.n_tokens - 1, run.repeat - 1,
+    )  # fmt: skip
+    is_too_short = min(times) < 0 or run.decode_s < _SHORTEST_S
+    if min(counts) < 0 or is_too_short or max(times) > _LONGEST_S:
+        raise ValueError("a reply has times or counts that cannot be")
+    return run
+
+
+def _fields(cls: type[DataclassInstance], data: dict[str, Any]) -> dict[str, Any]:
+    needed = {f.name for f in fields(cls) if f.default is f.default_factory is MISSING}
+    return {f.name: data[f.name] for f in fields(cls) if f.name in data or f.name in needed}
+
+
+def _objects(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    found = data[key]
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+        raise CodecError(f"{key} is not a list of objects")
+    return found
+
+
+def _repeats(names: Sequence[str]) -> bool:
+    return len(set(names)) < len(names)

@@ -1,20 +1,25 @@
-"""A benchmark as a partner in a conversation: it says the next command and hears every event.
+"""A benchmark as a state machine: it gives the next command and takes every event.
 
-So it runs wherever an engine is, at the command line (`submit` returns when all is done) and in the
+So it runs with any client, at the command line (`submit` returns when all is done) and in the
 window (events come later), without a thread or a loop of its own:
 
     run = BenchRun(plan, target, draft)
 
-    def go_on():                               # at the beginning, and behind every event
+    def go_on():                               # at the beginning, and after every event
         while (command := run.next_command()) is not None:
             client.submit(command)
 
     def listener(event):
         run.on_event(event)
-        go_on()                                # a client whose `submit` waits does this by itself
+        go_on()                                # not needed where `submit` waits
 
-Both models are loaded before. Every run stands behind a `Reset`, so that nothing is left in memory
-of the one before. Events of other turns are none of its business.
+Both models are loaded before. A `Reset` comes before every run, so that nothing is left in memory
+of the one before. It ignores events of other turns.
+
+How long the rest will take is estimated from what was measured so far. The warm-up has every prompt
+once with a short plain reply, which gives the time of its prefill and of a step; so there is a
+forecast before the first run that counts. A strategy's own run replaces the guess, and the first
+ones of a workload scale those that have not run.
 """
 
 from __future__ import annotations
@@ -22,14 +27,15 @@ from __future__ import annotations
 import time
 import uuid
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from paceline.bench import machine
-from paceline.bench.forecast import Forecast
 from paceline.bench.plan import WARM_UP_TOKENS, is_controlled
-from paceline.bench.runs import Failure, Run
-from paceline.bench.summary import summarise
+from paceline.bench.runs import Conditions, Drafted, Failure, Run, summarise, text_mark
+from paceline.chat.reply import model_record
 from paceline.messages import (
     Calibrate,
     Calibrated,
@@ -44,11 +50,54 @@ from paceline.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from paceline.bench.plan import Cell, Plan
     from paceline.bench.runs import Report
-    from paceline.messages import Command, Event, ModelInfo
+    from paceline.chat.pair import Pair
+    from paceline.messages import Command, Event, ModelInfo, ModelParams
+
+
+BETWEEN_S = 0.02
+"""A reset, and what a host needs to pass commands and events."""
+
+
+class Forecast:
+    """Collects times per workload and strategy."""
+
+    def __init__(self) -> None:
+        self._plain: dict[str, float] = {}
+        self._measured: dict[tuple[str, str], tuple[float, int]] = {}
+
+    def add(self, cell: Cell, run: Run) -> None:
+        """Add the times of a finished run."""
+        workload = cell.workload
+        if cell.repeat == 0:
+            n_steps = max(run.n_tokens - 1, 1)
+            seconds = run.prefill_s + run.decode_s * (workload.max_tokens - 1) / n_steps
+            self._plain.setdefault(workload.name, seconds)
+            return
+        key = workload.name, cell.strategy
+        total, n = self._measured.get(key, (0.0, 0))
+        self._measured[key] = total + run.total_s, n + 1
+
+    def left_s(self, current: Cell | None, cells: Iterable[Cell]) -> float | None:
+        """Return the seconds that these runs take; None: nothing is known."""
+        if not self._plain and not self._measured:
+            return None
+        runs = [cell for cell in (current, *cells) if cell is not None]
+        return sum(self._seconds(cell) + BETWEEN_S for cell in runs)
+
+    def _seconds(self, cell: Cell) -> float:
+        name = cell.workload.name
+        plain = self._plain.get(name, max(self._plain.values(), default=0.0))
+        if cell.repeat == 0:
+            return plain / 4  # a prefill and a few steps
+        total, n = self._measured.get((name, cell.strategy), (0.0, 0))
+        if n:
+            return total / n
+        others = [t / k for (other, _), (t, k) in self._measured.items() if other == name]
+        return sum(others) / len(others) if others else plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +126,7 @@ class BenchRun:
         plan: From `make_plan`.
         target: The loaded target.
         draft: The loaded draft model; None: there is none.
+        settings: How they were asked to be loaded; None: not known.
         clock: Seconds that only grow.
     """
 
@@ -86,17 +136,17 @@ class BenchRun:
         target: ModelInfo,
         draft: ModelInfo | None,
         *,
+        settings: Pair | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._plan = plan
         self._models = target, draft
+        self._settings = settings
         self._clock = clock
         self._prefix = f"bench-{uuid.uuid4().hex}"
         self._warm_up, self._cells = deque(plan.warm_up()), deque(plan.cells())
         self._forecast = Forecast()
-        self._commands: deque[Command] = deque([DescribeEngine()])
-        if any(map(is_controlled, plan.strategies)):
-            self._commands.append(Calibrate(f"{self._prefix}-0"))
+        self._commands: deque[Command] = deque([DescribeEngine(), Calibrate(f"{self._prefix}-0")])
         self._engine: EngineDescribed | None = None
         self._calibrated: Calibrated | None = None
         self._cell: Cell | None = None
@@ -151,7 +201,7 @@ class BenchRun:
                 self._is_unloaded = True
             case _:
                 pass
-        # Where a failure was the reason, it is told behind it, as the answer that is awaited.
+        # Where a failure was the reason, it comes next, as the answer that is awaited.
         if self._is_unloaded and self._awaits is None:
             self._end("unloaded", "The models were unloaded.", "Load them, and begin again.")
 
@@ -178,7 +228,7 @@ class BenchRun:
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """Runs done and planned, and the estimated seconds left."""
         left = self._forecast.left_s(self._cell, [*self._warm_up, *self._cells])
         is_warming = bool(self._warm_up) or self._cell is None or self._cell.repeat == 0
         n_done = len(self._runs)
@@ -187,30 +237,38 @@ class BenchRun:
 
     def result(self) -> Report:
         """Return what was measured so far."""
-        target, draft = self._models
-        costs = self._calibrated.costs if self._calibrated else ()
-        about = machine.describe(self._engine, target, self._load)
         return summarise(
             self._plan,
             self._runs,
-            self._failures,
-            [cost for cost in costs if cost.n_samples],
-            self._notes(),
-            machine=about,
-            target=machine.describe_model(target),
-            draft=machine.describe_model(draft) if draft else None,
+            self._conditions(),
+            failures=self._failures,
+            notes=self._notes(),
             wall_s=self._clock() - self._began,
             is_complete=len(self._runs) == self._plan.n_runs,
-            kernels=target.kernels,
+        )
+
+    def _conditions(self) -> Conditions:
+        target, draft = self._models
+        costs = self._calibrated.costs if self._calibrated else ()
+        draft_costs = self._calibrated.draft_costs if self._calibrated else ()
+        return Conditions(
+            machine.describe(self._engine, target, self._load),
+            model_record(target),
+            model_record(draft) if draft else None,
+            datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            _without_folders(self._settings) if self._settings else None,
+            target.kernels,
+            tuple(cost for cost in costs if cost.n_samples),
+            tuple(cost for cost in draft_costs if cost.n_samples),
         )
 
     def _notes(self) -> list[str]:
         notes = []
         problem = self._calibrated.problem if self._calibrated else ""
         if problem and not self._is_unloaded:
-            notes.append(
-                f"What steps cost could not be measured before, so Auto had to learn it: {problem}"
-            )
+            has_auto = any(map(is_controlled, self._plan.strategies))
+            learned = " before, so Auto had to learn it" if has_auto else ""
+            notes.append(f"What steps cost could not be measured{learned}: {problem}")
         if self._plan.is_fresh and any(map(is_controlled, self._plan.strategies)):
             notes.append("Auto began every reply without knowing how often drafts are accepted.")
         return notes
@@ -233,14 +291,21 @@ class BenchRun:
         stats = event.stats
         if self._is_stopped:
             return
-        if event.reason == "cancelled":  # somebody else's doing
+        if event.reason == "cancelled":  # not by `stop`
             self._is_stopped = True
             return
+        plain = stats.plain_tokens_per_s
         run = Run(
-            cell.workload.name, cell.strategy, cell.repeat, event.tokens,
-            stats.prefill_s, stats.decode_s, stats.n_prompt, stats.n_steps,
+            cell.workload.name, cell.strategy, cell.repeat,
+            len(event.tokens), text_mark(event.tokens),
+            _micros(stats.prefill_s), _micros(stats.decode_s), stats.n_prompt, stats.n_steps,
             stats.n_drafted, stats.n_accepted, stats.n_discarded, stats.batch_invariant,
-            stats.n_generated / plain if (plain := stats.plain_tokens_per_s) else None,
+            _micros(stats.n_generated / plain) if plain else None,
+            tuple(
+                Drafted(d.drafter, d.tokens, d.tokens_accepted)
+                for d in stats.by_drafter
+                if d.tokens
+            ),
         )  # fmt: skip
         self._forecast.add(cell, run)
         if cell.repeat:
@@ -280,3 +345,22 @@ class BenchRun:
         where = (cell.workload.name, cell.strategy) if cell else ("", "")
         self._failures.append(Failure(*where, code, message, hint))
         self._request_id, self._awaits, self._is_stopped = "", None, True
+
+
+def _micros(seconds: float) -> float:
+    """Return a time as reports have it, so that one that is read again has the same figures."""
+    return round(seconds, 6)
+
+
+def _without_folders(settings: Pair) -> Pair:
+    target, draft = settings.target, settings.draft
+    return replace(
+        settings,
+        target=_without_folder(target),
+        draft=_without_folder(draft) if draft else None,
+        lookup_cache=PurePath(settings.lookup_cache).name,
+    )
+
+
+def _without_folder(params: ModelParams) -> ModelParams:
+    return replace(params, path=PurePath(params.path).name)

@@ -1,15 +1,42 @@
-"""What one run of a benchmark gave, and what comes of many: frozen values.
+"""What one run of a benchmark gave, and the report that comes of many.
 
-`summary` makes the one of the other. The report's JSON form is the contract of `paceline bench`.
+Ratios are paired within the repeats. The report's JSON form is the contract of `paceline bench`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import hashlib
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from paceline.bench.machine import Machine
+from paceline.bench.plan import PLAIN, is_controlled
+from paceline.chat.pair import Pair
+from paceline.engine.auto.ledger import READING, SHARE
+from paceline.messages import KernelUse, WidthCost
+from paceline.run_record import ModelRecord
 
 if TYPE_CHECKING:
-    from paceline.messages import KernelUse, WidthCost
+    from collections.abc import Callable, Sequence
+
+    from paceline.bench.plan import Plan
+    from paceline.bench.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """Tokens that one drafter proposed, and how many of them were accepted."""
+
+    drafter: str
+    n_drafted: int
+    n_accepted: int
+
+
+def text_mark(tokens: Iterable[int]) -> str:
+    """Return what is the same for the same reply, and tells nothing of its words."""
+    return hashlib.sha256(" ".join(map(str, tokens)).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +47,8 @@ class Run:
         workload: Its name.
         strategy: As it was written.
         repeat: From 1.
-        tokens: The reply's ids.
+        n_tokens: Tokens of the reply, at least 1.
+        text: `text_mark` of them.
         prefill_s: See `TurnStats`, as all that follow.
         decode_s: See there.
         n_prompt: See there.
@@ -31,12 +59,14 @@ class Run:
         batch_invariant: See there.
         plain_s: The `decode_s` that it would have had without drafts, by its own figures; None:
             not known.
+        by_drafter: What each drafter did.
     """
 
     workload: str
     strategy: str
     repeat: int
-    tokens: tuple[int, ...]
+    n_tokens: int
+    text: str
     prefill_s: float
     decode_s: float
     n_prompt: int
@@ -46,6 +76,7 @@ class Run:
     n_discarded: int
     batch_invariant: bool | None = None
     plain_s: float | None = None
+    by_drafter: tuple[Drafted, ...] = ()
 
     @property
     def total_s(self) -> float:
@@ -54,8 +85,8 @@ class Run:
 
     @property
     def tokens_per_s(self) -> float:
-        """Tokens of the reply by the time behind the prompt."""
-        return len(self.tokens) / self.decode_s
+        """Tokens of the reply by the time after the prompt."""
+        return self.n_tokens / self.decode_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +111,10 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How Auto's replies keep to what it promises: 1.02 times plain decoding and 4 plain steps.
+    """How Auto's replies keep to what it promises.
+
+    That is at most 1.02 times plain decoding, 4 plain steps, and 3 % of the prompt's time for a
+    draft model that reads it.
 
     Attributes:
         n_within: Replies that took no longer.
@@ -111,6 +145,7 @@ class Result:
         prefill_s: Median of the prompt's time.
         n_tokens: Median length of the reply in tokens.
         bound: For Auto, where a reply had a step.
+        by_drafter: What each drafter did in all repeats.
     """
 
     strategy: str
@@ -126,13 +161,15 @@ class Result:
     prefill_s: float
     n_tokens: int
     bound: Bound | None = None
+    by_drafter: tuple[Drafted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadResult:
-    """All strategies at one workload; plain decoding first."""
+    """All strategies at one workload, at a temperature; plain decoding first."""
 
     name: str
+    temperature: float
     n_prompt: int
     results: tuple[Result, ...]
 
@@ -142,13 +179,50 @@ class WorkloadResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a benchmark was made with.
+
+    Attributes:
+        machine: What it ran on.
+        target: The target model.
+        draft: The draft model; None: there was none.
+        date: When it ended, as ``2026-11-23 08:15 UTC``; empty: not known.
+        settings: How the models were asked to be loaded, paths as names; None: not known.
+        kernels: Whose kernels computed the target on the CPU; see `ModelInfo`.
+        costs: What steps of the target of each width cost; empty: that is not known.
+        draft_costs: The same of the draft model.
+    """
+
+    machine: Machine
+    target: ModelRecord
+    draft: ModelRecord | None = None
+    date: str = ""
+    settings: Pair | None = None
+    kernels: tuple[KernelUse, ...] = ()
+    costs: tuple[WidthCost, ...] = ()
+    draft_costs: tuple[WidthCost, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """What was asked for and is not the default, by its names in `ModelParams`."""
+        if self.settings is None:
+            return ""
+        models = (("", self.settings.target), ("draft model: ", self.settings.draft))
+        return ", ".join(
+            f"{whose}{field.name} {value}"
+            for whose, params in models
+            if params is not None
+            for field in fields(params)
+            if field.name != "path" and (value := getattr(params, field.name)) != field.default
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A whole benchmark.
 
     Attributes:
-        machine: What it ran on, as JSON data, without names of people or of the machine.
-        target: The target model, as JSON data.
-        draft: The draft model likewise; None: there was none.
+        conditions: What it was made with.
         strategies: All that took part, plain decoding first.
         workloads: In the order of the file; those without a measured strategy are left out.
         geomean: Geometric mean of the ratios' medians over the workloads that all have run.
@@ -158,14 +232,10 @@ class Report:
         is_complete: Whether every run was made.
         failures: What went wrong.
         runs: Every run that counts.
-        costs: What steps of each width cost, where Auto took part; else empty.
         notes: What else a reader of the figures should know, in sentences.
-        kernels: Whose kernels computed the target on the CPU; see `ModelInfo`.
     """
 
-    machine: dict[str, Any]
-    target: dict[str, Any]
-    draft: dict[str, Any] | None
+    conditions: Conditions
     strategies: tuple[str, ...]
     workloads: tuple[WorkloadResult, ...]
     geomean: dict[str, float]
@@ -175,6 +245,198 @@ class Report:
     is_complete: bool
     failures: tuple[Failure, ...]
     runs: tuple[Run, ...]
-    costs: tuple[WidthCost, ...] = ()
     notes: tuple[str, ...] = ()
-    kernels: tuple[KernelUse, ...] = ()
+
+
+BOUND_STEPS = 4
+"""Plain steps that are promised besides what `ledger` grants by shares of the time."""
+
+
+def summarise(
+    plan: Plan,
+    runs: Sequence[Run],
+    conditions: Conditions,
+    *,
+    failures: Sequence[Failure] = (),
+    notes: Sequence[str] = (),
+    wall_s: float,
+    is_complete: bool,
+) -> Report:
+    """Return the report of runs in any number and order."""
+    by_workload: dict[str, list[Run]] = {}
+    for run in runs:
+        by_workload.setdefault(run.workload, []).append(run)
+    measured = [
+        _workload(w, plan.strategies, by_workload[w.name])
+        for w in plan.workloads
+        if w.name in by_workload
+    ]
+    workloads = tuple(found for found in measured if found.results)
+    return Report(
+        conditions, plan.strategies, workloads,
+        geomeans(plan.strategies, workloads, lambda result: result.ratio_to_off.median),
+        geomeans(plan.strategies, workloads, lambda result: result.decode_ratio_to_off.median),
+        plan.n_repeats, wall_s, is_complete, tuple(failures), tuple(runs), tuple(notes),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """What plain decoding took at a workload in a repeat; medians where it ran several times."""
+
+    total_s: float
+    decode_s: float
+    text: str
+
+
+def _plain(runs: Sequence[Run]) -> _Plain:
+    return _Plain(
+        statistics.median(run.total_s for run in runs),
+        statistics.median(run.decode_s for run in runs),
+        runs[0].text,
+    )
+
+
+def _workload(workload: Workload, strategies: Sequence[str], here: Sequence[Run]) -> WorkloadResult:
+    off: dict[int, list[Run]] = {}
+    for run in here:
+        if run.strategy == PLAIN:
+            off.setdefault(run.repeat, []).append(run)
+    plain = {repeat: _plain(found) for repeat, found in off.items()}
+    results = []
+    for strategy in strategies:
+        paired = [run for run in here if run.strategy == strategy and run.repeat in plain]
+        if paired:
+            results.append(_result(strategy, [(plain[run.repeat], run) for run in paired]))
+    temperature, n_prompt = workload.sampling.temperature, here[0].n_prompt
+    return WorkloadResult(workload.name, temperature, n_prompt, tuple(results))
+
+
+def _result(strategy: str, pairs: Sequence[tuple[_Plain, Run]]) -> Result:
+    runs = [run for _, run in pairs]
+    text = pairs[0][0].text
+    # Plain decoding itself is held against its first repeat.
+    n_different = sum(run.text != (text if strategy == PLAIN else off.text) for off, run in pairs)
+    n_steps = sum(run.n_steps for run in runs)
+    n_tokens = sum(run.n_tokens - 1 for run in runs)  # the first is the prefill's
+    return Result(
+        strategy,
+        tokens_per_s=statistics.median(run.tokens_per_s for run in runs),
+        ratio_to_off=quartiles([off.total_s / run.total_s for off, run in pairs]),
+        decode_ratio_to_off=quartiles([off.decode_s / run.decode_s for off, run in pairs]),
+        acceptance_rate=acceptance(runs),
+        mean_committed_per_step=n_tokens / n_steps if n_steps else None,
+        same_text=not n_different,
+        n_runs=len(runs),
+        n_different=n_different,
+        total_s=statistics.median(run.total_s for run in runs),
+        prefill_s=statistics.median(run.prefill_s for run in runs),
+        n_tokens=round(statistics.median(run.n_tokens for run in runs)),
+        bound=_bound(runs) if is_controlled(strategy) else None,
+        by_drafter=_by_drafter(runs),
+    )
+
+
+def _by_drafter(runs: Iterable[Run]) -> tuple[Drafted, ...]:
+    sums: dict[str, Drafted] = {}
+    for each in (drafted for run in runs for drafted in run.by_drafter):
+        before = sums.get(each.drafter, Drafted(each.drafter, 0, 0))
+        sums[each.drafter] = Drafted(
+            each.drafter,
+            before.n_drafted + each.n_drafted,
+            before.n_accepted + each.n_accepted,
+        )
+    return tuple(sums.values())
+
+
+def acceptance(runs: Iterable[Run]) -> float | None:
+    """Return the accepted share of all judged tokens; None: there were none."""
+    n_accepted = n_judged = 0
+    for run in runs:
+        n_accepted += run.n_accepted
+        n_judged += run.n_drafted - run.n_discarded
+    return n_accepted / n_judged if n_judged else None
+
+
+def quartiles(values: Sequence[float]) -> Ratio:
+    """Return median and quartiles (linear between the values) of at least one value."""
+    if len(values) == 1:
+        return Ratio(values[0], values[0], values[0])
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return Ratio(middle, low, high)
+
+
+def _bound(runs: Sequence[Run]) -> Bound | None:
+    """Return how replies kept to the bound; None: no reply had a step, so nothing was decided.
+
+    Each is held against its own plain time: another reply's is that of another minute.
+    """
+    parts = [
+        run.total_s
+        / (
+            (1.0 + SHARE) * (run.prefill_s + plain)
+            + READING * run.prefill_s
+            + BOUND_STEPS * plain / run.n_tokens
+        )
+        for run in runs
+        if run.n_steps and (plain := run.plain_s)
+    ]
+    if not parts:
+        return None
+    return Bound(sum(part <= 1 for part in parts), len(parts), max(parts))
+
+
+def bound_of(report: Report, strategies: Iterable[str]) -> Bound | None:
+    """Return how these strategies kept to the bound over all workloads; None: nothing tells."""
+    bounds = [
+        result.bound
+        for workload in report.workloads
+        for strategy in strategies
+        if (result := workload.result_of(strategy)) and result.bound
+    ]
+    if not bounds:
+        return None
+    n_within, n_replies = sum(b.n_within for b in bounds), sum(b.n_replies for b in bounds)
+    return Bound(n_within, n_replies, max(b.worst for b in bounds))
+
+
+def common(strategies: Sequence[str], workloads: Sequence[WorkloadResult]) -> list[WorkloadResult]:
+    """Return the workloads that all strategies have run which have run at all."""
+    ran = [s for s in strategies if any(w.result_of(s) for w in workloads)]
+    return [w for w in workloads if all(w.result_of(s) for s in ran)]
+
+
+def geomeans(
+    strategies: Sequence[str],
+    workloads: Sequence[WorkloadResult],
+    value: Callable[[Result], float],
+) -> dict[str, float]:
+    """Return the geometric mean per strategy, over the same workloads for all.
+
+    A strategy without any result has none; a workload that another one lacks does not count.
+    """
+    shared = common(strategies, workloads)
+    means = {}
+    for strategy in strategies:
+        found = [result for w in shared if (result := w.result_of(strategy))]
+        if found:
+            means[strategy] = statistics.geometric_mean([value(result) for result in found])
+    return means
+
+
+def geomean_per_repeat(report: Report, strategy: str) -> list[float]:
+    """Return the geometric mean of a strategy's ratios in each repeat that it has whole.
+
+    It is over the same workloads as `Report.geomean`.
+    """
+    names = [workload.name for workload in common(report.strategies, report.workloads)]
+    times: dict[tuple[int, str, str], list[float]] = {}
+    for run in report.runs:
+        times.setdefault((run.repeat, run.workload, run.strategy), []).append(run.total_s)
+    found = []
+    for repeat in range(1, report.n_repeats + 1):
+        pairs = [[times.get((repeat, name, s), []) for s in (PLAIN, strategy)] for name in names]
+        if pairs and all(off and own for off, own in pairs):
+            ratios = [statistics.median(off) / statistics.median(own) for off, own in pairs]
+            found.append(statistics.geometric_mean(ratios))
+    return found

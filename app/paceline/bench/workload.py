@@ -15,13 +15,14 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from paceline.chat.prompt_json import (
+from paceline.chat.prompt import (
     PromptDataError,
     is_unicode,
     read_conversation,
     read_token_ids,
 )
-from paceline.engine.sampling import check_sampling
+from paceline.engine.draft.strategy import read_strategy
+from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.messages import ChatMessage, SamplingParams, StartTurn
 from paceline.paths import resources
@@ -65,7 +66,13 @@ class Workload:
     ignore_eog: bool = False
 
     def turn(self, turn_id: str, strategy: str, most: int | None = None) -> StartTurn:
-        """Return the command that generates the reply; of `most` tokens at most."""
+        """Return the command that generates the reply.
+
+        Args:
+            turn_id: Its id.
+            strategy: A text that `read_strategy` takes.
+            most: Tokens at most; None: as many as the workload says.
+        """
         n_tokens = self.max_tokens if most is None else min(most, self.max_tokens)
         return StartTurn(
             turn_id,
@@ -73,7 +80,7 @@ class Workload:
             prompt=self.prompt,
             prompt_tokens=self.prompt_tokens,
             sampling=self.sampling,
-            strategy=strategy,
+            strategy=read_strategy(strategy),
             max_tokens=n_tokens,
             seed=self.seed,
             ignore_eog=self.ignore_eog,

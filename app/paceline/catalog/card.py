@@ -1,14 +1,23 @@
 """What Paceline knows of a model without its weights: the card of its file, and its nature.
 
-A card comes from the header alone and is cheap; a nature needs llama.cpp's own reading of the file
-(a load without weights), since special tokens and the kind of memory follow from rules inside it.
-Both are plain values that may be kept in a file. How they are made: `inspector`.
+A card comes from the header alone and is cheap; a nature needs llama.cpp to read the file (a load
+without weights), since special tokens and the kind of memory follow from rules inside it. Both are
+plain values that may be kept in a file; `inspect.inspector` makes them.
+
+Names of quantisations are those of llama.cpp's quantiser (tools/quantize/quantize.cpp), which
+publishers put into file names, too. Numbers: `enum llama_ftype` (include/llama.h) and `enum
+ggml_type` (ggml.h). Bits per weight are llama.cpp's measurements on an 8B model
+(tools/quantize/README.md); where it has none, those of the block format.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+from paceline.engine.model.model_file import GgufHeader, GgufTensor
 
 Memory = Literal["attention", "recurrent", "hybrid"]
 
@@ -18,7 +27,7 @@ class ModelCard:
     """A model by its header; sizes in bytes over all parts of a split model.
 
     Attributes:
-        name: What its maker calls it; the file's name where the header has none.
+        name: Its name in the header; the file's name where the header has none.
         architecture: E.g. ``llama``, ``qwen3``.
         family: ``general.basename``, or empty.
         quantisation: E.g. ``Q4_K_M``.
@@ -37,7 +46,7 @@ class ModelCard:
         expert_bytes: Of these, the weights of experts.
         input_bytes: Token embeddings and other tables of which a token reads a row; they stay in
             the CPU's memory.
-        output_bytes: Everything else outside the blocks, the output above all.
+        output_bytes: All other weights outside the blocks, mostly the output.
         kv_elements: Per block: elements of a token's keys and values; (0, 0) for one without
             attention. An upper bound where a window limits attention: `Measurement` is exact.
         n_experts_used: Of the experts, how many work on one token; 0: not said.
@@ -107,3 +116,79 @@ class Examined:
     card: ModelCard
     nature: Nature
     texts: tuple[bytes, ...]
+
+
+_FILE_TYPES = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K",
+    11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S",
+    17: "Q5_K_M", 18: "Q6_K", 19: "IQ2_XXS", 20: "IQ2_XS", 21: "Q2_K_S", 22: "IQ3_XS",
+    23: "IQ3_XXS", 24: "IQ1_S", 25: "IQ4_NL", 26: "IQ3_S", 27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M",
+    30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4", 39: "NVFP4",
+    40: "Q1_0", 41: "Q2_0",
+}  # fmt: skip
+_TENSOR_TYPES = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 10: "Q2_K",
+    11: "Q3_K", 12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS",
+    19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 28: "F64", 29: "IQ1_M",
+    30: "BF16", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4", 41: "Q1_0", 42: "Q2_0",
+}  # fmt: skip
+_BITS = {
+    "F64": 64.0, "F32": 32.0, "F16": 16.0, "BF16": 16.0, "Q8_0": 8.5, "Q6_K": 6.56,
+    "Q5_K_M": 5.70, "Q5_K_S": 5.57, "Q5_K": 5.70, "Q5_1": 6.0, "Q5_0": 5.5, "Q4_K_M": 4.89,
+    "Q4_K_S": 4.67, "Q4_K": 4.89, "Q4_1": 5.0, "Q4_0": 4.5, "Q3_K_L": 4.30, "Q3_K_M": 4.00,
+    "Q3_K_S": 3.64, "Q3_K": 4.00, "Q2_K": 3.16, "Q2_K_S": 2.97, "IQ4_NL": 4.68, "IQ4_XS": 4.46,
+    "IQ3_M": 3.76, "IQ3_S": 3.66, "IQ3_XS": 3.50, "IQ3_XXS": 3.25, "IQ2_M": 2.93, "IQ2_S": 2.74,
+    "IQ2_XS": 2.59, "IQ2_XXS": 2.38, "IQ1_M": 2.15, "IQ1_S": 2.00, "TQ2_0": 2.06, "TQ1_0": 1.69,
+    "MXFP4": 4.25, "NVFP4": 4.5, "Q2_0": 2.25, "Q1_0": 1.125,
+}  # fmt: skip
+_LARGER = re.compile(r"_(L|XL|XXL)$")
+"""Suffixes of publishers to llama.cpp's names: Q6_K_L, Q4_K_XL; slightly more bits."""
+_NAME = re.compile(
+    r"(?:^|[-_. ])"
+    r"((?:UD-)?(?:I?Q\d_(?:K(?:_(?:XXS|XS|S|M|L|XL|XXL))?|XXS|XS|S|M|L|XL|NL|\d)|TQ\d_0)"
+    r"|BF16|F?P?16|F?P?32|MXFP4(?:_MOE)?|NVFP4)"
+    r"(?=$|[-_. ])",
+    re.IGNORECASE,
+)
+_OTHER_NAMES = {"FP16": "F16", "FP32": "F32", "MXFP4_MOE": "MXFP4"}
+
+
+def quantisation_of(header: GgufHeader, tensors: Iterable[GgufTensor] | None = None) -> str:
+    """Return what a model is quantised as, e.g. ``Q4_K_M``.
+
+    Args:
+        header: Of the file, or of a split model's first part.
+        tensors: Of all parts; asked where the header does not say it. The type that most bytes
+            are of is returned then.
+    """
+    named = _FILE_TYPES.get(header.whole("general.file_type"))
+    if named and "general.file_type" in header.values:
+        return named
+    n_bytes: dict[int, int] = {}
+    for tensor in header.tensors if tensors is None else tensors:
+        n_bytes[tensor.kind] = n_bytes.get(tensor.kind, 0) + tensor.n_bytes
+    if not n_bytes:
+        return ""
+    return _TENSOR_TYPES.get(max(n_bytes, key=lambda kind: n_bytes[kind]), "")
+
+
+def quantisation_in_name(file_name: str) -> str:
+    """Return the quantisation in a file's name, in capitals; empty when there is none.
+
+    The last one counts: one before it may belong to the model's own name.
+    """
+    found: list[str] = _NAME.findall(file_name)
+    if not found:
+        return ""
+    name = found[-1].upper()
+    return _OTHER_NAMES.get(name, name)
+
+
+def bits_per_weight(name: str) -> float:
+    """Return about how many bits a weight takes; 0 for a name that is not known."""
+    name = name.upper().removeprefix("UD-").removesuffix("_MOE")
+    base = _LARGER.sub("", name)
+    for known in (name, f"{base}_L", f"{base}_M", base, f"{base.removesuffix('_K')}_0"):
+        if known in _BITS:
+            return _BITS[known]
+    return 0.0

@@ -1,4 +1,4 @@
-"""From a reference to a file that can be loaded: found where it is already, else downloaded."""
+"""From a reference to a file that can be loaded: one that is on this computer, or downloaded."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import psutil
 
 from paceline.catalog.download import names
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.values import DownloadRequest, DownloadState
+from paceline.catalog.download.journal import DownloadRequest, DownloadState
 from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.references import HubReference, choice_for
-from paceline.catalog.model_files import model_at
-from paceline.catalog.places import Place
+from paceline.catalog.local.model_files import model_at
+from paceline.catalog.local.places import Place
 from paceline.errors import CancelledError, ModelError, UserError
 
 _POLL_S = 0.1
@@ -97,7 +97,7 @@ def fetch(
     on_state: Callable[[DownloadState], None],
     is_stopped: Callable[[], bool],
 ) -> str:
-    """Download, or go on with a download that was begun before; blocks until it is done.
+    """Download, or continue a download that was begun before; blocks until it is done.
 
     Args:
         downloads: Does the work on threads of its own.

@@ -1,45 +1,45 @@
-"""One door to everything that is known of models: for the window and for the command line.
+"""All operations on models, for the window and the command line.
 
-Nothing is started until it is asked for: no process, no thread, no network. Every call blocks and
-may be made from any thread but the one that paints.
+No process, thread or network connection is started before it is needed. Every call blocks and may
+be made from any thread except the window's.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from paceline.catalog.card import Examined, ModelCard
-from paceline.catalog.curated import CuratedPair, curated_pairs_path, load_curated
 from paceline.catalog.download.downloads import Downloads
+from paceline.catalog.download.journal import DownloadState
 from paceline.catalog.download.names import repository_folder
-from paceline.catalog.download.values import DownloadState
-from paceline.catalog.draft_search import DraftSearch
 from paceline.catalog.fetching import fetch, file_here, request_for
 from paceline.catalog.hub.client import Hub, never
 from paceline.catalog.hub.references import HubReference, is_reference, parse_reference
 from paceline.catalog.hub.remote import examine_remote, named_file, remote_header
-from paceline.catalog.inspector import Inspector
-from paceline.catalog.library import Library, why_no_model
-from paceline.catalog.memory import plan
-from paceline.catalog.memory_values import Measurement, MemoryPlan
-from paceline.catalog.model_files import ModelFile, find_models, model_at
-from paceline.catalog.once import Once
-from paceline.catalog.pairing import judge
-from paceline.catalog.places import Place, places
-from paceline.catalog.verdict import Remedy, Verdict
-from paceline.engine.control.costs import MAX_WIDTH
-from paceline.errors import ModelError
+from paceline.catalog.inspect.inspector import Inspector
+from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
+from paceline.catalog.judge.draft_search import DraftSearch
+from paceline.catalog.judge.pairing import Remedy, Verdict, judge
+from paceline.catalog.local.library import Library, why_no_model
+from paceline.catalog.local.model_files import ModelFile, find_models, model_at
+from paceline.catalog.local.places import Place, places
+from paceline.catalog.memory.plan import plan
+from paceline.catalog.memory.values import Measurement, MemoryPlan
+from paceline.engine.auto.costs import MAX_WIDTH
+from paceline.errors import CancelledError, ModelError
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 from paceline.paths import Paths
 
 _WORTH_A_REMEDY = frozenset({"same-model", "draft-larger", "draft-large"})
 _REMEDY_S = 8.0
-"""So long a verdict waits for a better draft model to be found, on the Hub above all."""
+"""Seconds that a verdict waits for a better draft model to be found, mostly on the Hub."""
 
 
 class Models:
@@ -50,7 +50,7 @@ class Models:
         endpoint: The Hub's address; empty: the usual one.
         offline: Whether the Hub may not be asked.
         own_folders: Folders that the user has added.
-        environ: The variables that move other programs' folders.
+        environ: The environment variables that set other programs' folders.
         home: The user's folder; None: as the system says.
         curated: The list of pairs; None: the one that is shipped.
     """
@@ -82,12 +82,12 @@ class Models:
 
     @property
     def inspector(self) -> Inspector:
-        """Looks into files."""
+        """Reads headers and vocabularies of model files."""
         return self._inspector.get()
 
     @property
     def library(self) -> Library:
-        """What is on this computer."""
+        """The models on this computer."""
         return self._library.get()
 
     @property
@@ -97,7 +97,7 @@ class Models:
 
     @property
     def downloads(self) -> Downloads:
-        """What is being fetched."""
+        """The downloads."""
         return self._downloads.get()
 
     @property
@@ -121,7 +121,7 @@ class Models:
             hub.offline = offline
 
     def use_folders(self, own_folders: Sequence[Path]) -> None:
-        """Look into other folders of the user's from the next refresh on."""
+        """Search these folders of the user from the next refresh on."""
         self._own_folders = tuple(own_folders)
 
     def places(self) -> tuple[Place, ...]:
@@ -230,7 +230,7 @@ class Models:
             ModelError: There is no such file.
             HubError: The Hub cannot be reached, or has no such file.
             UserError: The download failed.
-            CancelledError: It was stopped; the next call goes on where it stopped.
+            CancelledError: It was stopped; the next call continues there.
         """
         file = self._file(reference, is_stopped)
         if file is None:
@@ -285,7 +285,7 @@ class Models:
         return self._names[reference]
 
     def _file(self, reference: str, is_stopped: Callable[[], bool]) -> Path | None:
-        """Return the file behind a reference if it is on this computer."""
+        """Return the file of a reference if it is on this computer."""
         if not is_reference(reference):
             return Path(reference)
         return file_here(self._named(reference, is_stopped), self.models_folder, self.places())
@@ -308,7 +308,7 @@ class Models:
     def _measured(
         self, params: ModelParams, n_rows: int, is_stopped: Callable[[], bool]
     ) -> Measurement | None:
-        """Return what llama.cpp would take; None when it cannot tell.
+        """Return what llama.cpp would take; None when that is not known.
 
         Raises:
             ModelError: llama.cpp refuses to load the model.
@@ -337,3 +337,40 @@ def _whole(file: Path) -> ModelFile:
 def _unusable(name: str, problem: str) -> ModelError:
     text = f"“{name}” cannot be used: {problem[:1].lower()}{problem[1:]}"
     return ModelError("cannot-use", text, "Download it again, or choose another one.")
+
+
+T = TypeVar("T")
+
+
+class Once(Generic[T]):
+    """A value that is made once, by the thread that first asks for it."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: list[T] = []
+        self._is_over = False
+
+    def get(self) -> T:
+        """Return it.
+
+        Raises:
+            CancelledError: It is over.
+        """
+        with self._lock:
+            if self._is_over:
+                raise CancelledError
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
+
+    def made(self) -> T | None:
+        """Return it if it was made."""
+        with self._lock:
+            return self._made[0] if self._made else None
+
+    def end(self) -> T | None:
+        """Return it if it was made; from now on it is neither made nor returned."""
+        with self._lock:
+            self._is_over = True
+            return self._made.pop() if self._made else None

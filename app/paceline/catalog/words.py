@@ -1,7 +1,7 @@
 """Figures and texts of models as window and command line show them. Pure functions.
 
-Files are counted in decimal units, as every shop of disks, the Hub and most file managers do;
-memory is another matter (`engine.proposals.readable_size`).
+Files are counted in decimal units, as disk makers, the Hub and most file managers do; memory is
+counted in binary ones (`engine.proposals.readable_size`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ _COUNTS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 def file_size(n_bytes: float) -> str:
     """Return the size of a file: ``4.7 GB``, ``398 MB``, ``12 kB``."""
     return _size(n_bytes, _size_unit(n_bytes))
+
+
+def size_text(n_bytes: int) -> str:
+    """Return the size of a file as `file_size`; empty for 0, which is not known."""
+    return file_size(n_bytes) if n_bytes else ""
 
 
 def done_and_total(n_done: float, n_total: float) -> tuple[str, str]:
@@ -37,7 +42,7 @@ def tokens(n_ctx: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time roughly, as nobody needs it better: ``45 s``, ``12 min``, ``3 h 20 min``."""
+    """Return a rounded time: ``45 s``, ``12 min``, ``3 h 20 min``."""
     if seconds < 60:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)
@@ -50,7 +55,7 @@ def duration(seconds: float) -> str:
 
 
 def one_line(text: str, most: int = 200) -> str:
-    """Return a stranger's text as it can be shown on one line: no control characters, not long."""
+    """Return an untrusted text for display on one line: no control characters, not long."""
     line = "".join(c if c.isprintable() else " " for c in text[: 2 * most])
     return " ".join(line.split())[:most]
 
@@ -65,7 +70,7 @@ def _size_unit(n_bytes: float) -> tuple[float, str]:
 
 def _size(n_bytes: float, unit: tuple[float, str]) -> str:
     value = n_bytes / unit[0]
-    # Tenths of a megabyte help nobody.
+    # Tenths of a megabyte do not help.
     digits = 1 if unit[0] >= 1e9 and value < 99.95 else 0
     return f"{value:.{digits}f} {unit[1]}"
 

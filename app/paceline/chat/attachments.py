@@ -1,8 +1,8 @@
 """Text files that go with a message: read, checked, and refused in words. No Qt, any thread.
 
-A model reads text, so only text can be attached: UTF-8, or UTF-16, which is told by its byte order
-mark or by where its zero bytes stand. An eight-bit encoding is refused rather than guessed: every
-one of them accepts every file, and a wrong guess would put wrong letters before the model.
+A model reads text, so only text can be attached: UTF-8, or UTF-16, which is recognised by its byte
+order mark or by the places of its zero bytes. An eight-bit encoding is refused, not guessed: each
+of them accepts every file, and a wrong guess would give the model wrong letters.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def text_of(raw: bytes, name: str) -> str:
     """Decode a file's content; line ends become newlines.
 
     Raises:
-        UserError: It is no text, or in an encoding that nothing in it tells.
+        UserError: It is no text, or its encoding cannot be recognised.
     """
     for start, what in _KNOWN:
         if raw.startswith(start) and not (start == b"MZ" and b"\x00" not in raw):

@@ -1,7 +1,7 @@
 """The figures of the last reply that may be remembered, in one small file.
 
-`paceline doctor --last` shows them with advice. The file holds how fast the reply was and what
-became of its drafts: no text, no token ids, no seed. A figure is never worth a failed reply: a
+`paceline doctor --last` shows them with advice. The file holds the reply's speed and how many
+drafted tokens were accepted: no text, no token ids, no seed. A reply never fails because of it: a
 file that cannot be written is named in the log, and a damaged one counts as none.
 """
 

@@ -1,8 +1,8 @@
-"""The pair of models: load it, tell how it stands, and go back to the last good one.
+"""The pair of models: load it, say in which state it is, and go back to the last good one.
 
 Loading frees what was loaded before. So when a load fails or is stopped, the pair that worked
-last is loaded again, and the session stays usable. Owned by `chat.session`, which passes on the
-engine's events; no Qt.
+last is loaded again, and the session stays usable. `ChatSession` hands it the engine's events; no
+Qt.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class PairState:
-    """How the pair stands.
+    """The state of the pair.
 
     Attributes:
         status: "failed": nothing is loaded; "dead": the engine is gone and a load revives it.
@@ -62,7 +62,7 @@ class PairState:
         draft: The loaded draft model.
         stage: Which model is being loaded.
         fraction: How much of it, 0..1.
-        has_begun: Whether the engine has begun with it; before, a reply may still be written.
+        has_begun: Whether the engine has begun to load; before that, a reply may still be running.
         notes: Sentences for the user about the loaded pair.
         sameness: Whether the loaded pair's texts can depend on the strategy.
         problem: Why the status is "failed" or "dead".
@@ -81,13 +81,13 @@ class PairState:
 
 
 class PairListener(Protocol):
-    """Who shows the pair."""
+    """Shows the pair."""
 
     def pair_changed(self, state: PairState) -> None:
-        """Something about the pair is different."""
+        """The state is another one."""
 
     def sameness_changed(self, state: PairState) -> None:
-        """More is known of the loaded pair's texts; nothing else is different."""
+        """Only `PairState.sameness` is another one."""
 
     def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
         """A load failed; with `falls_back` the pair that worked last is being loaded again."""
@@ -98,10 +98,10 @@ def _new_id() -> str:
 
 
 class PairLoader:
-    """Loads pairs one at a time; a newer wish replaces an older one that is still loading.
+    """Loads pairs one at a time; a newer request replaces one that is still loading.
 
     Attributes:
-        kernels: Whose kernels compute what is loaded from now on.
+        kernels: Which kernels the pairs that are loaded from now on compute with.
     """
 
     def __init__(
@@ -109,13 +109,11 @@ class PairLoader:
         client: EngineClient,
         *,
         cache_dir: str = "",
-        memory_dir: str = "",
         new_id: Callable[[], str] = _new_id,
     ) -> None:
         self.kernels: KernelWish = "stock"
         self._client = client
         self._cache_dir = cache_dir
-        self._memory_dir = memory_dir
         self._new_id = new_id
         self._listener: PairListener | None = None
         self._request_id: str | None = None
@@ -126,29 +124,25 @@ class PairLoader:
 
     @property
     def state(self) -> PairState:
-        """How the pair stands now."""
+        """The pair's state now."""
         return self._state
 
     @property
     def held(self) -> Pair | None:
-        """What takes memory in the engine now, automatic values decided; None: nothing does."""
+        """The pair that takes memory in the engine now, automatic values decided; None: none."""
         return self._held
 
-    @property
-    def memory_dir(self) -> str:
-        """Folder for what drafters learn; empty: nothing is kept."""
-        return self._memory_dir
-
     def set_listener(self, listener: PairListener | None) -> None:
-        """Tell `listener` from now on."""
+        """Tell `listener` from now on what changes."""
         self._listener = listener
 
     def load(self, pair: Pair, decided: Pair | None = None) -> None:
         """Load this pair in place of what is loaded or being loaded.
 
         Args:
-            pair: What is wished for, automatic values as such.
-            decided: The same with automatic values decided; None: as before, else by the engine.
+            pair: What is to be loaded, automatic values as such.
+            decided: The same with automatic values decided; None: as they were decided before,
+                otherwise the engine decides.
         """
         kept = [(p, d) for p, d in self._decided.items() if p in (self._good, pair)]
         self._decided = dict(kept)
@@ -165,7 +159,6 @@ class PairLoader:
                 models.target,
                 models.draft,
                 cache_dir=self._cache_dir,
-                memory_dir=self._memory_dir,
                 lookup_cache=pair.lookup_cache,
                 exact=pair.exact,
                 kernels=self.kernels,
@@ -173,15 +166,15 @@ class PairLoader:
         )
 
     def expect(self, pair: Pair) -> None:
-        """Say that this pair is about to be loaded, so that a message waits for it."""
+        """Announce that this pair is about to be loaded, so that a message waits for it."""
         if self._request_id is None and self._state.status != "dead":
             self._before_expected = self._state
             self._set(PairState("loading", pair))
 
     def reload(self) -> bool:
-        """Load the pair again that worked last, else the one that was wanted; False: none.
+        """Load the pair again that worked last, otherwise the requested one; False: there is none.
 
-        Behind the engine's death it is the pair that was loaded, or being loaded, when it died.
+        After the engine's death it is the pair that was loaded, or being loaded, when it died.
         """
         pair = self._state.pair
         if self._good is not None and self._state.status != "dead":
@@ -195,11 +188,11 @@ class PairLoader:
         """Stop the load that is under way; the pair that worked last comes back."""
         if self._request_id is not None:
             self._client.cancel(self._request_id)
-        elif self._state.status == "loading":  # it was expected alone
+        elif self._state.status == "loading":  # it was only expected
             self._set(self._before_expected)
 
     def on_event(self, event: PairEvent) -> None:
-        """Take an event about loading; those of an older request are dropped."""
+        """Take an event about the models; those of an older request are dropped."""
         if isinstance(event, SamenessChanged):
             if self._state.status == "ready":
                 self._state = replace(self._state, sameness=event.sameness)
@@ -208,7 +201,7 @@ class PairLoader:
             return
         self._held = None  # the first thing that a load does is to free what was there
         if isinstance(event, EngineDied):
-            # A load that was waiting may still be answered by the engine that comes next.
+            # A load that was queued may still be answered by the next engine.
             pair = self._state.pair if self._request_id else self._good or self._state.pair
             self._set(PairState("dead", pair, problem=event.reason))
         elif isinstance(event, Unloaded):

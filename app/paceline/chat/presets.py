@@ -1,39 +1,47 @@
-"""Presets of how replies are drawn: what they may hold, their names, and their file.
+r"""Presets of how replies are sampled: their limits, names and file, and their stop strings.
 
-The file is JSON with all fields by name, so that it can be read and written by hand. It comes from
-anywhere, so every value is judged before it is taken. A forbidden token is written as ``"-inf"``,
-since JSON has no number for it. Pure functions, any thread.
+The file is JSON with all fields by name, so that it can be read and written by hand. It may come
+from anywhere, so every value is checked before it is used. A forbidden token is written as
+``"-inf"``, since JSON has no number for it.
+
+A reply ends before the first of its stop strings. Line ends and tabs are common in them and cannot
+be typed into a field of one line, so ``\n``, ``\t``, ``\r`` and ``\\`` stand for one character
+there. Pure functions, any thread.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from paceline.chat.stops import check_stops
 from paceline.codec import CodecError, decode_part, encode_part
-from paceline.engine.sampling import check_sampling
+from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, ValueOutOfRangeError
-from paceline.settings import MAX_PRESETS, ReplyPreset
+from paceline.params import SamplingParams, range_of
+from paceline.settings import MAX_PRESETS, MAX_TOKENS, ReplyPreset
 
 KIND = "paceline reply presets"
 VERSION = 1
 MAX_NAME_CHARS = 60
 MAX_FILE_BYTES = 4_000_000
-MAX_TOKENS = 1_000_000
-MAX_TEMPERATURE, MAX_TOP_K = 5.0, 100_000
-"""What the window's fields take; the engine takes more."""
 _FORBIDDEN = "-inf"
+MAX_STOPS = 16
+MAX_STOP_CHARS = 200
+_SIGNS = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
+_ESCAPE = re.compile(r"\\([\\ntr])")
+_TO_ESCAPE = re.compile(r"[\\\n\t\r]")
+_NAMES = {sign: f"\\{name}" for name, sign in _SIGNS.items()}
 
 
 def clean_name(text: str) -> str:
-    """Return a name in one line without blanks around it."""
+    """Return a name in one line, without spaces around it."""
     return " ".join(text.split())[:MAX_NAME_CHARS].rstrip()
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """Return the name, or with a number behind it where it is taken; case makes no difference."""
+    """Return the name, with a number after it if it is taken; case is ignored."""
     used = {other.casefold() for other in taken}
     found, number = name, 1
     while found.casefold() in used:
@@ -44,7 +52,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def check_preset(preset: ReplyPreset) -> None:
-    """Refuse a preset that no reply can use.
+    """Check that a reply can use a preset.
 
     Raises:
         ValueOutOfRangeError: Says which value, and what it may be.
@@ -56,10 +64,11 @@ def check_preset(preset: ReplyPreset) -> None:
     if preset.sampling.grammar and preset.sampling.json_schema:
         _refuse("A grammar and a JSON schema are given.", "Give one of them.")
     check_sampling(preset.sampling)
-    if preset.sampling.temperature > MAX_TEMPERATURE:
-        _refuse(f"Temperature is {preset.sampling.temperature:g}.", "Give at most 5.")
-    if preset.sampling.top_k > MAX_TOP_K:
-        _refuse(f"Top-k is {preset.sampling.top_k}.", f"Give at most {MAX_TOP_K:,}.")
+    for name, title in (("temperature", "Temperature"), ("top_k", "Top-k")):
+        value, (_, highest) = getattr(preset.sampling, name), range_of(SamplingParams, name).offered
+        if value > highest:
+            given = f"{value:g}" if isinstance(value, float) else value
+            _refuse(f"{title} is {given}.", f"Give at most {highest:,}.")
     check_stops(preset.stop)
     for text in (preset.name, preset.system_prompt, preset.sampling.grammar,
                  preset.sampling.json_schema, *preset.stop):  # fmt: skip
@@ -82,7 +91,7 @@ def presets_from_text(text: str) -> tuple[ReplyPreset, ...]:
     """Return the presets of a file; all of them, or none.
 
     Raises:
-        UserError: It is no such file, or a value in it cannot be; says which one.
+        UserError: It is no such file, or a value in it is invalid; says which one.
     """
     try:
         data = json.loads(text)
@@ -118,7 +127,7 @@ def _preset(item: object, number: int) -> ReplyPreset:
 
 
 def _with_numbers(item: object) -> object:
-    """Put numbers in the place of the word for a forbidden token."""
+    """Return the data with numbers in place of the text for a forbidden token."""
     if not isinstance(item, dict) or not isinstance(item.get("sampling"), dict):
         return item
     biases = item["sampling"].get("logit_bias")
@@ -144,6 +153,36 @@ def _can_be_kept(text: str) -> bool:
 
 def _unusable(message: str) -> UserError:
     return UserError("bad-preset", message, "Choose a file that was exported here.")
+
+
+# ------------------------------------------------------------------------------ stop strings
+
+
+def read_stop(typed: str) -> str:
+    r"""Return the stop string for typed text; a backslash before other characters stays one."""
+    return _ESCAPE.sub(lambda found: _SIGNS[found[1]], typed)
+
+
+def shown_stop(stop: str) -> str:
+    """Return the typed text from which `read_stop` makes this stop string."""
+    return _TO_ESCAPE.sub(lambda found: _NAMES[found[0]], stop)
+
+
+def check_stops(stops: tuple[str, ...]) -> None:
+    """Check a preset's stop strings.
+
+    Raises:
+        ValueOutOfRangeError: There are too many, or one is empty, too long or given twice.
+    """
+    if len(stops) > MAX_STOPS:
+        _refuse(f"There are {len(stops)} stop strings.", f"Give at most {MAX_STOPS}.")
+    for stop in stops:
+        if not stop:
+            _refuse("A stop string is empty.", "Leave it out.")
+        if len(stop) > MAX_STOP_CHARS:
+            _refuse(f"A stop string has {len(stop)} characters.", f"Give at most {MAX_STOP_CHARS}.")
+        if stops.count(stop) > 1:
+            _refuse(f"“{shown_stop(stop)}” is given twice.", "Give each stop string once.")
 
 
 def _refuse(message: str, hint: str) -> None:

@@ -1,4 +1,8 @@
-"""From a conversation to the messages that the engine puts through the chat template."""
+"""From a conversation to the messages that the engine puts through the chat template.
+
+Conversations and token ids that come as JSON, the prompts of `paceline chat` and the workloads of
+the benchmark, are checked before the engine gets them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import re
 from itertools import islice
 from operator import is_
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paceline.chat.reasoning import answer_of
 from paceline.messages import ChatMessage
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paceline.conversation import Attachment, Message
+
 
 _BACKTICKS = re.compile("`+")
 _LONGEST_ENDING = 10
@@ -27,7 +32,7 @@ def build_messages(path: Sequence[Message], system_prompt: str = "") -> tuple[Ch
     Earlier replies go without their reasoning, which models are not trained to see again; some
     templates take it out themselves, and that of gpt-oss refuses its marks.
 
-    Many templates insist on user and assistant taking turns. So replies that never got an answer
+    Many templates require that user and assistant alternate. So replies that never got an answer
     (stopped or failed before its first token) are left out, and messages of the same role that
     come to stand side by side are joined.
     """
@@ -38,10 +43,10 @@ def build_messages(path: Sequence[Message], system_prompt: str = "") -> tuple[Ch
 
 
 class GradualPrompt:
-    """Builds the same in turns, for whoever must not be held up by a long conversation.
+    """Builds the same in portions, so that a long conversation does not block the window.
 
-    What it has of a path is kept: the next question about the same path, or about one that goes on
-    from it, costs no more than the new messages.
+    What it has of a path is kept: the next call for the same path, or for one that continues it,
+    costs only the new messages.
     """
 
     def __init__(self) -> None:
@@ -51,12 +56,12 @@ class GradualPrompt:
         self._messages: list[ChatMessage] = []
 
     def take(self, path: Sequence[Message], system_prompt: str, until_s: float) -> bool:
-        """Go on with a path until a moment of `perf_counter`; whether all of it is taken.
+        """Continue a path until a time of `perf_counter`; returns whether all of it is taken.
 
         Args:
-            path: The same as in the last call, or another one: then it begins anew.
+            path: The same as in the last call, or another one: then it starts again.
             system_prompt: Put before it; empty: none.
-            until_s: At least a few messages are taken, however late it is.
+            until_s: The time to stop; at least a few messages are taken even after it.
         """
         taken = islice(self._taken, self._n_taken)
         goes_on = self._n_taken <= len(path) and all(map(is_, taken, path))
@@ -73,7 +78,7 @@ class GradualPrompt:
         return self._n_taken == len(path)
 
     def messages(self, *more: Message) -> tuple[ChatMessage, ...]:
-        """Return what is taken, and these behind it, which are not kept."""
+        """Return what is taken, followed by these, which are not kept."""
         messages = list(self._messages)
         for message in more:
             _add(messages, message)
@@ -98,9 +103,9 @@ def _add(messages: list[ChatMessage], message: Message) -> None:
 
 
 def with_attachments(message: Message) -> str:
-    """The message's text behind the files that were sent with it, each in a fence of its own.
+    """Return the message's files, each in a code fence, and its text after them.
 
-    A fence is longer than any run of backticks in the file, so that no file can end its own.
+    A fence is longer than any run of backticks in the file, so that no file can end its fence.
     """
     parts = [_fenced(attachment) for attachment in message.attachments]
     return "\n\n".join([*parts, message.content] if message.content else parts)
@@ -115,6 +120,89 @@ def _fenced(attachment: Attachment) -> str:
 
 
 def _language(name: str) -> str:
-    """What stands behind the fence: the file's ending, which models know from Markdown."""
+    """Return the info string of the fence: the file's extension, which models know."""
     ending = name.rpartition(".")[2] if "." in name else ""
     return ending.lower() if ending.isalnum() and len(ending) <= _LONGEST_ENDING else ""
+
+
+_ROLES = ("system", "user", "assistant")
+_LARGEST_ID = 2**31 - 1  # what fits into the native library's integers
+
+
+class PromptDataError(ValueError):
+    """The data is no prompt.
+
+    Attributes:
+        message: One sentence: what is wrong.
+        hint: What to do about it; may be empty.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def is_unicode(text: str) -> bool:
+    """Whether the text has no unpaired surrogates, which come from broken UTF-8 or JSON."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def read_conversation(data: object, where: str) -> tuple[ChatMessage, ...]:
+    """Return a list of {"role", "content"} as messages; the last one is the user's.
+
+    Args:
+        data: Parsed JSON.
+        where: Where it stands, for the error, such as ``in FILE``.
+
+    Raises:
+        PromptDataError: It is something else.
+    """
+    items = _list(data, "messages", where)
+    messages = tuple(_message(item, f"Message {i} {where}") for i, item in enumerate(items, 1))
+    if messages[-1].role != "user":
+        raise PromptDataError(
+            f"The last message {where} is from the {messages[-1].role}.",
+            "The model answers the user: let the last message have the role user.",
+        )
+    return messages
+
+
+def read_token_ids(data: object, where: str) -> tuple[int, ...]:
+    """Return a list of integers as token ids.
+
+    Args:
+        data: Parsed JSON.
+        where: Where it stands, for the error, such as ``in FILE``.
+
+    Raises:
+        PromptDataError: It is something else.
+    """
+    items = _list(data, "token ids", where)
+    for i, item in enumerate(items, 1):
+        if type(item) is not int or not 0 <= item <= _LARGEST_ID:
+            raise PromptDataError(f"Item {i} {where} is {item!r:.40}, not a token id (0 or more).")
+    return tuple(items)
+
+
+def _list(data: object, what: str, where: str) -> list[Any]:
+    if not isinstance(data, list) or not data:
+        raise PromptDataError(f"There must be a list of {what} {where} that is not empty.")
+    return data
+
+
+def _message(item: Any, where: str) -> ChatMessage:
+    if not isinstance(item, dict) or item.keys() != {"role", "content"}:
+        raise PromptDataError(f"{where} is not an object with role and content alone.")
+    role, content = item["role"], item["content"]
+    if role not in _ROLES:
+        raise PromptDataError(f"{where} has the role {role!r:.40}, not {', '.join(_ROLES)}.")
+    if not isinstance(content, str) or not is_unicode(content):
+        raise PromptDataError(f"{where} has a content that is not text.")
+    if not content and role == "user":
+        raise PromptDataError(f"{where} is empty.")
+    return ChatMessage(role, content)

@@ -1,13 +1,13 @@
-"""Tells a reply's reasoning from its answer, while it streams and in whole.
+"""Separates a reply's reasoning from its answer, while it streams and in whole.
 
-Models that reason write it before the answer, between marks that their templates teach them:
+Models that reason write the reasoning before the answer, between marks of their templates:
 `<think>…</think>` and the like, `[THINK]…[/THINK]`, or the channels of gpt-oss
 (`<|channel|>analysis<|message|>…`, OpenAI's harmony format). Many templates write the opening mark
 into the prompt, so that only the closing one is seen. Nothing of a text is lost: its parts, marks
 included, are the whole text again, and they do not depend on how it came in pieces.
 
 A mark counts at the beginning of a reply (or of what follows a closed reasoning), or alone in its
-line; never within a code fence or behind a backtick. A fence that is still open at the end of a
+line; never within a code fence or after a backtick. A fence that is still open at the end of a
 reply whose reasoning did not end is the model's slip: then a closing mark in it counts.
 
 No I/O, no Qt; any thread, one at a time.
@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from paceline.engine.reasoning_marks import PAIRS
+from paceline.engine.prompt.reasoning_marks import PAIRS
 
 PartKind = Literal["answer", "reasoning", "mark", "held"]
 """A mark is shown nowhere. Held: may still become a mark; only while a text is growing."""
@@ -40,7 +40,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 
 
 class Part(NamedTuple):
-    """Characters [start, end) of a text, and what they are."""
+    """Characters [start, end) of a text, and their kind."""
 
     kind: PartKind
     start: int
@@ -49,7 +49,7 @@ class Part(NamedTuple):
 
 @dataclass(slots=True)
 class _State:
-    """What is known at one place of the text."""
+    """The splitter's state at one place of the text."""
 
     mode: Literal["start", "answer", "reasoning"] = "start"
     closing: str = ""  # what ends the reasoning; empty: a channel
@@ -72,7 +72,7 @@ class _State:
 
 
 class ReasoningSplitter:
-    """Splits a growing text; what lies before the last line is never looked at again."""
+    """Splits a growing text; what comes before the last line is never read again."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -80,7 +80,7 @@ class ReasoningSplitter:
         self._state = _State()
 
     def split(self, text: str, *, is_final: bool) -> tuple[Part, ...]:
-        """The parts of a text, in order and without gaps.
+        """Return the parts of a text, in order and without gaps.
 
         Args:
             text: Begins with the text of the last call, or is another one altogether.
@@ -102,12 +102,12 @@ class ReasoningSplitter:
 
 
 def split_reasoning(text: str) -> tuple[Part, ...]:
-    """The parts of a complete text, in order and without gaps."""
+    """Return the parts of a complete text, in order and without gaps."""
     return ReasoningSplitter().split(text, is_final=True)
 
 
 def answer_of(text: str) -> str:
-    """A reply without its reasoning; the whole reply where it has none."""
+    """Return a reply without its reasoning; the whole reply where it has none."""
     return join_parts(text, split_reasoning(text), "answer") if _has_marks(text) else text
 
 
@@ -119,12 +119,12 @@ def _has_marks(text: str) -> bool:
 
 
 def reasoning_of(text: str) -> str:
-    """A reply's reasoning; empty where it has none."""
+    """Return a reply's reasoning; empty where it has none."""
     return join_parts(text, split_reasoning(text), "reasoning")
 
 
 def join_parts(text: str, parts: tuple[Part, ...], kind: PartKind) -> str:
-    """What the parts of one kind say; unchanged if there is nothing else."""
+    """Return the text of the parts of one kind; the unchanged text if there is no other kind."""
     if all(part.kind == kind for part in parts):
         return text
     texts = (text[part.start : part.end].strip() for part in parts if part.kind == kind)
@@ -132,7 +132,7 @@ def join_parts(text: str, parts: tuple[Part, ...], kind: PartKind) -> str:
 
 
 def _after_slip(state: _State, text: str) -> _State:
-    """Close the reasoning at the mark that seemed to be in a fence, and go on behind it."""
+    """Close the reasoning at the mark that seemed to be in a fence, and go on after it."""
     at = state.slip
     found = _CLOSE.match(text, at)
     assert found is not None
@@ -226,7 +226,7 @@ def _names(text: str, line: int, found: re.Match[str]) -> bool:
 
 
 def _may_be_alone(state: _State, text: str, line: int, found: re.Match[str]) -> bool:
-    """Whether the end of the line will tell if this opening mark counts."""
+    """Whether the end of the line decides if this opening mark counts."""
     return found[0] in PAIRS and state.mode == "answer" and not text[line : found.start()].strip()
 
 

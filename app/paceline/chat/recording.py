@@ -1,4 +1,4 @@
-"""A reply as it was told, event by event with their times, to be watched later. No Qt.
+"""A recorded reply: the engine's events with their times, to be played back. No Qt.
 
 ``resources/examples/`` has one, which `packaging/record_example.py` makes; the window plays it.
 """
@@ -40,11 +40,11 @@ class Recording:
 
     Attributes:
         question: What was asked.
-        strategy: What it was drafted with.
+        strategy: The strategy that drafted for it.
         target: The target.
         machine: The processor, in words.
         date: When it was made, as ``2026-11-23``.
-        events: Seconds since the turn was handed to the engine, and what was told then.
+        events: Seconds since the turn was handed to the engine, and the event at that time.
     """
 
     question: str
@@ -55,7 +55,7 @@ class Recording:
     events: tuple[tuple[float, RecordedEvent], ...]
 
     def of_turn(self, turn_id: str) -> tuple[tuple[float, RecordedEvent], ...]:
-        """Return the events as if they told of this turn."""
+        """Return the events with this turn's id."""
         return tuple((seconds, replace(event, turn_id=turn_id)) for seconds, event in self.events)
 
 

@@ -1,16 +1,45 @@
-"""What is known of one reply: what was asked for, what came, and how it ended."""
+"""A reply while it grows and after it ended, and the record that is kept of it. No Qt, no I/O."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, assert_never
 
-from paceline.messages import SamplingParams
+from paceline.engine.draft.strategy import strategy_text
+from paceline.messages import (
+    ControlReported,
+    FiguresReported,
+    PrefillProgressed,
+    SamplingParams,
+    StepCommitted,
+    TextDiverged,
+    TuneApplied,
+    TuneRejected,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from paceline.params import DEFAULT_STRATEGY
+from paceline.run_record import INTERRUPTED, ModelRecord, RunError, RunRecord
 
 if TYPE_CHECKING:
-    from paceline.messages import FinishReason, StepCommitted, TokenTrace, TurnStats
-    from paceline.run_record import ModelRecord
+    from collections.abc import Sequence
 
+    from paceline.messages import FinishReason, ModelInfo, Strategy, TokenTrace, TurnStats
+
+TurnEvent = (
+    TurnStarted
+    | PrefillProgressed
+    | StepCommitted
+    | ControlReported
+    | FiguresReported
+    | TuneApplied
+    | TuneRejected
+    | TextDiverged
+    | TurnFinished
+    | TurnFailed
+)
 ReplyStatus = Literal["waiting", "prefill", "decoding", "finished", "failed"]
 
 
@@ -19,9 +48,9 @@ class TurnOptions:
     """What a turn is generated with, captured when it is handed to the engine.
 
     Attributes:
-        strategy: ``ID[+ID…][:key=value]…``.
-        sampling: How tokens are drawn.
-        max_tokens: Tokens of the reply at most.
+        strategy: Which drafters are asked, and with which settings.
+        sampling: How tokens are sampled.
+        max_tokens: The largest number of tokens of the reply.
         seed: None draws a new one.
         system_prompt: Put before the conversation; empty: none.
         remember: Whether drafters may keep what they learn from the turn; never of a private chat.
@@ -29,7 +58,7 @@ class TurnOptions:
         cuts: Whether the oldest messages are left out where the context is too small.
     """
 
-    strategy: str = "auto"
+    strategy: Strategy = DEFAULT_STRATEGY
     sampling: SamplingParams = field(default_factory=SamplingParams)
     max_tokens: int = 1024
     seed: int | None = None
@@ -50,15 +79,17 @@ class ReplyError:
 
 @dataclass(slots=True)
 class Reply:
-    """One reply while it grows and after it ended; `chat.session` alone changes it.
+    """One reply while it grows and after it ended; only `ReplyRunner` changes it.
 
     Attributes:
         turn_id: Id of the engine's turn.
         message_id: The message of the conversation that gets the text.
         conversation_id: That conversation.
-        options: What was asked for.
+        options: What was asked for; of a reply that was read from its record without the strategy,
+            since a drafter of its text may be gone.
         status: "waiting" for the models, then "prefill", "decoding", and how it ended.
-        strategy: The strategy in force; a `Tune` changes it.
+        strategy: The strategy in force, as text; a `Tune` changes it.
+        asked_strategy: The one that it began with, as text.
         text: The text so far.
         traces: Where each token came from.
         steps: One record per decoding step, for the plot and the figures.
@@ -70,9 +101,9 @@ class Reply:
         first_token_s: Seconds from then to the first token.
         reason: Why the reply ended.
         stats: The figures so far, in the end those of the whole; None before the first ones, and
-            where it ended without the engine's word.
+            where it ended without the engine's final event.
         error: Why it failed.
-        notes: What the engine remarked about the turn.
+        notes: Remarks of the engine about the turn, for the user.
         n_cut: Messages that were left out of the prompt.
         target: The target; None: not known.
         draft: The draft model; None: there was none.
@@ -88,6 +119,7 @@ class Reply:
     options: TurnOptions
     status: ReplyStatus = "waiting"
     strategy: str = ""
+    asked_strategy: str = ""
     text: str = ""
     traces: list[TokenTrace] = field(default_factory=list)
     steps: list[StepCommitted] = field(default_factory=list)
@@ -109,7 +141,151 @@ class Reply:
     stopping: bool = False
     waits_again: bool = False
 
+    def ask(self, options: TurnOptions) -> None:
+        """Take what the turn is to be generated with."""
+        self.options = options
+        self.strategy = self.asked_strategy = strategy_text(options.strategy)
+
     @property
     def has_ended(self) -> bool:
         """Whether nothing more will come."""
         return self.status in ("finished", "failed")
+
+    def grow(self, event: TurnEvent, clock_s: float) -> None:
+        """Take what an event of its turn says; how it ended is set by `ReplyRunner`.
+
+        Args:
+            event: What happened.
+            clock_s: Now, on the clock of `submitted_s`.
+        """
+        match event:
+            case TurnStarted():
+                self.status = "prefill"
+                self.n_prompt, self.n_prefilled = event.n_prompt, event.n_reused
+                self.seed, self.notes, self.n_cut = event.seed, event.notes, event.n_cut
+            case PrefillProgressed():
+                self.n_prefilled, self.n_prompt = event.n_done, event.n_total
+            case StepCommitted():
+                if self.first_token_s is None and self.submitted_s is not None:
+                    self.first_token_s = clock_s - self.submitted_s
+                self.status = "decoding"
+                self.text += event.text
+                self.traces.extend(event.tokens)
+                self.steps.append(event)
+            case FiguresReported():
+                self.stats = event.stats
+            case TuneApplied():
+                self.strategy = event.strategy
+            case TurnFinished():
+                self.text, self.reason, self.stats = event.text, event.reason, event.stats
+                self.seed, self.strategy = event.seed, event.strategy
+            case ControlReported() | TuneRejected() | TextDiverged() | TurnFailed():
+                pass
+            case _:
+                assert_never(event)
+
+
+def model_record(info: ModelInfo, fingerprint: str = "") -> ModelRecord:
+    """Return what is kept of a loaded model."""
+    return ModelRecord(
+        name=info.name,
+        file=Path(info.path).name,
+        architecture=info.architecture,
+        description=info.description,
+        n_params=info.n_params,
+        size_bytes=info.size_bytes,
+        n_ctx=info.n_ctx,
+        n_threads=info.n_threads,
+        n_threads_batch=info.n_threads_batch,
+        n_gpu_layers=info.n_gpu_layers,
+        fingerprint=fingerprint,
+    )
+
+
+def to_record(reply: Reply) -> RunRecord:
+    """Return the record of a reply as it is now, steps included."""
+    status: Literal["running", "finished", "failed"] = "running"
+    if reply.status in ("finished", "failed"):
+        status = "finished" if reply.status == "finished" else "failed"
+    error, options = reply.error, reply.options
+    return RunRecord(
+        reply.message_id,
+        status,
+        started_s=reply.started_s,
+        strategy=reply.strategy,
+        asked_strategy=reply.asked_strategy,
+        sampling=options.sampling,
+        max_tokens=options.max_tokens,
+        seed=reply.seed if reply.seed is not None else options.seed,
+        stop=options.stop,
+        system_prompt=options.system_prompt,
+        cuts=options.cuts,
+        n_cut=reply.n_cut,
+        reason=reply.reason,
+        error=RunError(error.code, error.message, error.hint) if error is not None else None,
+        stats=reply.stats if reply.has_ended else None,
+        first_token_s=reply.first_token_s,
+        notes=reply.notes,
+        target=reply.target,
+        draft=reply.draft,
+        app_version=reply.app_version,
+        engine_version=reply.engine_version,
+        steps=tuple(reply.steps),
+    )
+
+
+def to_reply(
+    record: RunRecord, conversation_id: str, text: str, steps: Sequence[StepCommitted] = ()
+) -> Reply:
+    """Return the reply of a record; one that was still running ended with the program.
+
+    Args:
+        record: The record, with or without its steps.
+        conversation_id: Where the reply belongs.
+        text: The text of its message.
+        steps: Its steps where the record has none.
+    """
+    record = renamed(record, record.message_id)
+    error = record.error
+    all_steps = list(record.steps or steps)
+    return Reply(
+        turn_id="",
+        message_id=record.message_id,
+        conversation_id=conversation_id,
+        options=TurnOptions(
+            sampling=record.sampling,
+            max_tokens=record.max_tokens,
+            seed=record.seed,
+            system_prompt=record.system_prompt,
+            stop=record.stop,
+            cuts=record.cuts,
+        ),
+        status="finished" if record.status == "finished" else "failed",
+        strategy=record.strategy,
+        asked_strategy=record.asked_strategy or record.strategy,
+        text=text,
+        traces=[trace for step in all_steps for trace in step.tokens],
+        steps=all_steps,
+        n_prompt=record.stats.n_prompt if record.stats is not None else 0,
+        n_prefilled=record.stats.n_prompt if record.stats is not None else 0,
+        seed=record.seed,
+        started_s=record.started_s,
+        first_token_s=record.first_token_s,
+        reason=record.reason,
+        stats=record.stats,
+        error=ReplyError(error.code, error.message, error.hint) if error is not None else None,
+        notes=record.notes,
+        n_cut=record.n_cut,
+        target=record.target,
+        draft=record.draft,
+        app_version=record.app_version,
+        engine_version=record.engine_version,
+    )
+
+
+def renamed(record: RunRecord, message_id: str) -> RunRecord:
+    """Return the record for a copy of its message; one without an end counts as interrupted."""
+    if record.status != "running":
+        return replace(record, message_id=message_id)
+    error = record.error or INTERRUPTED
+    return replace(record, message_id=message_id, status="failed", error=error)

@@ -2,17 +2,17 @@
 
 The claim of speculative decoding is that the text does not change; this shows it for one reply,
 token by token. The prompt is built again from the conversation, and model, sampling and seed are
-the reply's. Where the backend's logits depend on the width of a batch a near-tie can fall the
-other way: the margin says how near it was, in the unit in which such differences were measured.
+the reply's. Where the backend's logits depend on the width of a batch, a near-tie can be decided
+differently: the margin says how near it was, as a difference of logits.
 
-A prompt is prefilled in batches that begin behind what the context still holds, so its cells differ
+A prompt is prefilled in batches that begin after what the context still holds, so its cells differ
 by rounding when that was another length. A reply that began with an empty context is checked with
-an empty one, too; for the others a difference tells what was reused then and now.
+an empty one, too; for the others a difference says how much was reused then and now.
 
-The check is a turn of its own behind the session's back: it belongs to no chat, nothing is
+The check is a turn of its own that the session does not know of: it belongs to no chat, nothing is
 remembered, and it gives way to any reply. It lives on the session's thread.
 
-Long, because what is asked, what comes back and what it means belong together.
+Long, because the question, the answer and its meaning belong together.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from paceline.messages import (
     PrefillProgressed,
     StartTurn,
     StepCommitted,
+    Strategy,
     TextDiverged,
     TurnFailed,
     TurnFinished,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from paceline.messages import ChatMessage, Event, TurnStats
     from paceline.run_record import RunRecord
 
-PLAIN = "off"
+PLAIN = Strategy.of("off")
 _BEFORE_CHARS = 80
 
 
@@ -57,21 +58,21 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class Differs:
-    """A token is another one.
+    """A token is different.
 
     Attributes:
-        index: Its place in the reply, from 0.
+        index: The token's index in the reply, from 0.
         n_tokens: Tokens of the reply.
         expected: Its text in the reply; empty: the reply ended there, or a token without text.
         found: Its text in plain decoding; empty as above.
         margin: The smallest change of one logit with which plain decoding has the reply's token,
-            too; None: nothing can bring that about.
-        before: The end of the text that both have.
+            too; None: no change can.
+        before: The end of the text that both share.
         is_promised: Whether equality was promised, for the reply and for the check.
-        logit_difference: The largest difference of one logit that was seen between batch widths
-            with this file here; None: that was not measured.
+        logit_difference: The largest difference of one logit that was measured between batch
+            widths with this file on this computer; None: not measured.
         reused: How many tokens of the prompt were still in the context when the reply was made,
-            and now; None: that was not kept.
+            and now; None: not known.
         is_exact: Whether the pair is loaded in exact mode now.
     """
 
@@ -89,7 +90,7 @@ class Differs:
 
 @dataclass(frozen=True, slots=True)
 class CannotCompare:
-    """There is no answer. `code` is stable, `message` says why, `hint` what to do."""
+    """The check has no result. `code` is stable, `message` says why, `hint` what to do."""
 
     code: str
     message: str
@@ -100,10 +101,10 @@ Result = Same | Differs | CannotCompare
 
 
 class SamenessListener(Protocol):
-    """Who shows the check; called on the session's thread."""
+    """Shows the check; called on the session's thread."""
 
     def sameness_progressed(self, message_id: str, n_same: int, n_tokens: int) -> None:
-        """So many tokens of the reply are the same so far."""
+        """The first `n_same` tokens of the reply are the same so far."""
 
     def sameness_ended(self, message_id: str, result: Result) -> None:
         """The check is over."""
@@ -203,7 +204,7 @@ class SamenessCheck:
             path: The conversation up to the question that it answered.
 
         Returns:
-            Whether it began; else the listener has been told why not.
+            Whether it began; if not, the listener has been told why.
         """
         obstacle = self.obstacle(record)
         if obstacle is not None:
@@ -222,7 +223,7 @@ class SamenessCheck:
             messages=_without(build_messages(path, record.system_prompt), record.n_cut),
             sampling=record.sampling,
             strategy=PLAIN,
-            # A stopped reply, or one that filled its context, has no end of its own to come to.
+            # A stopped reply, or one that filled its context, did not end by a token.
             max_tokens=len(tokens) if was_cut_off else record.max_tokens,
             seed=record.seed,
             stop=record.stop,
@@ -290,8 +291,8 @@ class SamenessCheck:
         elif n_same == len(end.tokens) and run.cancelled:
             return CannotCompare("stopped", run.cancelled)
         if n_same == len(end.tokens):
-            # An end that the model or a stop text makes has a token of its own: only the context
-            # can have ended it.
+            # An end by the model or by a stop text has a token of its own, so only the full
+            # context can have ended it.
             return CannotCompare(
                 "context-too-short",
                 f"The context is full behind {n_same} tokens, all of them the same.",
@@ -336,7 +337,7 @@ class SamenessCheck:
 
 
 def _emptying(command: StartTurn, token: int) -> StartTurn:
-    """A turn that leaves nothing in the context with which the prompt of another begins.
+    """Return a turn after which the context shares no prefix with another prompt.
 
     No prompt begins with the first token of a reply to it.
     """
@@ -351,7 +352,7 @@ def _emptying(command: StartTurn, token: int) -> StartTurn:
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many items are the same from the beginning."""
+    """Return the length of the common prefix."""
     n = 0
     for mine, yours in zip(one, other, strict=False):
         if mine != yours:
@@ -367,6 +368,6 @@ def _most(then: TurnStats | None, now: TurnStats) -> float | None:
 
 
 def _without(messages: tuple[ChatMessage, ...], n_cut: int) -> tuple[ChatMessage, ...]:
-    """Leave the oldest messages out that the reply's prompt had no room for."""
+    """Return the messages without the oldest ones, which were cut from the reply's prompt."""
     n_kept = 1 if messages and messages[0].role == "system" else 0
     return messages[:n_kept] + messages[n_kept + n_cut :]

@@ -1,33 +1,245 @@
-"""The use cases of a chat that need the engine: send, edit, regenerate, stop, tune, forget.
+"""The use cases of chats: send, edit, regenerate, stop, show, rename, branch, remove and the rest.
 
-It knows no widgets: a `SessionListener` shows what happens. What needs no engine is in
-`chat.desk`, what becomes of a reply under way in `chat.running`.
+A session joins three parts: `Conversations` (which chats there are), `ReplyRunner` (the reply under
+way) and a `PairLoader` (the models). It takes every event of the engine in `on_event`, and tells a
+`SessionListener` what has changed. All on the thread that owns the engine client; no widgets.
+
+A conversation's title, until its user gives it one, is the first line of the first question. Where
+that is a greeting, a code fence or a file without a word, it is a later question, the code's first
+line or the file's name; no model is asked for it.
 """
 
 from __future__ import annotations
 
+import re
+import time
+import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paceline.chat.running import Turns
-from paceline.chat.titles import with_title
-from paceline.chat.turns import without_reply
-from paceline.conversation import Message, clean
-from paceline.messages import DescribeEngine, Forget, Tune
+from paceline.chat.conversations import Conversations, without_reply
+from paceline.chat.reply import to_record
+from paceline.chat.reply_runner import ReplyRunner
+from paceline.chat.store import MemoryStore
+from paceline.chat.stored_texts import StoredTexts
+from paceline.conversation import clean, title_of
+from paceline.messages import (
+    Calibrated,
+    DescribeEngine,
+    EngineDescribed,
+    EngineDied,
+    LoadFailed,
+    LoadProgressed,
+    PairLoaded,
+    Remembered,
+    SamenessChanged,
+    TokensCounted,
+    Unloaded,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from paceline.chat.pair import PairLoader
     from paceline.chat.recording import Recording
-    from paceline.chat.reply import Reply
-    from paceline.conversation import Attachment, Conversation
+    from paceline.chat.reply import Reply, TurnOptions
+    from paceline.chat.reply_runner import SessionListener
+    from paceline.chat.store import ConversationStore
+    from paceline.conversation import Attachment, Conversation, ConversationSummary, Message
+    from paceline.hosting.client import EngineClient
+    from paceline.messages import Event, Strategy
+    from paceline.run_record import RunRecord
 
 
-class ChatSession(Turns):
-    """Conversations in a store, one of them current, and at most one reply under way."""
+_GREETING = re.compile(
+    r"(hi|hello|hey|yo|hallo|moin|servus|hola|salut|bonjour|ciao|test|ping|thanks|danke|ok|okay|"
+    r"good|morning|evening|afternoon|day|guten|morgen|tag|abend|there|you|again)"
+)
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
+_WORD = re.compile(r"[^\W_]+")
+_MARKS = "#>*-+ \t"
 
-    # ----------------------------------------------------------------------------- use cases
+
+def automatic_title(conversation: Conversation) -> str:
+    """Return the title from the questions on the shown path; empty: they give none."""
+    questions = [message for message in conversation.path() if message.role == "user"]
+    return next((title for title in _candidates(questions) if title), "")
+
+
+def with_title(old: Conversation, new: Conversation) -> Conversation:
+    """Return `new` with an up-to-date automatic title; one that the user gave stays.
+
+    Args:
+        old: The conversation before it changed.
+        new: The same with another message.
+    """
+    if old.title and old.title != automatic_title(old):
+        return new.renamed(old.title)
+    return new.renamed(automatic_title(new))
+
+
+def numbered(title: str, taken: Iterable[str]) -> str:
+    """Return the title with the first number after it that is not taken: "Title (2)"."""
+    others = set(taken)
+    stem = re.sub(r" \(\d+\)$", "", title)
+    number = 2
+    while f"{stem} ({number})" in others:
+        number += 1
+    return f"{stem} ({number})"
+
+
+def _candidates(questions: list[Message]) -> Iterator[str]:
+    """Yield titles, the best first; some are empty."""
+    prose = [_prose(question.content) for question in questions]
+    for line in prose:
+        if not _is_greeting(line):
+            yield title_of(line)
+    for question in questions:
+        yield title_of(_code(question.content))
+        for attachment in question.attachments:
+            yield title_of(attachment.name)
+    for line in prose:
+        yield title_of(line)
+    for question in questions:
+        yield title_of(question.content)
+
+
+def _prose(content: str) -> str:
+    """Return the first line outside of fences, without marks of headings, lists and quotes."""
+    fence = ""
+    for line in content.splitlines():
+        mark = _FENCE.match(line)
+        if mark:
+            sign = mark[1]
+            if not fence:
+                fence = sign
+            elif sign.startswith(fence):
+                fence = ""
+        elif not fence and _WORD.search(line):
+            return line.lstrip(_MARKS)
+    return ""
+
+
+def _code(content: str) -> str:
+    """Return the first line that is no fence."""
+    for line in content.splitlines():
+        if not _FENCE.match(line) and _WORD.search(line):
+            return line
+    return ""
+
+
+def _is_greeting(line: str) -> bool:
+    words = _WORD.findall(line.casefold())
+    return not words or (len(words) <= 3 and all(map(_GREETING.fullmatch, words)))
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
+class ChatSession:
+    """Conversations in a store, one of them shown, and at most one reply under way.
+
+    Attributes:
+        conversations: To read from; changes go through the session, which tells its listener.
+        stored_texts: Hands what is stored to the engine; nothing before its limit is set.
+    """
+
+    def __init__(
+        self,
+        client: EngineClient,
+        pair: PairLoader,
+        options: Callable[[], TurnOptions],
+        *,
+        store: ConversationStore | None = None,
+        fingerprint_of: Callable[[str], str] = lambda _: "",
+        new_id: Callable[[], str] = _new_id,
+        clock: Callable[[], float] = time.perf_counter,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Make a session; the engine is not asked for anything yet.
+
+        Args:
+            client: Where commands go.
+            pair: The models.
+            options: What the next reply is generated with; asked when one begins.
+            store: Keeps the conversations; None: they are kept in memory.
+            fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not
+                known, or not yet.
+            new_id: Makes ids.
+            clock: Monotonic seconds.
+            now: Seconds since the epoch.
+        """
+        kept = store if store is not None else MemoryStore()
+        self.conversations = Conversations(kept, new_id, now)
+        self.stored_texts = StoredTexts(client, self.conversations)
+        self._client = client
+        self._pair = pair
+        self._runner = ReplyRunner(
+            client, pair, self.conversations, options, fingerprint_of=fingerprint_of, clock=clock
+        )
+        self._listener: SessionListener | None = None
+        self._observers: list[Callable[[Event], None]] = []
+
+    @property
+    def current(self) -> Conversation:
+        """The conversation that is shown; not in `summaries` before its first message."""
+        return self.conversations.current
+
+    @property
+    def summaries(self) -> tuple[ConversationSummary, ...]:
+        """One line for each conversation that has a message, in no particular order."""
+        return self.conversations.summaries
+
+    @property
+    def active(self) -> Reply | None:
+        """The reply that is under way."""
+        return self._runner.active
+
+    def set_listener(self, listener: SessionListener | None) -> None:
+        """Tell `listener` from now on what changes."""
+        self._listener = self._runner.listener = listener
+
+    # -------------------------------------------------------------------------------- engine
 
     def describe_engine(self) -> None:
         """Ask for versions and devices."""
         self._client.submit(DescribeEngine())
+
+    def add_observer(self, observer: Callable[[Event], None]) -> None:
+        """Pass every event to `observer` before it is carried out here; those of any turn."""
+        self._observers.append(observer)
+
+    def on_event(self, event: Event) -> None:
+        """Take one event of the engine."""
+        for observer in tuple(self._observers):
+            observer(event)
+        match event:
+            case LoadProgressed() | PairLoaded() | LoadFailed() | Unloaded():
+                self._pair.on_event(event)
+                self._runner.on_pair_event(event)
+                if not isinstance(event, LoadProgressed):
+                    self.stored_texts.on_load(is_loaded=isinstance(event, PairLoaded))
+            case EngineDied():
+                self._pair.on_event(event)
+                self.stored_texts.on_load(is_loaded=False)
+                self._runner.on_death(event)
+                if self._listener is not None:
+                    self._listener.engine_died(event)
+            case EngineDescribed():
+                self._runner.engine_version = event.library_version
+                if self._listener is not None:
+                    self._listener.engine_described(event)
+            case SamenessChanged():
+                self._pair.on_event(event)
+            case TokensCounted() | Calibrated():
+                pass  # for observers only
+            case Remembered():
+                self.stored_texts.on_remembered(event.chat)
+            case _:
+                self._runner.on_turn_event(event)
+
+    # ------------------------------------------------------------------------------- replies
 
     def send(
         self, text: str, attachments: tuple[Attachment, ...] = (), *, greedy: bool = False
@@ -37,61 +249,60 @@ class ChatSession(Turns):
         Args:
             text: What it says.
             attachments: Its files.
-            greedy: This one reply takes the likeliest token each time, whatever the settings say.
+            greedy: This one reply takes the likeliest token each time, regardless of the settings.
         """
         text = clean(text).strip()
-        if self._active is not None or not (text or attachments):
+        if self.active is not None or not (text or attachments):
             return False
-        leaf = self.current.leaf_id
-        question = Message(self._new_id(), leaf, "user", text, self._now(), attachments)
-        self._ask(self.current.add(question), question.message_id, greedy=greedy)
+        question_id = self._add_question(text, attachments)
+        self._runner.start(question_id, greedy=greedy)
         return True
 
     def begin_recorded(self, recording: Recording) -> Reply | None:
         """Ask a recording's question in the shown chat; its events are then told to `on_event`.
 
         Returns:
-            The reply, which ends with the recording or by `end_recorded`; None: another one is
-            under way.
+            The reply, which ends with the recording or by `end_reply`; None: another one is under
+            way.
         """
-        if self._active is not None:
+        if self.active is not None:
             return None
-        leaf = self.current.leaf_id
-        question = Message(self._new_id(), leaf, "user", recording.question, self._now())
-        conversation = with_title(self.current, self.current.add(question))
-        self._shelf.put(conversation, (question.message_id,))
-        return self._start_reply(question.message_id, recording=recording)
+        return self._runner.start(self._add_question(recording.question), recording=recording)
 
-    def end_recorded(self) -> None:
-        """End the recorded reply that is under way where it is."""
-        if self._active is not None:
-            self._give_up(self._active)
+    def _add_question(self, text: str, attachments: tuple[Attachment, ...] = ()) -> str:
+        """Add a message of the user at the end of the shown path; returns its id."""
+        question = self.conversations.new_message("user", text, self.current.leaf_id, attachments)
+        self._put_question(self.current.add(question), question.message_id)
+        return question.message_id
+
+    def _put_question(self, conversation: Conversation, question_id: str) -> None:
+        self.conversations.put(with_title(self.current, conversation), (question_id,))
 
     def edit(
         self, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
     ) -> bool:
-        """Write a message of the user anew, beside the old one, and start its reply.
+        """Add a message of the user as a new version of an old one, and start its reply.
 
         Args:
-            message_id: The message.
-            text: What it says now.
-            attachments: Its files; None: those that it has.
+            message_id: The old message, which stays beside the new one.
+            text: What the new one says.
+            attachments: Its files; None: those of the old one.
 
         Returns:
             False: it is no user's message, it would be empty, or a reply is under way.
         """
         old = self.current.messages.get(message_id)
         text = clean(text).strip()
-        if self._active is not None or old is None or old.role != "user":
+        if self.active is not None or old is None or old.role != "user":
             return False
         files = old.attachments if attachments is None else attachments
         if not (text or files):
             return False
-        new_id = self._new_id()
-        edited = self.current.edit(
-            message_id, new_id, text, created_s=self._now(), attachments=files
-        )
-        self._ask(edited, new_id, shows_again=True)
+        new_id = self.conversations.new_id()
+        now = self.conversations.now()
+        edited = self.current.edit(message_id, new_id, text, created_s=now, attachments=files)
+        self._put_question(edited, new_id)
+        self._runner.start(new_id, shows_again=True)
         return True
 
     def regenerate(self, message_id: str = "") -> bool:
@@ -107,91 +318,193 @@ class ChatSession(Turns):
         else:
             questions = [m.message_id for m in self.current.path() if m.role == "user"]
             question_id = questions[-1] if questions else None
-        if self._active is not None or question_id is None:
+        if self.active is not None or question_id is None:
             return False
-        self._start_reply(question_id, shows_again=True)
+        self._runner.start(question_id, shows_again=True)
         return True
 
     def stop(self) -> None:
         """Stop the reply that is under way; its text so far stays."""
-        reply = self._active
-        if reply is None or reply.stopping:
-            return
-        reply.stopping = True
-        if self._is_submitted:
-            self._client.cancel(reply.turn_id)
-            self._tell_progress(reply)
-        else:
-            self._give_up(reply)
+        self._runner.stop()
 
-    def close(self) -> None:
-        """The program ends: a reply that is under way is kept with what it has."""
-        if self._active is not None:
-            self._give_up(self._active)
+    def end_reply(self) -> None:
+        """End the reply that is under way without waiting for the engine; what it has is kept."""
+        self._runner.end()
 
-    def tune(self, strategy: str) -> bool:
+    def tune(self, strategy: Strategy) -> bool:
         """Change the running reply from its next step on; False when none is running."""
-        if self._active is None:
-            return False
-        if self._is_submitted:
-            self._client.submit(Tune(self._active.turn_id, strategy))
-        else:
-            self._active.strategy = strategy  # the options are asked for again then
-        return True
+        return self._runner.tune(strategy)
 
     def take_back(self, reply: Reply) -> Message | None:
-        """Forget a reply that failed before it began; returns its question if that is gone, too."""
-        if not reply.has_ended or reply.steps or not self._shelf.has(reply.conversation_id):
+        """Delete a reply that failed before it began; returns its question if that is gone, too."""
+        name = reply.conversation_id
+        if not reply.has_ended or reply.steps or self.conversations.summary(name) is None:
             return None
-        old = self._shelf.get(reply.conversation_id)
+        old = self.conversations.get(name)
         if reply.message_id not in old.messages:
             return None
-        was_shown = reply.conversation_id == self.current.conversation_id
+        was_shown = name == self.current.conversation_id
         rest, question = without_reply(old, reply.message_id)
-        self._replies.pop(reply.message_id, None)
         if rest.messages:
-            gone = [name for name in old.messages if name not in rest.messages]
-            self._shelf.put(rest, removed=gone)
+            gone = [message_id for message_id in old.messages if message_id not in rest.messages]
+            self.conversations.put(rest, removed=gone)
         else:
-            self._shelf.remove(reply.conversation_id)
-            self._purge(reply.conversation_id, was_learned=reply.submitted_s is not None)
+            self.conversations.remove(name)
+            self.conversations.purge(name)
         self._tell_conversations()
         if was_shown:
             self._tell_shown()
         return question
 
-    def remove(self, conversation_id: str) -> None:
-        """Take a conversation out; a reply under way in it is stopped. `restore` brings it back."""
-        if self._active is not None and self._active.conversation_id == conversation_id:
-            self.stop()
-        super().remove(conversation_id)
+    # ------------------------------------------------------------------------- what is shown
 
-    def purge(self, conversation_id: str) -> None:
-        """Delete a removed conversation for good, and what drafters keep of it before that.
+    def new(self, *, private: bool = False) -> None:
+        """Show an empty conversation; a reply under way goes on in its own."""
+        if self.current.messages or self.current.private != private:
+            self._show(self.conversations.empty(private=private))
 
-        The store keeps it hidden until the engine has forgotten it, so that whatever ends the
-        program meanwhile, or keeps the engine from it, the next start can ask for it again.
+    def show(self, conversation_id: str) -> None:
+        """Show another conversation.
+
+        Raises:
+            UserError: It is not there, or cannot be read.
         """
-        self._purge(conversation_id, was_learned=True)
+        if conversation_id != self.current.conversation_id:
+            self._show(self.conversations.get(conversation_id))
 
-    # ------------------------------------------------------------------------------- private
+    def show_message(self, conversation_id: str, message_id: str) -> None:
+        """Show the conversation on a path through this message.
 
-    def _ask(
-        self,
-        conversation: Conversation,
-        question_id: str,
-        *,
-        shows_again: bool = False,
-        greedy: bool = False,
-    ) -> None:
-        """Keep a question that was just added, and start its reply."""
-        self._shelf.put(with_title(self.current, conversation), (question_id,))
-        self._start_reply(question_id, shows_again=shows_again, greedy=greedy)
+        Raises:
+            UserError: The conversation is not there, or cannot be read.
+        """
+        self.show(conversation_id)
+        on_path = {message.message_id for message in self.current.path()}
+        if message_id in self.current.messages and message_id not in on_path:
+            self._turn_to(self.current.activate(message_id))
 
-    def _purge(self, conversation_id: str, *, was_learned: bool) -> None:
-        self._shelf.give_up(conversation_id)
-        memory_dir = self._pair.memory_dir
-        if was_learned and memory_dir and not self._shelf.store.is_private(conversation_id):
-            self._client.submit(Forget(memory_dir, conversation_id))
+    def show_sibling(self, message_id: str, step: int) -> bool:
+        """Show the sibling `step` places after this message; False if there is none."""
+        sibling = self.current.sibling(message_id, step)
+        if sibling is None:
+            return False
+        self._turn_to(self.current.activate(sibling.message_id))
+        return True
+
+    # -------------------------------------------------------------------------- what is kept
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title, which stays; blank keeps the old one."""
+        self._change(self.conversations.get(conversation_id).renamed(clean(title)))
+
+    def pin(self, conversation_id: str, on: bool) -> None:  # noqa: FBT001  as the signal has it
+        """Let it stand above the others, or no longer."""
+        self._change(replace(self.conversations.get(conversation_id), pinned=on))
+
+    def tag(self, conversation_id: str, tags: Sequence[str]) -> None:
+        """Give it these tags in place of those it has; blank ones and doubles are left out."""
+        words = dict.fromkeys(" ".join(clean(tag).split()) for tag in tags)
+        words.pop("", None)
+        self._change(replace(self.conversations.get(conversation_id), tags=tuple(words)))
+
+    def branch(self, message_id: str) -> str:
+        """Make a new conversation of the path up to here, and show it; returns its id.
+
+        Empty while the reply in this message is under way.
+        """
+        if self.active is not None and self.active.message_id == message_id:
+            return ""
+        path = self.current.path_to(message_id)
+        now = self.conversations.now()
+        part = replace(
+            self.current,
+            title=numbered(self.current.title, (summary.title for summary in self.summaries)),
+            messages={message.message_id: message for message in path},
+            leaf_id=message_id,
+            created_s=now,
+            changed_s=now,
+            pinned=False,
+        )
+        replies = (self.conversations.full_reply(message.message_id) for message in path)
+        records = {reply.message_id: to_record(reply) for reply in replies if reply is not None}
+        return self.import_conversation(part, records)
+
+    def import_conversation(
+        self, conversation: Conversation, records: Mapping[str, RunRecord], *, shows: bool = True
+    ) -> str:
+        """Keep a copy under new ids, and show it; returns its id.
+
+        Args:
+            conversation: Times, title and flags are kept.
+            records: What is known of its replies, by message id; with steps.
+            shows: Whether to show it; if not, the listener is not told. Of many that are imported,
+                the last one must be shown.
+
+        Raises:
+            UserError: Its messages are no tree.
+        """
+        copy_id = self.conversations.add_copy(conversation, records)
+        if shows:
+            self._tell_conversations()
+            self._show(self.conversations.get(copy_id))
+            self.conversations.update_figures()
+            self._tell_conversations()
         else:
-            self._shelf.purge(conversation_id)
+            known = (records.get(m.message_id) for m in reversed(conversation.path()))
+            last = next((record for record in known if record is not None), None)
+            self.conversations.set_figures(copy_id, last)
+        return copy_id
+
+    def remove(self, conversation_id: str) -> None:
+        """Take a conversation out of the list; a reply under way in it is stopped.
+
+        `restore` brings it back until `purge`.
+        """
+        if self.active is not None and self.active.conversation_id == conversation_id:
+            self.stop()
+        was_shown = conversation_id == self.current.conversation_id
+        self.conversations.remove(conversation_id)
+        self._tell_conversations()
+        if was_shown:
+            self._tell_shown()
+
+    def restore(self, conversation_id: str) -> None:
+        """Bring a conversation back that was removed, and show it.
+
+        Raises:
+            UserError: It is not there any more, or cannot be read.
+        """
+        self.conversations.restore(conversation_id)
+        self._tell_conversations()
+        self.show(conversation_id)
+
+    # ------------------------------------------------------------------------------- telling
+
+    def _change(self, conversation: Conversation) -> None:
+        """Keep another value of a conversation whose path is the same."""
+        self.conversations.put(conversation)
+        self._tell_conversations()
+        is_shown = conversation.conversation_id == self.current.conversation_id
+        if is_shown and self._listener is not None:
+            self._listener.conversation_changed(self.current)
+
+    def _turn_to(self, conversation: Conversation) -> None:
+        """Show another path of the shown conversation."""
+        self.conversations.put(conversation)
+        self.conversations.update_figures()
+        self._tell_conversations()
+        self._tell_shown()
+
+    def _show(self, conversation: Conversation) -> None:
+        self.conversations.show(conversation)
+        if self.active is not None:
+            self.conversations.add_reply(self.active)
+        self._tell_shown()
+
+    def _tell_shown(self) -> None:
+        if self._listener is not None:
+            self._listener.conversation_shown(self.current)
+
+    def _tell_conversations(self) -> None:
+        if self._listener is not None:
+            self._listener.conversations_changed()

@@ -1,16 +1,21 @@
-"""Where a session keeps its conversations: a protocol, so that the disk can be another's concern.
+"""Where a session keeps its conversations: a protocol, and the store that is only in memory.
 
-`storage.archive.Archive` keeps them in a database, `chat.memory_store.MemoryStore` only while it
-lives (private chats, tests). The session's thread calls everything. Reading answers
-at once with what was written before, even if it is not on the disk yet. Writing returns at once and
-is carried out in order; what cannot be written is kept and tried again, and is told elsewhere.
+`storage.archive.Archive` keeps them in a database; `MemoryStore` keeps them as long as it lives:
+private chats, tests, and where there is no database. The session's thread calls everything. Reading
+returns at once what was written before, even if it is not on the disk yet. Writing returns at once
+and is carried out in order; what cannot be written is kept and tried again, and the store's owner
+is told of the problem.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+from paceline.conversation import ConversationSummary, SearchHit, ViewPlace
 from paceline.errors import UserError
+from paceline.run_record import figures_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,11 +25,13 @@ if TYPE_CHECKING:
     from paceline.run_record import RunRecord
 
 NEW_CHAT = ""
-"""The id under which text is kept that was written, but not sent, in a chat that is not yet one."""
+"""The id under which unsent text is kept that was written in a chat without a message."""
+_BEFORE, _BEHIND = 30, 60
+"""Characters of a hit's text that are shown before and from the first word on."""
 
 
 def no_such_chat() -> UserError:
-    """What to raise for a conversation that is not there."""
+    """Return the error to raise for a conversation that is not there."""
     return UserError("no-such-chat", "This chat is not there any more.")
 
 
@@ -48,7 +55,7 @@ class ConversationStore(Protocol):
         """The steps of one reply; empty where none are kept."""
 
     def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Titles and messages that have all words of the text, the best first; any text is fine."""
+        """Titles and messages that have all words of the text, best first; any text is valid."""
 
     def save(
         self,
@@ -65,7 +72,7 @@ class ConversationStore(Protocol):
         """The reply gained this text in these steps: a checkpoint."""
 
     def end_run(self, record: RunRecord, text: str) -> None:
-        """The reply has ended with this whole text; takes the checkpoints' place."""
+        """The reply has ended with this whole text, which replaces the checkpoints."""
 
     def remove(self, conversation_id: str) -> None:
         """Hide a conversation; `restore` brings it back until `purge`."""
@@ -87,3 +94,200 @@ class ConversationStore(Protocol):
 
     def save_place(self, conversation_id: str, place: ViewPlace) -> None:
         """Keep where it was left."""
+
+
+def summary_of(
+    conversation: Conversation, old: ConversationSummary | None = None
+) -> ConversationSummary:
+    """Return the line of the list; its figures are those of an older line, if there is one."""
+    line = old or ConversationSummary(conversation.conversation_id, "", 0.0, 0.0)
+    return replace(
+        line,
+        title=conversation.title,
+        created_s=conversation.created_s,
+        changed_s=conversation.changed_s,
+        pinned=conversation.pinned,
+        tags=conversation.tags,
+        private=conversation.private,
+    )
+
+
+def with_figures(line: ConversationSummary, last: RunRecord | None) -> ConversationSummary:
+    """Return the line with the figures of the last reply; None: there is none."""
+    strategy, speed, rate = figures_of(last)
+    return replace(
+        line,
+        strategy=strategy,
+        tokens_per_s=speed,
+        acceptance_rate=rate,
+    )
+
+
+class MemoryStore:
+    """A `ConversationStore` in memory."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Conversation] = {}
+        self._removed: dict[str, Conversation] = {}
+        self._runs: dict[str, RunRecord] = {}
+        self._steps: dict[str, list[StepCommitted]] = {}
+        self._home: dict[str, str] = {}
+        self._unsent: dict[str, str] = {}
+        self._places: dict[str, ViewPlace] = {}
+
+    # ------------------------------------------------------------------------------- reading
+
+    def has_run(self, message_id: str) -> bool:
+        """Whether it keeps a record of this reply."""
+        return message_id in self._home
+
+    def summaries(self) -> tuple[ConversationSummary, ...]:
+        """One line for each; for this and the methods below see `ConversationStore`."""
+        return tuple(
+            with_figures(summary_of(kept), self._last_run(kept)) for kept in self._kept.values()
+        )
+
+    def load(self, conversation_id: str) -> Conversation:
+        """One conversation with all messages.
+
+        Raises:
+            UserError: It is not there.
+        """
+        try:
+            return self._kept[conversation_id]
+        except KeyError:
+            raise no_such_chat() from None
+
+    def runs(self, conversation_id: str) -> Mapping[str, RunRecord]:
+        """The records of its replies, without their steps."""
+        ids = self._kept[conversation_id].messages if conversation_id in self._kept else ()
+        return {name: self._runs[name] for name in ids if name in self._runs}
+
+    def steps(self, message_id: str) -> tuple[StepCommitted, ...]:
+        """The steps of one reply."""
+        return tuple(self._steps.get(message_id, ()))
+
+    def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Titles and messages that have all words of the text, those that changed last first."""
+        words = text.casefold().split()
+        if not words:
+            return ()
+        hits: list[SearchHit] = []
+        for kept in sorted(self._kept.values(), key=_changed, reverse=True):
+            texts = [("", kept.title), *((m.message_id, m.content) for m in kept.messages.values())]
+            for message_id, content in texts:
+                if all(word in content.casefold() for word in words):
+                    snippet, marks = _snippet(content, words)
+                    hits.append(SearchHit(kept.conversation_id, message_id, snippet, marks))
+                    if len(hits) == limit:
+                        return tuple(hits)
+        return tuple(hits)
+
+    def unsent(self, conversation_id: str) -> str:
+        """Text that was written in it, but not sent."""
+        return self._unsent.get(conversation_id, "")
+
+    def place(self, conversation_id: str) -> ViewPlace:
+        """Where it was left."""
+        return self._places.get(conversation_id, ViewPlace())
+
+    # ------------------------------------------------------------------------------- writing
+
+    def save(
+        self,
+        conversation: Conversation,
+        changed: Sequence[str] = (),
+        removed: Sequence[str] = (),
+    ) -> None:
+        """Keep its title, flags and active path, and these messages."""
+        known = self._kept.get(conversation.conversation_id)
+        messages = dict(known.messages) if known is not None else {}
+        messages.update((name, conversation.messages[name]) for name in changed)
+        for name in removed:
+            messages.pop(name, None)
+            self._drop_run(name)
+        kept = replace(conversation, messages=MappingProxyType(messages))
+        self._kept[conversation.conversation_id] = kept
+
+    def begin_run(self, conversation_id: str, record: RunRecord) -> None:
+        """A reply begins."""
+        self._home[record.message_id] = conversation_id
+        self._runs[record.message_id] = replace(record, steps=())
+
+    def extend_run(self, message_id: str, text: str, steps: Sequence[StepCommitted]) -> None:
+        """The reply gained this text in these steps."""
+        if message_id in self._home:
+            self._steps.setdefault(message_id, []).extend(steps)
+            self._write(message_id, text, adds=True)
+
+    def end_run(self, record: RunRecord, text: str) -> None:
+        """The reply has ended with this whole text."""
+        if record.message_id in self._home:
+            self._runs[record.message_id] = replace(record, steps=())
+            self._steps[record.message_id] = list(record.steps)
+            self._write(record.message_id, text, adds=False)
+
+    def remove(self, conversation_id: str) -> None:
+        """Hide a conversation."""
+        if conversation_id in self._kept:
+            self._removed[conversation_id] = self._kept.pop(conversation_id)
+
+    def restore(self, conversation_id: str) -> None:
+        """Show a removed conversation again."""
+        if conversation_id in self._removed:
+            self._kept[conversation_id] = self._removed.pop(conversation_id)
+
+    def purge(self, conversation_id: str) -> None:
+        """Delete a removed conversation for good."""
+        removed = self._removed.pop(conversation_id, None)
+        for message_id in removed.messages if removed is not None else ():
+            self._drop_run(message_id)
+        self._unsent.pop(conversation_id, None)
+        self._places.pop(conversation_id, None)
+
+    def save_unsent(self, conversation_id: str, text: str) -> None:
+        """Keep text that was written, but not sent."""
+        self._unsent[conversation_id] = text
+
+    def save_place(self, conversation_id: str, place: ViewPlace) -> None:
+        """Keep where it was left."""
+        self._places[conversation_id] = place
+
+    # ------------------------------------------------------------------------------- private
+
+    def _write(self, message_id: str, text: str, *, adds: bool) -> None:
+        conversation_id = self._home[message_id]
+        for kept in (self._kept, self._removed):
+            conversation = kept.get(conversation_id)
+            if conversation is not None and message_id in conversation.messages:
+                old = conversation.messages[message_id].content if adds else ""
+                kept[conversation_id] = conversation.with_content(message_id, old + text)
+
+    def _drop_run(self, message_id: str) -> None:
+        self._home.pop(message_id, None)
+        self._runs.pop(message_id, None)
+        self._steps.pop(message_id, None)
+
+    def _last_run(self, conversation: Conversation) -> RunRecord | None:
+        records = [self._runs.get(m.message_id) for m in conversation.path()]
+        return next((record for record in reversed(records) if record is not None), None)
+
+
+def _changed(conversation: Conversation) -> float:
+    return conversation.changed_s
+
+
+def _snippet(content: str, words: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return the text around the first word in one line, and the words' places in it."""
+    line = " ".join(content.split())
+    folded = line.lower()
+    first = max(min((folded.find(word) for word in words), default=0), 0)
+    start = max(first - _BEFORE, 0)
+    snippet, folded = line[start : first + _BEHIND], folded[start : first + _BEHIND]
+    marks = []
+    for word in words:
+        at = folded.find(word)
+        while at >= 0:
+            marks.append((at, at + len(word)))
+            at = folded.find(word, at + len(word))
+    return snippet, tuple(sorted(marks))

@@ -1,36 +1,47 @@
-"""`paceline bench`: load a pair, measure it with several strategies, print what is fastest."""
+"""`paceline bench`: measure strategies with a pair, print a matrix, write a report."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paceline.bench.recommend import recommend
-from paceline.bench.report import to_json
-from paceline.bench.runner import BenchRun
 from paceline.catalog.words import duration
-from paceline.cli import bench_text
-from paceline.cli.bench_options import STDOUT, read_request
+from paceline.chat.pair import Pair
+from paceline.cli import model_options
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
-from paceline.cli.model_load import loaded_pair
+from paceline.cli.loading import loaded_pair
 from paceline.cli.output import Progress, Results, remark
-from paceline.errors import UserError
+from paceline.cli.usage import Parser, UsageError, plain_text, whole_number
+from paceline.errors import CancelledError, ModelError, UserError
 from paceline.files import write_whole
-from paceline.messages import TuneRejected
+from paceline.messages import LoadPair, TuneRejected
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from paceline.bench.plan import Plan
     from paceline.bench.recommend import Recommendation
+    from paceline.bench.runner import BenchRun
     from paceline.bench.runs import Report
-    from paceline.cli.bench_options import BenchRequest
     from paceline.hosting.client import EngineClient
-    from paceline.messages import Event
+    from paceline.messages import Event, PairLoaded
+    from paceline.run_record import ModelRecord
 
     DrawChart = Callable[[Report, Path], int]
+
+
+LOAD_ID = "load"
+STDOUT = "-"
+_REPEATS = 3
+_RECOMMEND_REPEATS = 4
+_MOST_REPEATS = 1000
+_WITHOUT_DRAFT = ("off", "auto", "prompt-lookup", "suffix")
+_WITH_DRAFT = ("off", "auto", "draft", "suffix", "suffix+draft")
 
 
 def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
@@ -39,6 +50,8 @@ def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
     Raises:
         UserError: It cannot be done; says why.
     """
+    from paceline.bench.runner import BenchRun  # loads NumPy, which --help does not need
+
     with Interrupts() as interrupts:
         paths = Paths.from_environment()
         request = read_request(args, paths)
@@ -46,17 +59,218 @@ def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
             remark(note)
         in_process = args.host == "process"
         with loaded_pair(request.load, paths, interrupts, in_process=in_process) as (client, pair):
-            measuring = BenchRun(request.plan, pair.target, pair.draft)
+            settings = Pair(request.load.target, request.load.draft)
+            measuring = BenchRun(request.plan, pair.target, pair.draft, settings=settings)
             Driver(client, measuring, interrupts).run()
             report = measuring.result()
         is_drawn = _publish(request, report, draw_chart)
+        if request.passport:
+            _write_passport(request.passport, report, pair, lambda: interrupts.hit)
         if interrupts.hit:
             return EXIT_CODE
         return is_drawn or _check(report)
 
 
+# ------------------------------------------------------------------------------------------ options
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRequest:
+    """What to load, what to measure, and where the results go.
+
+    Attributes:
+        load: The pair.
+        plan: The runs.
+        recommends: Whether the best fixed setting is looked for.
+        json: Where the report goes: a file, "-" or nowhere (empty).
+        png: Where the chart goes; None: nowhere.
+        passport: Where the report goes with the hashes of the models; None: nowhere.
+        notes: Sentences about options without an effect.
+    """
+
+    load: LoadPair
+    plan: Plan
+    recommends: bool
+    json: str
+    png: Path | None
+    passport: Path | None = None
+    notes: tuple[str, ...] = ()
+
+
+def add(parser: Parser) -> None:
+    """Describe the command line of `paceline bench`."""
+    parser.description = (
+        "Generate the same replies with several strategies, in turns and in random order, and "
+        "print how fast each of them is."
+    )
+    parser.epilog = "Example: paceline bench --strategies draft:n_max=4,suffix,auto --repeat 5"
+    group = parser.add_argument_group("benchmark")
+    group.add_argument(
+        "--strategies",
+        metavar="S,S,…",
+        type=plain_text,
+        help="what is compared, e.g. draft:n_max=4,suffix,auto; off always takes part (default: "
+        "auto, the draft model, lookups, and a chain of both)",
+    )
+    group.add_argument(
+        "--workload",
+        metavar="FILE.jsonl",
+        type=Path,
+        help='prompts, one object per line: {"name", "messages" or "prompt_tokens", "max_tokens", '
+        '"temperature", "top_k", "top_p", "min_p", "seed", "raw", "ignore_eog"} (default: seven '
+        "that come with the program)",
+    )
+    group.add_argument(
+        "--repeat",
+        metavar="N",
+        type=whole_number(1, _MOST_REPEATS),
+        help=f"how often everything is measured (default: {_REPEATS}, with --recommend "
+        f"{_RECOMMEND_REPEATS})",
+    )
+    group.add_argument(
+        "--recommend",
+        action="store_true",
+        help="try draft lengths, lookups and chains, choose the best on the odd repeats, compare "
+        "it with auto on the even ones",
+    )
+    group.add_argument(
+        "--fresh",
+        action="store_true",
+        help="let Auto begin every reply without knowing how often drafts are accepted; else it "
+        "knows that from the replies before, as in daily use (texts are forgotten in any case)",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--json",
+        metavar="OUT",
+        type=plain_text,
+        help="write the report to this file; - writes it to stdout instead of the table",
+    )
+    output.add_argument("--png", metavar="OUT.png", type=Path, help="draw the report as a picture")
+    output.add_argument(
+        "--passport",
+        metavar="OUT.json",
+        type=Path,
+        help="write the report with the models' SHA-256 to this file, for others: `paceline doctor "
+        "--passport` and the window show it",
+    )
+    model_options.add_options(parser)
+    model_options.add_host(output)
+
+
+def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
+    """Return the request that the options make; reads the workloads.
+
+    Raises:
+        UsageError: Options that do not go together.
+        UserError: A file with the wrong content, or that cannot be read or written.
+    """
+    from paceline.bench.plan import make_plan
+    from paceline.bench.report import MAX_RUNS
+    from paceline.bench.workload import read_workloads, shipped_workloads
+
+    pair = model_options.read_pair(args)
+    n_repeats = args.repeat or (_RECOMMEND_REPEATS if args.recommend else _REPEATS)
+    if args.recommend and n_repeats < 2:
+        raise UsageError(
+            "usage",
+            "--recommend needs at least two repeats: it chooses on the odd ones and compares on "
+            "the even ones.",
+            "Leave --repeat out, or raise it.",
+        )
+    workloads = read_workloads(args.workload or shipped_workloads())
+    strategies = _strategies(args, has_draft=pair.draft is not None)
+    plan = make_plan(workloads, strategies, n_repeats, is_fresh=args.fresh)
+    if not _drafts_with_model(plan, has_draft=pair.draft is not None) and args.draft is None:
+        pair = replace(pair, draft=None)
+    places = (("--json", _json_path(args)), ("--png", args.png), ("--passport", args.passport))
+    for option, path in places:
+        _check_place(option, path)
+    if args.passport and plan.n_runs > MAX_RUNS:
+        raise UsageError(
+            "usage",
+            f"{plan.n_runs:,} replies are too many for a passport, which holds {MAX_RUNS:,}.",
+            "Lower --repeat, or leave workloads or strategies out.",
+        )
+    return BenchRequest(
+        LoadPair(
+            LOAD_ID,
+            pair.target,
+            pair.draft,
+            cache_dir=str(folders.cache_dir),
+            kernels=pair.kernels,
+        ),
+        plan,
+        args.recommend,
+        args.json or "",
+        args.png,
+        args.passport,
+        pair.notes,
+    )
+
+
+def _strategies(args: argparse.Namespace, *, has_draft: bool) -> tuple[str, ...]:
+    if args.strategies is not None:
+        names = [name.strip() for name in args.strategies.split(",")]
+        if not all(names):
+            raise UsageError(
+                "usage", "A strategy in --strategies is empty.", "Write off,draft, for example."
+            )
+        return tuple(names)
+    if args.recommend:
+        from paceline.bench.recommend import sweep
+
+        return sweep(has_draft=has_draft)
+    return _WITH_DRAFT if has_draft else _WITHOUT_DRAFT
+
+
+def _drafts_with_model(plan: Plan, *, has_draft: bool) -> bool:
+    """Whether a draft model is used.
+
+    Raises:
+        UsageError: A strategy needs one, and there is none.
+    """
+    from paceline.engine.draft.strategy import parse_strategy
+
+    uses = False
+    for strategy in plan.strategies:
+        parsed = parse_strategy(strategy)
+        if parsed.needs_draft_model and not has_draft:
+            raise UsageError(
+                "no-draft-model",
+                f"The strategy {strategy} needs a draft model.",
+                "Give one by --draft FILE, or leave the strategy out.",
+            )
+        uses = uses or parsed.needs_draft_model or parsed.is_auto
+    return uses
+
+
+def _json_path(args: argparse.Namespace) -> Path | None:
+    return Path(args.json) if args.json and args.json != STDOUT else None
+
+
+def _check_place(option: str, path: Path | None) -> None:
+    """Refuse what cannot be written before an hour is spent on it.
+
+    Raises:
+        UserError: The folder is not there, or the place is a folder itself.
+    """
+    if path is None:
+        return
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        what = "is a folder" if path.is_dir() else "is in no folder that exists"
+        raise UserError(
+            "file-not-writable",
+            f"{path} {what}.",
+            f"Give {option} the name of a file in a folder that exists.",
+        )
+
+
+# ---------------------------------------------------------------------------------------- measuring
+
+
 class Driver:
-    """Lets a client carry out a benchmark, and tells on stderr how far it is."""
+    """Lets a client carry out a benchmark, and shows the progress on stderr."""
 
     def __init__(self, client: EngineClient, run: BenchRun, interrupts: Interrupts) -> None:
         self._client = client
@@ -80,8 +294,12 @@ class Driver:
         if self._interrupts.hit:  # it may have come when there was nothing to cancel yet
             self._stop()
         if isinstance(event, TuneRejected):
+            from paceline.engine.draft.strategy import as_written  # loads NumPy
+
             self._progress.clear()
-            remark(f"{event.strategy}: {event.message} {event.hint}")  # a drafter failed
+            cell = self._run.progress.cell
+            strategy = as_written(event.strategy, cell.strategy) if cell else event.strategy
+            remark(f"{strategy}: {event.message} {event.hint}")  # a drafter failed
         self._run.on_event(event)
 
     def _stop(self) -> None:
@@ -109,8 +327,14 @@ class Driver:
         )
 
 
+# ------------------------------------------------------------------------------------------ results
+
+
 def _publish(request: BenchRequest, report: Report, draw_chart: DrawChart) -> int:
-    """Write table, file and picture; what was measured goes out whatever becomes of the others."""
+    """Write table, file and picture; the table comes first, since the others can fail."""
+    from paceline.bench.recommend import recommend
+    from paceline.cli import bench_text
+
     found = recommend(report) if request.recommends else None
     results = Results()
     if request.json != STDOUT:
@@ -118,20 +342,59 @@ def _publish(request: BenchRequest, report: Report, draw_chart: DrawChart) -> in
     elif report.workloads:
         results.write(_as_json(report, found))
     if request.json and request.json != STDOUT:
-        path = Path(request.json)
-        try:
-            write_whole(path, _as_json(report, found).encode())
-        except OSError as error:
-            raise UserError(
-                "file-not-writable",
-                f"{path} cannot be written ({error.strerror}).",
-                "Give --json another place.",
-            ) from error
+        _write(Path(request.json), _as_json(report, found), "--json")
     results.check()
     return draw_chart(report, request.png) if request.png and report.workloads else 0
 
 
+def _write(path: Path, text: str, option: str) -> None:
+    try:
+        write_whole(path, text.encode())
+    except OSError as error:
+        raise UserError(
+            "file-not-writable",
+            f"{path} cannot be written ({error.strerror}).",
+            f"Give {option} another place.",
+        ) from error
+
+
+def _write_passport(
+    path: Path, report: Report, pair: PairLoaded, is_stopped: Callable[[], bool]
+) -> None:
+    """Write a report with what others need to know the models by."""
+    from paceline.bench.report import to_json
+
+    made = report.conditions
+    progress = Progress()
+    progress.show("Reading the models' files")
+    try:
+        target = _hashed(made.target, pair.target.path, is_stopped)
+        draft = made.draft
+        if draft and pair.draft:
+            draft = _hashed(draft, pair.draft.path, is_stopped)
+    finally:
+        progress.clear()
+    made = replace(made, target=target, draft=draft)
+    data = to_json(replace(report, conditions=made))
+    _write(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", "--passport")
+
+
+def _hashed(model: ModelRecord, path: str, is_stopped: Callable[[], bool]) -> ModelRecord:
+    """Add fingerprint and SHA-256; what cannot be read, or is in several parts, has no SHA-256."""
+    from paceline.catalog.local.fingerprint import Fingerprints, sha256_of
+    from paceline.catalog.local.model_files import model_at
+
+    with contextlib.suppress(ModelError, CancelledError):
+        file = Path(path)
+        model = replace(model, fingerprint=Fingerprints().of(file))
+        if len(model_at(file).parts) == 1:
+            model = replace(model, sha256=sha256_of(file, is_stopped, lambda _done, _all: None))
+    return model
+
+
 def _as_json(report: Report, found: Recommendation | None) -> str:
+    from paceline.bench.report import to_json
+
     data = to_json(report)
     if found is not None:
         data["recommendation"] = found.to_json()
@@ -139,7 +402,7 @@ def _as_json(report: Report, found: Recommendation | None) -> str:
 
 
 def _check(report: Report) -> int:
-    """Tell what failed.
+    """Raise the first failure of the benchmark, with the number of the others.
 
     Raises:
         UserError: Something did.

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paceline.bench.plan import PLAIN
-from paceline.bench.summary import acceptance, bound_of, common, geomean_per_repeat
+from paceline.bench.runs import acceptance, bound_of, common, geomean_per_repeat
 from paceline.catalog.words import duration, weights
-from paceline.cli.table import in_columns
+from paceline.cli.calibrate import costs_table, one_token_s, rows_of
+from paceline.cli.output import in_columns
+from paceline.engine.model.memory_hints import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paceline.bench.intervals import Interval
     from paceline.bench.recommend import Choice, Recommendation
-    from paceline.bench.runs import Bound, Report, Result
+    from paceline.bench.runs import Bound, Conditions, Drafted, Report, Result
+    from paceline.run_record import ModelRecord
 
 _BEST, _OTHER_TEXT = "*", "≠"
 _NEAR = 1.01
-"""Below this a gain is none that anybody would notice, or that a few repeats can show."""
+"""Gains below this are too small to notice, and a few repeats cannot show them."""
 
 
 def report_text(report: Report, found: Recommendation | None = None) -> str:
@@ -34,29 +37,28 @@ def report_text(report: Report, found: Recommendation | None = None) -> str:
 
 
 def _head(report: Report) -> str:
-    machine, n_threads = report.machine, report.machine["threads"]
-    load = machine["load_average"]["after"]
-    facts = [("Target", _model(report.target))]
-    if report.draft:
-        facts.append(("Draft", _model(report.draft)))
-    threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
-    facts += [
-        (
-            "Machine",
-            f"{machine['cpu']}, {threads} on {machine['cores']} cores"
-            + (f", load {load[0]:g}" if load else ""),
-        ),
-        (
-            "Measured",
-            f"{len(report.runs)} replies in {duration(report.wall_s)}"
-            + ("" if report.is_complete else ", not all that were planned"),
-        ),
-    ]
-    return in_columns(facts)
+    target, draft = report.conditions.target, report.conditions.draft
+    facts = [("Target", _model(target))]
+    if draft:
+        facts.append(("Draft", _model(draft)))
+    return in_columns([*facts, ("Machine", _machine(report)), ("Measured", _measured(report))])
 
 
-def _model(model: dict[str, Any]) -> str:
-    return f"{model['file']}, {weights(model['n_params'])} weights"
+def _machine(report: Report) -> str:
+    machine = report.conditions.machine
+    load = machine.load_average.after
+    threads = "1 thread" if machine.threads == 1 else f"{machine.threads} threads"
+    busy = f", load {load[0]:g}" if load else ""
+    return f"{machine.cpu}, {threads} on {machine.cores} cores{busy}"
+
+
+def _measured(report: Report) -> str:
+    all_of_them = "" if report.is_complete else ", not all that were planned"
+    return f"{len(report.runs)} replies in {duration(report.wall_s)}{all_of_them}"
+
+
+def _model(model: ModelRecord) -> str:
+    return f"{model.file}, {weights(model.n_params) or 'unknown'} weights"
 
 
 # -------------------------------------------------------------------------------------- matrix
@@ -172,7 +174,7 @@ def _where(report: Report) -> str:
 
 def _why(report: Report) -> str:
     """Return what verifying costs, where that was measured and says why nothing can be gained."""
-    costs = {cost.width: cost.seconds for cost in report.costs}
+    costs = {cost.width: cost.seconds for cost in report.conditions.costs}
     if not costs.get(1) or 2 not in costs:
         return ""
     ratio = costs[2] / costs[1]
@@ -198,8 +200,8 @@ def _bound(bound: Bound) -> str:
     if bound.n_within == n:
         kept = f"all {n} replies" if n > 1 else "the reply"
     return (
-        f"{kept} took at most 1.02 times plain decoding and 4 tokens; the slowest took "
-        f"{bound.worst:.0%} of that."
+        f"{kept} took at most 1.02 times plain decoding, 4 tokens and 3% of the prompt's time; "
+        f"the slowest took {bound.worst:.0%} of that."
     )
 
 
@@ -268,3 +270,70 @@ def _number(interval: Interval | None) -> str:
     if interval is None:
         return "–"
     return f"{interval.median:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+
+
+# ------------------------------------------------------------------------------------ passport
+
+
+def passport_text(report: Report) -> str:
+    """Return all of a report, which may have come from elsewhere; ends with a line break."""
+    made = report.conditions
+    by, on = made.machine.paceline or "an unknown version", made.date or "a day that is not noted"
+    measured = ("Measured", f"{_measured(report)}, repeats: {report.n_repeats}")
+    parts = [
+        f"Measured by Paceline {by} on {on}.\n",
+        in_columns([*_files(made), ("Machine", _machine(report)), *_facts(made), measured]),
+    ]
+    if report.workloads:
+        parts += [_matrix(report) + _legend(report), _verdict(report), _kinds_of_text(report)]
+    token_s = one_token_s(made.draft_costs)
+    if rows := rows_of(made.costs, token_s or 0.0):
+        parts.append(costs_table(rows, token_s))
+    return "\n".join(parts)
+
+
+def _files(made: Conditions) -> list[tuple[str, str]]:
+    facts = []
+    for role, model in (("Target", made.target), ("Draft", made.draft)):
+        if model is not None:
+            facts.append((role, _model(model)))
+            hashes = ("SHA-256", model.sha256), ("fingerprint", model.fingerprint)
+            facts += [("", f"{name} {value}") for name, value in hashes if value]
+            facts.append(("", f"{model.n_ctx} tokens of context, {model.n_gpu_layers} GPU layers"))
+    return facts
+
+
+def _facts(made: Conditions) -> list[tuple[str, str]]:
+    machine = made.machine
+    own = [use.kind for use in made.kernels if use.by == "own"]
+    facts = [
+        ("Memory", readable_size(machine.memory_bytes)),
+        ("GPU", ", ".join(machine.gpus) or "none"),
+        ("System", f"{machine.system}, Python {machine.python}"),
+        ("llama.cpp", f"llama-cpp-python {machine.library}: {machine.library_build}"),
+        ("Kernels", f"Paceline's for {', '.join(own)}" if own else "llama.cpp's"),
+    ]
+    return [*facts, ("Settings", made.asked)] if made.asked else facts
+
+
+def _kinds_of_text(report: Report) -> str:
+    """Return a line per workload and strategy."""
+    rows = [("workload", "temperature", "strategy", "times off", "accepted", "by drafter")]
+    for workload in report.workloads:
+        for result in workload.results:
+            rate, ratio = result.acceptance_rate, result.ratio_to_off
+            if result.strategy != PLAIN:
+                cells = (
+                    f"{workload.temperature:g}",
+                    result.strategy,
+                    f"{ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]",
+                    "" if rate is None else f"{rate:.0%}",
+                    ", ".join(map(_drafted, result.by_drafter)),
+                )
+                rows.append((workload.name, *cells))
+    legend = "times off: median and quartiles. by drafter: accepted of all drafted tokens."
+    return f"{in_columns(rows)}\n{legend}\n"
+
+
+def _drafted(each: Drafted) -> str:
+    return f"{each.drafter} {each.n_accepted} of {each.n_drafted}"

@@ -1,4 +1,4 @@
-"""`paceline cache`: make, add up, look at and delete what the n-gram drafters draw on.
+"""`paceline cache`: make, add up, show and delete what the n-gram drafters use.
 
 What llama.cpp's `llama-lookup-create`, `-merge` and `-stats` do, in the same file format. They also
 load the model; here its vocabulary is enough.
@@ -6,6 +6,7 @@ load the model; here its vocabulary is enough.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from contextlib import contextmanager
@@ -14,33 +15,88 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 
-from paceline.cli.corpus import read_all, read_pieces
 from paceline.cli.output import Progress, Results, remark
+from paceline.cli.remembered import FILE_NAME
 from paceline.cli.usage import UsageError
-from paceline.engine.drafters import lookup_cache
-from paceline.engine.drafters.lookup_cache import LONGEST, LookupCache
-from paceline.engine.drafters.lookup_origin import (
+from paceline.engine.draft.lookups import lookup_cache
+from paceline.engine.draft.lookups.lookup_cache import (
+    LONGEST,
+    LookupCache,
     Origin,
     check_fits,
     read_origin,
     sidecar,
     write_origin,
 )
-from paceline.engine.drafters.lookup_trial import try_out
-from paceline.engine.drafters.ngram_counts import STATIC
+from paceline.engine.draft.lookups.ngram_cache import try_out
+from paceline.engine.draft.lookups.ngram_counts import STATIC
+from paceline.engine.model.vocabularies import vocabulary_hash
 from paceline.engine.native import llama_backend
-from paceline.engine.vocab import vocabulary_hash
 from paceline.errors import UserError
+from paceline.files import delete_folder
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
-    from paceline.engine.backend import Vocabulary
+    from paceline.cli.usage import Parser
+    from paceline.engine.model.backend import Vocabulary
 
+
+_MODEL = "GGUF file whose vocabulary counts"
 _AT_ONCE = 1 << 18
 """Tokens counted by one set of numpy calls."""
+_PIECE = 1 << 16
+"""Characters tokenized at once; some tokenizers recurse once per character."""
+_MIB = 2**20
+
+
+def add(parser: Parser) -> None:
+    """Describe the command lines of `paceline cache`."""
+    parser.description = (
+        "Make, merge and look at the lookup caches of the strategy ngram-cache, and delete what "
+        "chats with --remember have left."
+    )
+    commands = parser.add_subparsers(dest="action", metavar="COMMAND", required=True)
+
+    build = commands.add_parser(
+        "build",
+        help="count what follows pairs of tokens in text files",
+        description="Count what follows pairs of tokens in text files, for the strategy "
+        "ngram-cache.",
+        epilog="Example: paceline cache build notes/*.txt --model model.gguf --out notes.bin",
+    )
+    build.add_argument("corpus", metavar="CORPUS", nargs="+", type=Path, help="text file (UTF-8)")
+    build.add_argument("--model", metavar="FILE", required=True, help=_MODEL)
+    build.add_argument("--out", metavar="FILE", required=True, type=Path, help="file to write")
+
+    merge = commands.add_parser(
+        "merge",
+        help="add up several lookup caches",
+        description="Add up the counts of several lookup caches of one vocabulary.",
+    )
+    merge.add_argument("files", metavar="FILE", nargs="+", type=Path, help="lookup cache")
+    merge.add_argument("--out", metavar="FILE", required=True, type=Path, help="file to write")
+
+    stats = commands.add_parser(
+        "stats",
+        help="show what a lookup cache holds, and how well it foretells a text",
+        description="Show what a lookup cache holds. With text files and a model's vocabulary, "
+        "foretell the texts with it, without running the model.",
+    )
+    stats.add_argument("file", metavar="FILE", type=Path, help="lookup cache")
+    stats.add_argument("texts", metavar="TEXT", nargs="*", type=Path, help="text file (UTF-8)")
+    stats.add_argument("--model", metavar="FILE", help=_MODEL)
+    stats.add_argument("--json", action="store_true", help="one JSON object")
+
+    clear = commands.add_parser(
+        "clear",
+        help="delete the texts that `paceline chat --remember` has kept",
+        description="Delete the texts that `paceline chat --remember` has kept for later chats. "
+        "Chats of the window are deleted there.",
+    )
+    clear.add_argument("--json", action="store_true", help="one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
             report = _stats(args.file, args.texts, args.model)
             text = _as_json(report) if args.json else _as_text(report)
         case "clear":
-            cleared = _clear(Paths.from_environment().data_dir / "drafts")
+            cleared = _clear(Paths.from_environment())
             text = _as_json(cleared) if args.json else _cleared_as_text(cleared)
         case other:
             assert_never(other)
@@ -68,21 +124,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-@contextmanager
-def vocabulary_of(model: str) -> Iterator[Vocabulary]:
-    """Load a model file's vocabulary alone.
-
-    Raises:
-        ModelError: The file cannot be used.
-    """
-    vocab = llama_backend().load_vocabulary(model)
-    try:
-        yield vocab
-    finally:
-        vocab.close()
-
-
-# ------------------------------------------------------------------------------- build, merge
+# ------------------------------------------------------------------------------------- build, merge
 
 
 def _build(corpus: Sequence[Path], model: str, out: Path) -> str:
@@ -101,7 +143,7 @@ def _build(corpus: Sequence[Path], model: str, out: Path) -> str:
         for path in corpus:
             for tokens, start in _batches(read_pieces(path, vocab, progress)):
                 n_tokens += len(tokens) - start
-                _add(caches, lookup_cache.count(tokens, (STATIC,), start))
+                _append(caches, lookup_cache.count(tokens, (STATIC,), start))
     cache = lookup_cache.merge(caches)
     if not len(cache.sizes):
         raise UserError(
@@ -126,7 +168,7 @@ def _batches(pieces: Iterable[list[int]]) -> Iterator[tuple[list[int], int]]:
     yield tokens, start
 
 
-def _add(caches: list[LookupCache], new: LookupCache) -> None:
+def _append(caches: list[LookupCache], new: LookupCache) -> None:
     """Append a cache; those of similar size become one, so that each is merged a few times only."""
     caches.append(new)
     while len(caches) > 1 and len(caches[-2].tokens) < 2 * len(caches[-1].tokens):
@@ -147,7 +189,7 @@ def _merge(files: Sequence[Path], out: Path) -> str:
         )
     caches: list[LookupCache] = []
     for path in files:
-        _add(caches, lookup_cache.read(path))
+        _append(caches, lookup_cache.read(path))
     cache = lookup_cache.merge(caches)
     origin = origins[0] if all(origins) else None
     _write(cache, origin, out)
@@ -157,7 +199,7 @@ def _merge(files: Sequence[Path], out: Path) -> str:
 
 
 def _check_writable(out: Path) -> None:
-    """Find out before the work is done whether its result can be written."""
+    """Refuse a place that cannot be written to, before the work is done."""
     folder = next(place for place in out.absolute().parents if place.exists())
     if out.exists() and not out.is_file():  # /dev/null would become a file
         raise _cannot_write(out, "is a folder" if out.is_dir() else "is no ordinary file")
@@ -189,7 +231,7 @@ def _summary(cache: LookupCache) -> str:
     return f"{len(cache.sizes)} n-grams with {len(cache.tokens)} followers"
 
 
-# --------------------------------------------------------------------------------------- stats
+# -------------------------------------------------------------------------------------------- stats
 
 
 def _stats(file: Path, texts: Sequence[Path], model: str | None) -> dict[str, Any]:
@@ -258,34 +300,24 @@ def _as_json(report: dict[str, Any]) -> str:
     return json.dumps(report, indent=2, ensure_ascii=False)
 
 
-# --------------------------------------------------------------------------------------- clear
+# -------------------------------------------------------------------------------------------- clear
 
 
-def _clear(folder: Path) -> dict[str, Any]:
-    """Delete everything below a folder and the folder; links are not followed."""
-    n_files = n_bytes = 0
+def _clear(folders: Paths) -> dict[str, Any]:
+    """Delete what `chat --remember` has kept of texts, and what drafters kept formerly."""
+    file = folders.data_dir / FILE_NAME
     try:
-        for place, folders, files in os.walk(folder, topdown=False):
-            for name in files:
-                file = Path(place, name)
-                n_bytes += file.lstat().st_size
-                file.unlink()
-                n_files += 1
-            for name in folders:
-                below = Path(place, name)
-                if below.is_symlink():
-                    below.unlink()
-                else:
-                    below.rmdir()
-        if folder.is_dir() and not folder.is_symlink():
-            folder.rmdir()
+        n_files, n_bytes = delete_folder(folders.old_memory)
+        if file.exists():
+            n_files, n_bytes = n_files + 1, n_bytes + file.stat().st_size
+            file.unlink()
     except OSError as error:
         raise UserError(
             "cannot-delete",
             f"“{error.filename}” cannot be deleted: {error.strerror}.",
             "Close other windows of Paceline and try again.",
         ) from error
-    return {"folder": str(folder), "n_files": n_files, "bytes": n_bytes}
+    return {"folder": str(folders.data_dir), "n_files": n_files, "bytes": n_bytes}
 
 
 def _cleared_as_text(cleared: dict[str, Any]) -> str:
@@ -295,3 +327,69 @@ def _cleared_as_text(cleared: dict[str, Any]) -> str:
 
 def _size(n_bytes: int) -> str:
     return f"{n_bytes / 1e6:.1f} MB ({n_bytes} bytes)"
+
+
+# --------------------------------------------------------------------------------------- text files
+
+
+@contextmanager
+def vocabulary_of(model: str) -> Iterator[Vocabulary]:
+    """Load a model file's vocabulary alone.
+
+    Raises:
+        ModelError: The file cannot be used.
+    """
+    vocab = llama_backend().load_vocabulary(model)
+    try:
+        yield vocab
+    finally:
+        vocab.close()
+
+
+def read_pieces(path: Path, vocab: Vocabulary, progress: Progress) -> Iterator[list[int]]:
+    """Yield a text file's tokens piece by piece, with BOS and EOS as the model asks for them.
+
+    Control tokens' texts become those tokens. Bytes that are no UTF-8 become replacement
+    characters.
+
+    Raises:
+        UserError: The file cannot be read.
+    """
+    if vocab.add_bos:
+        yield [vocab.bos]
+    try:
+        size = path.stat().st_size
+        with (
+            path.open("rb") as raw,
+            io.TextIOWrapper(raw, encoding="utf-8", errors="replace", newline="") as file,
+        ):
+            rest = ""
+            while data := file.read(_PIECE):
+                lines, newline, rest = (rest + data).rpartition("\n")
+                if len(rest) > _PIECE:
+                    lines, newline, rest = lines + newline + rest, "", ""
+                if lines or newline:
+                    yield vocab.tokenize(lines + newline, special=True)
+                progress.show(f"{path.name}: {raw.tell() / _MIB:.0f} of {size / _MIB:.0f} MiB")
+            if rest:
+                yield vocab.tokenize(rest, special=True)
+    except OSError as error:
+        raise UserError(
+            "cannot-read",
+            f"“{path}” cannot be read: {error.strerror or error}.",
+            "Give text files.",
+        ) from error
+    finally:
+        progress.clear()
+    if vocab.add_eos:
+        yield [vocab.eos]
+
+
+def read_all(paths: Sequence[Path], vocab: Vocabulary) -> list[int]:
+    """Return the tokens of several text files, one after the other.
+
+    Raises:
+        UserError: A file cannot be read.
+    """
+    progress = Progress()
+    return [token for p in paths for piece in read_pieces(p, vocab, progress) for token in piece]

@@ -11,34 +11,41 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paceline.cli import model_options
-from paceline.cli.calibration_table import Row, conclusion, rows_of
-from paceline.cli.chat import TurnError
 from paceline.cli.interrupts import Interrupts
-from paceline.cli.model_load import loaded_pair
-from paceline.cli.output import Progress, Results, remark
-from paceline.cli.table import in_columns
-from paceline.engine.threads import default_threads
+from paceline.cli.loading import TurnError, loaded_pair
+from paceline.cli.output import Progress, Results, in_columns, remark
+from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.figures import by_kind
-from paceline.hosting.deaths import DIED
+from paceline.hosting.exit_reasons import DIED
 from paceline.messages import Calibrate, Calibrated, EngineDied, LoadPair
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from paceline.cli.usage import Parser
     from paceline.hosting.client import EngineClient
-    from paceline.messages import Event, ModelInfo, PairLoaded
-
-_LOAD_ID, _ID = "load", "calibrate"
+    from paceline.messages import Event, ModelInfo, PairLoaded, WidthCost
 
 
-def add_options(parser: Parser) -> None:
-    """Add every option of `paceline calibrate`."""
+_LOAD_ID = "load"
+_ID = "calibrate"
+_SHOWN = 4
+"""The width that the conclusion speaks of: drafts of three tokens."""
+
+
+def add(parser: Parser) -> None:
+    """Describe the command line of `paceline calibrate`."""
+    parser.description = (
+        "Measure what decoding several tokens at once costs, compared with one, and print from "
+        "which acceptance on drafts pay. What is found is kept for the strategy auto."
+    )
     model_options.add_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="one JSON object")
@@ -76,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def measure(client: EngineClient, interrupts: Interrupts) -> Calibrated:
-    """Let a client that has a pair measure it.
+    """Let a client with a loaded pair measure it.
 
     Raises:
         UserError: It could not be, or Ctrl+C was pressed.
@@ -106,7 +113,7 @@ def measure(client: EngineClient, interrupts: Interrupts) -> Calibrated:
 
 def as_object(args: argparse.Namespace, loaded: PairLoaded, answer: Calibrated) -> dict[str, Any]:
     """Return the report as plain data."""
-    draft_token_s = next((cost.seconds for cost in answer.draft_costs if cost.width == 1), None)
+    draft_token_s = one_token_s(answer.draft_costs)
     rows = rows_of(answer.costs, draft_token_s or 0.0)
     return {
         "target": loaded.target.name,
@@ -140,18 +147,22 @@ def as_text(report: dict[str, Any]) -> str:
                 f"{role:<7} {report[role]}, threads: {chosen['single']} for single tokens "
                 f"({chosen['why']}), {chosen['batch']} for batches"
             )
-    rows: list[tuple[str, ...]] = [
-        ("tokens", "ms per step", "of a plain step", "ms per token", "pays from")
-    ]
-    rows += [_cells(Row(**row)) for row in report["widths"]]
-    table = in_columns(rows, right=range(5))
-    if report["draft_token_s"] is not None:
-        plain_s = report["widths"][0]["seconds"]
-        seconds = report["draft_token_s"]
-        share = seconds / plain_s
-        table += f"\nThe draft model takes {seconds * 1e3:.3g} ms per token, {share:.2f} of a step."
-        table += "\n"
+    rows = [Row(**row) for row in report["widths"]]
+    table = costs_table(rows, report["draft_token_s"])
     return "\n".join([*lines, "", table]) + f"\n{report['conclusion']}\n"
+
+
+def costs_table(rows: Sequence[Row], draft_token_s: float | None) -> str:
+    """Return what steps of each width cost, a line each, and below what drafting a token takes."""
+    titles = ("tokens", "ms per step", "of a plain step", "ms per token", "pays from")
+    table = in_columns([titles, *map(_cells, rows)], right=range(5))
+    if draft_token_s is None:
+        return table
+    share = draft_token_s / rows[0].seconds
+    return (
+        f"{table}\nThe draft model takes {draft_token_s * 1e3:.3g} ms per token, {share:.2f} of a "
+        "step.\n"
+    )
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -162,3 +173,100 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.seconds_per_token * 1e3:.2f}",
         "" if row.tokens == 1 else "never" if row.break_even is None else f"{row.break_even:.0%}",
     )
+
+
+# ---------------------------------------------------------------------------------- what costs mean
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measured width; `break_even` is None where no acceptance is enough."""
+
+    tokens: int
+    seconds: float
+    ratio: float
+    seconds_per_token: float
+    break_even: float | None
+    n_samples: int
+
+
+def one_token_s(costs: Sequence[WidthCost]) -> float | None:
+    """Return what a decode of one token takes; None: that is not known."""
+    return next((cost.seconds for cost in costs if cost.width == 1), None)
+
+
+def rows_of(costs: Sequence[WidthCost], draft_token_s: float) -> list[Row]:
+    """Return the widths that were measured, narrowest first; none without a plain step's cost.
+
+    Args:
+        costs: Also with derived ones.
+        draft_token_s: Seconds that drafting one token takes.
+    """
+    measured = sorted((c for c in costs if c.n_samples), key=lambda cost: cost.width)
+    if not measured or measured[0].width != 1:
+        return []
+    plain_s = measured[0].seconds
+    return [
+        Row(
+            cost.width,
+            cost.seconds,
+            cost.seconds / plain_s,
+            cost.seconds / cost.width,
+            break_even(cost.width, (cost.seconds + (cost.width - 1) * draft_token_s) / plain_s),
+            cost.n_samples,
+        )
+        for cost in measured
+    ]
+
+
+def break_even(width: int, ratio: float) -> float | None:
+    """Return the share of drafted tokens that must be accepted so that a step pays.
+
+    With a share a of drafted tokens accepted one after the other, a step of n tokens commits
+    (1 - a^n) / (1 - a) of them (Leviathan et al., arXiv 2211.17192), and takes T(n) and the time
+    of drafting n - 1. It pays where that is more than plain decoding commits in the same time.
+
+    Args:
+        width: Tokens of the step.
+        ratio: Its time, drafting included, over that of a plain step.
+    """
+    if ratio >= width > 1:
+        return None
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        share = (low + high) / 2
+        if sum(share**i for i in range(width)) < ratio:
+            low = share
+        else:
+            high = share
+    return high if ratio > 1 else 0.0
+
+
+def conclusion(rows: Sequence[Row], draft_token_s: float) -> str:
+    """Say in one sentence what follows from the costs."""
+    drafted = [row for row in rows if row.tokens > 1]
+    if not drafted:
+        return "No step of several tokens could be measured, so nothing can be said about drafts."
+    free = {row.tokens: break_even(row.tokens, row.ratio) for row in drafted}
+    if all(share is None for share in free.values()):
+        return (
+            "A step of several tokens takes as long here as its tokens one by one, so speculation "
+            "cannot pay with this pair."
+        )
+    row = max(
+        (r for r in drafted if r.tokens <= _SHOWN), key=lambda r: r.tokens, default=drafted[0]
+    )
+    n = row.tokens - 1
+    what = "drafts of 1 token pay" if n == 1 else f"drafts of {n} tokens pay"
+    if free[row.tokens] is None:
+        return f"Here drafts pay only in other lengths than {n}, as the table shows."
+    if draft_token_s and row.break_even is not None:
+        lookup = free[row.tokens] or 0.0
+        return (
+            f"Here {what} where more than {row.break_even:.0%} of the tokens are accepted; from a "
+            f"lookup, which costs nothing to ask, where more than {lookup:.0%} are."
+        )
+    text = f"Here {what} where more than {free[row.tokens]:.0%} are accepted"
+    if draft_token_s:
+        return f"{text} if a lookup gives them; this draft model takes too long for them."
+    return f"{text}, if a lookup gives them, which costs nothing to ask."

@@ -1,76 +1,66 @@
-"""`paceline chat`: load a pair, generate one reply, print it."""
+"""`paceline chat`: its options, the request made of them, and the command.
+
+Ranges of values are checked by the engine; here only whether a value can be read. A file that
+cannot be read is a failure (exit code 1), one with the wrong content is wrong usage (exit code 2).
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from paceline.chat.last_run import LastRun, save_last_run
-from paceline.cli.auto_layers import decide_layers, planner
-from paceline.cli.chat_options import LOAD_ID, TURN_ID, ChatRequest, read_request
-from paceline.cli.hub_models import with_local_files
-from paceline.cli.interrupts import EXIT_CODE, Interrupts
-from paceline.cli.output import Results, remark
-from paceline.cli.printer import JsonPrinter, Printer, TextPrinter
+from paceline.chat.prompt import PromptDataError, read_conversation, read_token_ids
+from paceline.cli import model_options
+from paceline.cli.chat_run import ChatRequest, ChatRun
+from paceline.cli.interrupts import Interrupts
+from paceline.cli.loading import planner, with_local_files
+from paceline.cli.usage import LARGEST_INT, Parser, UsageError, number, plain_text, whole_number
 from paceline.errors import UserError
-from paceline.hosting.deaths import AGAIN, DIED
-from paceline.messages import (
-    Calibrated,
-    ControlReported,
-    EngineDescribed,
-    EngineDied,
-    Event,
-    FiguresReported,
-    Forgotten,
-    LoadFailed,
-    LoadProgressed,
-    PairLoaded,
-    PrefillProgressed,
-    SamenessChanged,
-    StepCommitted,
-    TextDiverged,
-    TokensCounted,
-    TuneApplied,
-    TuneRejected,
-    TurnFailed,
-    TurnFinished,
-    TurnStarted,
-    Unloaded,
-)
+from paceline.messages import ChatMessage, LoadPair, LogitBias, SamplingParams, StartTurn
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Callable
 
-    from paceline.cli.auto_layers import Planner
-    from paceline.hosting.client import EngineClient
-    from paceline.messages import LoadPair
+    from paceline.cli.model_options import Pair
 
-USAGE_CODES = frozenset(
-    {
-        "bad-grammar",
-        "bad-json-schema",
-        "bad-strategy",
-        "context-too-long",
-        "empty-prompt",
-        "no-such-device",
-        "no-such-role",
-        "no-such-token",
-        "value-out-of-range",
-    }
+
+LOAD_ID = "load"
+TURN_ID = "turn"
+LOOKUP_CACHE_USER = "ngram-cache"
+"""The drafter that reads the file of --lookup-cache."""
+STRATEGY_IDS = (
+    "off",
+    "auto",
+    "draft",
+    "prompt-lookup",
+    "ngram-simple",
+    "ngram-map-k",
+    "ngram-map-k4v",
+    "ngram-mod",
+    "ngram-cache",
+    "suffix",
 )
-"""Codes of the engine's `ValueOutOfRangeError`: wrong usage (exit code 2), not a failure."""
-
-
-class TurnError(UserError):
-    """The engine reported that load or turn failed."""
-
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
-        super().__init__(code, message, hint)
-        if code in USAGE_CODES:
-            self.exit_code = 2
-        elif code == "cancelled":
-            self.exit_code = EXIT_CODE
+"""Used in the help only, which loads no drafter; a test compares them with the registry."""
+MAX_GRAMMAR_BYTES = 256_000
+"""Grammars that people write are smaller."""
+_DEFAULTS = SamplingParams()
+_SAMPLING = {
+    "temperature": "0 always takes the likeliest token",
+    "top_k": "draw from the k likeliest tokens; 0: off",
+    "top_p": "draw from the likeliest share of this size; 1: off",
+    "min_p": "leave out what is rarer than this times the best",
+    "repeat_penalty": "make each of the last 64 tokens less likely by this factor of its logit; "
+    "1: off",
+    "presence_penalty": "take this from the logit of each of them; 0: off",
+    "frequency_penalty": "take this from it once per occurrence; 0: off",
+}
+"""Fields of `SamplingParams` that are numbers, and the help of their options."""
+_T = TypeVar("_T")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,120 +74,389 @@ def run(args: argparse.Namespace) -> int:
         request = read_request(args, paths)
         load = with_local_files(request.load, paths, lambda: interrupts.hit)
         request = replace(request, load=load)
-        from paceline.hosting.inline import InlineClient
-        from paceline.hosting.service import make_engine_service, make_process_service
+        from paceline.hosting.inline import inline_client
 
-        make_service = make_process_service if args.host == "process" else make_engine_service
-        client = InlineClient(make_service)
+        client = inline_client(in_process=args.host == "process")
         run = ChatRun(client, request, interrupts, as_json=args.json, plan=planner(paths))
         return run.run()
 
 
-class ChatRun:
-    """One load and one turn, seen by the listener of an inline client.
+# ------------------------------------------------------------------------------------------ options
 
-    `plan` decides the GPU layers that were left open; without it llama.cpp does.
+
+def add(parser: Parser) -> None:
+    """Describe the command line of `paceline chat`."""
+    parser.description = "Generate one reply and print it as it grows."
+    parser.epilog = 'Example: paceline chat --prompt "What is a list?" --strategy draft:n_max=4'
+    _add_prompt(parser)
+    _add_reply(parser)
+    model_options.add_options(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--json",
+        action="store_true",
+        help="one JSON object per line: every decoding step, then the finished reply",
+    )
+    model_options.add_host(output)
+    # An option of a later version: it takes its values and says what to use instead.
+    parser.add_argument("--spec-replace", nargs=2, type=_spec_replace, help=argparse.SUPPRESS)
+
+
+def _add_prompt(parser: Parser) -> None:
+    prompt = parser.add_argument_group("prompt (one of the first three)")
+    prompt.add_argument("--prompt", metavar="TEXT", type=plain_text, help="what you say")
+    prompt.add_argument(
+        "--messages",
+        metavar="FILE.json",
+        type=Path,
+        help='a conversation: [{"role": "user", "content": "…"}, …], the last from the user',
+    )
+    prompt.add_argument(
+        "--prompt-tokens",
+        metavar="FILE.json",
+        type=Path,
+        help="token ids, taken as they are: [1, 2, …]",
+    )
+    prompt.add_argument(
+        "--raw", action="store_true", help="continue the text of --prompt, without a chat template"
+    )
+    prompt.add_argument(
+        "--system", metavar="TEXT", type=plain_text, help="system message (default: none)"
+    )
+
+
+def _add_reply(parser: Parser) -> None:
+    group = parser.add_argument_group("reply")
+    group.add_argument(
+        "--strategy",
+        metavar="ID[+ID…][:KEY=VALUE]…",
+        default="auto",
+        help=f"how to speculate: {', '.join(STRATEGY_IDS)}, plugin.NAME, or several of them, "
+        "e.g. draft:n_max=4 or suffix+draft:draft.n_max=4; off decodes plainly, auto does in each "
+        "step what pays; a length can be auto as well, e.g. draft:n_max=auto "
+        "(default: %(default)s)",
+    )
+    group.add_argument(
+        "--lookup-cache",
+        metavar="FILE",
+        type=Path,
+        help=f"llama.cpp's lookup-cache file for the strategy {LOOKUP_CACHE_USER}",
+    )
+    group.add_argument(
+        "--exact",
+        action="store_true",
+        help="the same reply with any strategy and whatever was in the context before, also where "
+        "this costs time; it says what it costs",
+    )
+    group.add_argument(
+        "--remember",
+        action="store_true",
+        help="keep this chat's text, so that the lookup suffix, which auto uses, finds drafts in "
+        "it in later chats with --remember, and its figures for `paceline doctor --last` (default: "
+        "nothing is stored)",
+    )
+    group.add_argument(
+        "--max-tokens",
+        metavar="N",
+        type=whole_number(1),
+        default=1024,
+        help="tokens to generate at most (default: %(default)s)",
+    )
+    group.add_argument(
+        "--seed",
+        metavar="N",
+        type=whole_number(0, 2**63 - 1),
+        help="same seed, same reply (default: drawn and reported)",
+    )
+    _add_sampling(group)
+    group.add_argument(
+        "--stop",
+        metavar="TEXT",
+        type=plain_text,
+        action="append",
+        default=[],
+        help="end the reply before this text; can be given several times",
+    )
+    group.add_argument(
+        "--ignore-eog", action="store_true", help="never let the model end its reply itself"
+    )
+
+
+def _add_sampling(group: argparse._ArgumentGroup) -> None:
+    """Add the options of the distribution that tokens are drawn from."""
+    for name, effect in _SAMPLING.items():
+        is_whole = name == "top_k"
+        group.add_argument(
+            f"--{name.replace('_', '-')}",
+            metavar="N" if is_whole else "X",
+            type=whole_number(0) if is_whole else number,
+            default=getattr(_DEFAULTS, name),
+            help=f"{effect} (default: %(default)s)",
+        )
+    group.add_argument(
+        "--logit-bias",
+        metavar="ID=X",
+        type=_logit_bias,
+        action="append",
+        default=[],
+        help="add X to the logit of this token; -inf or false forbids it; can be given several "
+        "times",
+    )
+    group.add_argument(
+        "--grammar",
+        metavar="FILE",
+        type=Path,
+        help="grammar in llama.cpp's notation (GBNF) that the reply must follow",
+    )
+    group.add_argument(
+        "--json-schema", metavar="FILE", type=Path, help="JSON schema that the reply must follow"
+    )
+
+
+def _logit_bias(text: str) -> LogitBias:
+    token, _, bias = text.partition("=")
+    try:
+        value = -math.inf if bias.strip().lower() == "false" else float(bias)
+        if not math.isnan(value):
+            return LogitBias(whole_number(0, LARGEST_INT)(token), value)
+    except ValueError:
+        pass
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"in {text!r:.60} the token id {error}") from None
+    raise argparse.ArgumentTypeError(
+        f"{text!r:.60} is not ID=X with a token id and a number, -inf or false"
+    )
+
+
+def _spec_replace(_value: str) -> NoReturn:
+    raise UsageError(
+        "not-built-yet",
+        "--spec-replace is not built yet.",
+        "Use a draft model with the target's tokenizer.",
+    )
+
+
+# ------------------------------------------------------------------------------------------ request
+
+
+def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
+    """Return the request that the options make; reads the prompt's file.
+
+    Raises:
+        UsageError: Options that do not go together, or a file with the wrong content.
+        ValueOutOfRangeError: A strategy or a sampling value that does not exist.
+        UserError: A file that cannot be read.
     """
+    from paceline.engine.draft.strategy import read_strategy
 
-    def __init__(
-        self,
-        client: EngineClient,
-        request: ChatRequest,
-        interrupts: Interrupts,
-        *,
-        as_json: bool,
-        plan: Planner | None = None,
-    ) -> None:
-        self._plan = plan
-        self._client = client
-        self._request = request
-        self._interrupts = interrupts
-        self._results = Results(on_lost=self._cancel)
-        self._printer: Printer = (JsonPrinter if as_json else TextPrinter)(self._results)
-        self._loaded: PairLoaded | None = None
-        self._finished: TurnFinished | None = None
-        self._error: TurnError | None = None
+    _check_prompt(args)
+    pair = model_options.read_pair(args)
+    pair = _settle_strategy(args, pair)
+    sampling = _read_sampling(args)
+    return ChatRequest(
+        load=LoadPair(
+            LOAD_ID,
+            pair.target,
+            pair.draft,
+            cache_dir=str(folders.cache_dir),
+            lookup_cache=_lookup_cache(args),
+            exact=args.exact,
+            kernels=pair.kernels,
+        ),
+        turn=StartTurn(
+            turn_id=TURN_ID,
+            messages=_messages(args),
+            prompt=args.prompt if args.raw else None,
+            prompt_tokens=(read_tokens(args.prompt_tokens) if args.prompt_tokens else None),
+            sampling=sampling,
+            strategy=read_strategy(args.strategy),
+            max_tokens=args.max_tokens,
+            seed=args.seed,
+            stop=tuple(args.stop),
+            ignore_eog=args.ignore_eog,
+            remember=args.remember,
+        ),
+        strategy=args.strategy,
+        notes=pair.notes,
+        kept_dir=folders.data_dir if args.remember else None,
+    )
 
-    def run(self) -> int:
-        """Load, generate, close; returns the exit code."""
-        for note in self._request.notes:
-            remark(note)
-        self._client.set_listener(self._on_event)
-        self._interrupts.when_hit(self._cancel)
-        try:
-            if not self._interrupts.hit:
-                self._client.submit(self._decided_load())
-            if self._loaded and not self._interrupts.hit:
-                self._client.submit(self._request.turn)
-        finally:
-            self._printer.close()
-            self._client.close()
-        self._keep_figures()
-        self._results.check()
-        return self._exit_code()
 
-    def _decided_load(self) -> LoadPair:
-        load = self._request.load
-        if self._plan is not None:
-            load, notes = decide_layers(load, self._client, self._plan)
-            self._tell(notes)
-            self._client.set_listener(self._on_event)
-        return load
+def _check_prompt(args: argparse.Namespace) -> None:
+    sources = {
+        "--prompt": args.prompt,
+        "--messages": args.messages,
+        "--prompt-tokens": args.prompt_tokens,
+    }
+    given = [option for option, value in sources.items() if value is not None]
+    if len(given) != 1:
+        what = f"{' and '.join(given)} are given." if given else "There is no prompt."
+        raise UsageError("usage", what, f"Give one of {', '.join(sources)}.")
+    if args.raw and args.messages:
+        raise UsageError(
+            "usage", "--raw and --messages are given.", "Use --raw with --prompt, or leave it out."
+        )
+    if args.system is not None and (args.raw or args.prompt_tokens):
+        other = "--raw" if args.raw else "--prompt-tokens"
+        raise UsageError(
+            "usage",
+            f"--system and {other} are given, but only a chat template has a system message.",
+            f"Leave one of them out, or write the text for {other} in full.",
+        )
 
-    def _keep_figures(self) -> None:
-        folder = self._request.last_run_dir
-        if folder is not None and self._loaded and self._finished:
-            run = LastRun.of(self._finished, self._loaded.target, self._loaded.draft)
-            save_last_run(folder, run)
 
-    def _exit_code(self) -> int:
-        if self._error is not None:
-            raise self._error
-        if self._results.error is not None:
-            return 0  # whoever read the results has gone away
-        if self._finished is None:
-            raise TurnError("cancelled", "Stopped before the reply began.")
-        return EXIT_CODE if self._finished.reason == "cancelled" else 0
+def _settle_strategy(args: argparse.Namespace, pair: Pair) -> Pair:
+    """Check the strategy; return the pair without a draft model that is not needed."""
+    from paceline.engine.draft.strategy import parse_strategy
 
-    def _cancel(self) -> None:
-        self._client.cancel(LOAD_ID)
-        self._client.cancel(TURN_ID)
+    strategy = args.strategy
+    parsed = parse_strategy(strategy)
+    if parsed.needs_draft_model and pair.draft is None:
+        raise UsageError(
+            "no-draft-model",
+            f"The strategy {strategy} needs a draft model.",
+            "Give one by --draft FILE, or use --strategy off.",
+        )
+    if not parsed.uses_draft_model and args.draft is None:
+        pair = replace(pair, draft=None)
+    users = [info.id for info, _ in parsed.members(has_grammar=False)]
+    if args.lookup_cache and LOOKUP_CACHE_USER not in users:
+        note = f"--lookup-cache has no effect without the strategy {LOOKUP_CACHE_USER}."
+        pair = replace(pair, notes=(*pair.notes, note))
+    return pair
 
-    def _on_event(self, event: Event) -> None:
-        if self._interrupts.hit:  # it may have come when there was nothing to cancel yet
-            self._cancel()
-        match event:
-            case LoadProgressed() | PrefillProgressed():
-                self._printer.progress(event)
-            case PairLoaded():
-                self._loaded = event
-                self._tell(event.notes)
-            case TurnStarted():
-                self._tell(event.notes)
-            case StepCommitted():
-                self._printer.step(event)
-            case ControlReported():
-                self._printer.control(event)
-            case TurnFinished():
-                self._finished = event
-                self._printer.finished(event)
-            case LoadFailed() | TurnFailed():
-                self._error = TurnError(event.code, event.message, event.hint)
-            case EngineDied():
-                # There is no next message here, which a window would start the engine with.
-                hint = event.hint.replace(AGAIN, "Run the command again.")
-                self._error = TurnError(DIED, event.reason, hint)
-            case TuneRejected():
-                remark(f"{event.message} {event.hint}")  # a drafter failed on the way
-            case (
-                EngineDescribed() | Unloaded() | TuneApplied() | TokensCounted() | Forgotten()
-                | TextDiverged() | Calibrated() | SamenessChanged() | FiguresReported()
-            ):  # fmt: skip
-                pass  # nobody asked
-            case _:
-                assert_never(event)
 
-    @staticmethod
-    def _tell(notes: tuple[str, ...]) -> None:
-        for note in notes:
-            remark(note)
+def _lookup_cache(args: argparse.Namespace) -> str:
+    path: Path | None = args.lookup_cache
+    if path is None:
+        return ""
+    if not path.is_file():
+        raise UserError(
+            "file-not-found",
+            f"There is no file {path}.",
+            "Give --lookup-cache a file that `paceline cache build` or llama-lookup-create wrote.",
+        )
+    return str(path.absolute())
+
+
+def _messages(args: argparse.Namespace) -> tuple[ChatMessage, ...]:
+    if args.messages:
+        messages = read_messages(args.messages)
+    elif args.prompt is not None and not args.raw:
+        messages = (ChatMessage("user", args.prompt),)
+    else:
+        return ()
+    if args.system is None:
+        return messages
+    if any(message.role == "system" for message in messages):
+        raise UsageError(
+            "usage",
+            f"--system is given, and {args.messages} has a system message too.",
+            "Leave one of them out.",
+        )
+    return (ChatMessage("system", args.system), *messages)
+
+
+def _read_sampling(args: argparse.Namespace) -> SamplingParams:
+    """Return the sampling parameters; reads the grammar's file.
+
+    Raises:
+        UsageError: Options that do not go together, or a file with the wrong content.
+        ValueOutOfRangeError: A value outside its range.
+        UserError: A file that cannot be read.
+    """
+    # It loads NumPy, which --help and wrong usage do not need.
+    from paceline.engine.sample.sampling import check_sampling
+
+    if args.grammar and args.json_schema:
+        raise UsageError("usage", "--grammar and --json-schema are given.", "Give one of them.")
+    form = "--grammar" if args.grammar else "--json-schema" if args.json_schema else ""
+    if form and args.ignore_eog:
+        raise UsageError(
+            "usage",
+            f"{form} and --ignore-eog are given, but a reply that follows a form ends with it.",
+            "Leave one of them out.",
+        )
+    params = SamplingParams(
+        **{name: getattr(args, name) for name in _SAMPLING},
+        logit_bias=tuple(args.logit_bias),
+        grammar=_read_form("--grammar", args.grammar) if args.grammar else "",
+        json_schema=_read_form("--json-schema", args.json_schema) if args.json_schema else "",
+    )
+    check_sampling(params)
+    return params
+
+
+# -------------------------------------------------------------------------------------------- files
+
+
+def read_messages(path: Path) -> tuple[ChatMessage, ...]:
+    """Return the conversation in a file: a list of {"role", "content"}, the last from the user.
+
+    Raises:
+        UsageError: The content is not that.
+        UserError: The file cannot be read.
+    """
+    return _read_json(path, "messages", read_conversation)
+
+
+def read_tokens(path: Path) -> tuple[int, ...]:
+    """Return the token ids in a file: a list of integers.
+
+    Raises:
+        UsageError: The content is not that.
+        UserError: The file cannot be read.
+    """
+    return _read_json(path, "token ids", read_token_ids)
+
+
+def _read_json(path: Path, what: str, check: Callable[[object, str], _T]) -> _T:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UserError(
+            "file-unreadable",
+            f"{path} cannot be read ({error.strerror}).",
+            f"Give a JSON file with a list of {what}.",
+        ) from error
+    try:
+        data = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError("usage", f"{path} is not JSON ({error}).") from error
+    try:
+        return check(data, f"in {path}")
+    except PromptDataError as error:
+        raise UsageError("usage", error.message, error.hint) from None
+
+
+def _read_form(option: str, path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_GRAMMAR_BYTES + 1)
+    except FileNotFoundError:
+        raise UserError(
+            "file-not-found", f"There is no file {path}.", f"Check the path given by {option}."
+        ) from None
+    except OSError as error:
+        raise UserError(
+            "file-unreadable",
+            f"{path} cannot be read ({error.strerror}).",
+            f"Give {option} a text file that you may read.",
+        ) from error
+    if len(raw) > MAX_GRAMMAR_BYTES:
+        raise UsageError(
+            "usage",
+            f"{path} is larger than {MAX_GRAMMAR_BYTES // 1000} kB.",
+            f"Give {option} a shorter file: every rule costs time at every token.",
+        )
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            "usage",
+            f"{path} is not UTF-8 text (byte {error.start + 1} is wrong).",
+            "Save it as UTF-8.",
+        ) from None
+    if not text.strip():
+        raise UsageError("usage", f"{path} is empty.", f"Leave {option} out for a free reply.")
+    return text

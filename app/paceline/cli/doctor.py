@@ -1,7 +1,14 @@
 """`paceline doctor`: what a bug report needs, and what is known to be wrong with this machine.
 
-With ``--last`` it looks at the last reply instead: see `last_report`. With ``--build-kernels`` it
-compiles Paceline's own CPU kernels: see `kernel_command`.
+With ``--last`` it shows the figures of the last reply that may be remembered, with advice. The
+figures of a drafter are those that llama.cpp prints at the end of a run
+(`common/speculative.cpp`): calls, drafts, accepted drafts, tokens, accepted tokens, and how long
+begin, draft and accept took.
+
+With ``--build-kernels`` it compiles Paceline's own CPU kernels for this machine; ``--json`` then
+prints ``{"library", "built"}``: the library's path, and whether it was compiled now.
+
+With ``--passport FILE`` it shows what `paceline bench --passport` wrote, here or elsewhere.
 """
 
 from __future__ import annotations
@@ -11,60 +18,103 @@ import json
 import os
 import platform
 import shutil
+import signal
 import sys
+from datetime import datetime
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from paceline import __version__, paths
-from paceline.cli import engine_probe, kernel_options, known_problems, last_report
-from paceline.cli.output import Results
-from paceline.engine import own_kernels
+from paceline import __version__, kernel_build, kernel_files, paths
+from paceline.cli import known_problems
+from paceline.cli.chat_run import stats_object
+from paceline.cli.loading import ask_engine
+from paceline.cli.model_options import add_kernels, read_kernels
+from paceline.cli.output import Results, remark
 from paceline.engine.facts import Facts
-from paceline.engine.threads import default_threads
+from paceline.engine.model import own_kernels
+from paceline.engine.model.own_kernels import mark_path
+from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
+from paceline.kernel_build import KernelBuildError
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
+    from paceline.cli.usage import Parser
     from paceline.messages import EngineDescribed, KernelWish
+
 
 _DISTRIBUTIONS = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 _GIB = 2**30
+_PLACES_SHOWN = 16
+_NOT_BUILT = "kernels-not-built"
+
+
+def add(parser: Parser) -> None:
+    """Describe the command line of `paceline doctor`."""
+    parser.description = (
+        "Show versions, devices, threads, folders and known problems with remedies."
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    add_kernels(parser)
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--last",
+        action="store_true",
+        help="show what became of the drafts in the last reply that may be remembered, and what to "
+        "try next",
+    )
+    instead.add_argument(
+        "--build-kernels",
+        action="store_true",
+        help="compile Paceline's own CPU kernels for this llama.cpp, which takes a C++ compiler, "
+        "the network and about a minute",
+    )
+    instead.add_argument(
+        "--passport",
+        metavar="FILE.json",
+        type=Path,
+        help="show what `paceline bench --passport` measured on another machine, or on this one",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the report; always 0, because a report about problems is a success.
 
     Raises:
-        UserError: It cannot be printed, there is no last reply to report about, or the kernels
-            cannot be compiled, or not be used where they are insisted on.
+        UserError: It cannot be printed, there is no last reply to report about, a passport is
+            none, or the kernels cannot be compiled, or not be used where they are insisted on.
     """
     if args.build_kernels:
-        from paceline.cli import kernel_command
-
-        return kernel_command.run(args)
-    if args.last:
-        report = last_report.collect(paths.Paths.from_environment().data_dir)
-        in_words = last_report.as_text
+        return build_kernels(args)
+    if args.passport:
+        text = passport(args.passport, as_json=args.json)
     else:
-        wish = kernel_options.read_kernels(args)
-        if wish == "own":
-            _insist(paths.Paths.from_environment())
-        report, in_words = collect(wish), as_text
-    text = json.dumps(report, indent=2, ensure_ascii=False) if args.json else in_words(report)
+        if args.last:
+            report = collect_last(paths.Paths.from_environment().data_dir)
+            in_words = last_as_text
+        else:
+            wish = read_kernels(args)
+            if wish == "own":
+                _insist(paths.Paths.from_environment())
+            report, in_words = collect(wish), as_text
+        text = json.dumps(report, indent=2, ensure_ascii=False) if args.json else in_words(report)
     results = Results()
     results.write(text + "\n")
     results.check()
     return 0
 
 
+# ------------------------------------------------------------------------------------- this machine
+
+
 def collect(kernels: KernelWish = "auto") -> dict[str, Any]:
     """Return the report as plain data; touches no folder and loads no Qt."""
     versions = {name: _version(name) for name in _DISTRIBUTIONS}
-    asked = engine_probe.ask_engine()
+    asked = ask_engine()
     engine, error = asked.answer, asked.library_error
     places = paths.Paths.from_environment()
     folders = _folders(places)
@@ -106,6 +156,21 @@ def collect(kernels: KernelWish = "auto") -> dict[str, Any]:
     }
 
 
+def passport(file: Path, *, as_json: bool) -> str:
+    """Return the report in a file, for people or as the JSON that it is.
+
+    Raises:
+        UserError: It cannot be read, or is none.
+    """
+    from paceline.bench.report import read_passport, to_json  # loads NumPy
+    from paceline.cli.bench_text import passport_text
+
+    report = read_passport(file)
+    if as_json:
+        return json.dumps(to_json(report), indent=2, ensure_ascii=False)
+    return passport_text(report).rstrip("\n")
+
+
 def _version(distribution: str) -> str | None:
     try:
         return metadata.version(distribution)
@@ -137,7 +202,7 @@ def _library(engine: EngineDescribed | None, error: str) -> dict[str, Any]:
 
 
 def _insist(places: paths.Paths) -> None:
-    """See that own kernels can be used here, which may test them first.
+    """Check that own kernels can be used here, which may test them first.
 
     Raises:
         UserError: They cannot.
@@ -264,3 +329,149 @@ def _device_line(device: dict[str, Any]) -> str:
         f"device {device['name']}: {device['description']} ({device['kind']}, "
         f"{device['free_bytes'] / _GIB:.1f} of {device['total_bytes'] / _GIB:.1f} GiB free)"
     )
+
+
+# ----------------------------------------------------------------------------------- the last reply
+
+
+def collect_last(folder: Path) -> dict[str, Any]:
+    """Return the report as plain data.
+
+    Args:
+        folder: Where `save_last_run` keeps its file.
+
+    Raises:
+        UserError: Nothing is kept there.
+    """
+    from paceline.chat.advice.reply_advice import advise  # imports all drafters, and NumPy
+    from paceline.chat.last_run import load_last_run
+
+    run = load_last_run(folder)
+    if run is None:
+        raise UserError(
+            "no-last-run",
+            "No figures of a reply are kept.",
+            'Get some with `paceline chat --remember --prompt "…"`, or by a chat in the window.',
+        )
+    return {
+        "when": datetime.fromtimestamp(run.when).astimezone().isoformat(timespec="seconds"),
+        "strategy": run.strategy,
+        "target": run.target,
+        "draft": run.draft,
+        "stats": stats_object(run.stats),
+        "speedup": run.stats.speedup._asdict() if run.stats.speedup else None,
+        "advice": [dataclasses.asdict(advice) for advice in advise(run.stats, run.strategy)],
+    }
+
+
+def last_as_text(report: dict[str, Any]) -> str:
+    """Return the report for people."""
+    lines = [
+        f"last reply: {report['when']}",
+        f"target: {report['target']}",
+        f"draft model: {report['draft'] or 'none'}",
+        f"strategy: {report['strategy']}",
+        "",
+        *_last_speed(report["stats"], report["speedup"]),
+    ]
+    for drafter, figures in report["stats"]["by_drafter"].items():
+        lines += ["", *_last_drafter(drafter, figures)]
+    lines.append("")
+    for advice in report["advice"]:
+        lines += [f"advice: {advice['text']}", f"  reason: {advice['reason']}"]
+    return "\n".join([*lines, *([] if report["advice"] else ["No advice: nothing stands out."])])
+
+
+def _last_speed(stats: dict[str, Any], speedup: dict[str, float] | None) -> list[str]:
+    against = "nothing drafted" if not stats["n_drafted"] else "no plain speed known"
+    if speedup is not None:
+        low, high = speedup["low"], speedup["high"]
+        plain = stats["plain_tokens_per_s"]
+        against = f"{speedup['ratio']:.2f} × ({low:.2f} to {high:.2f}) the plain {plain:.1f}"
+    accepted, judged = stats["n_accepted"], stats["n_drafted"] - stats["n_discarded"]
+    committed = stats["mean_committed_per_step"]
+    return [
+        f"speed: {stats['tokens_per_s']:.1f} tokens/s, {against}",
+        f"tokens: {stats['n_generated']} in {stats['n_steps']} steps"
+        + (f", {committed:.2f} per step" if committed is not None else ""),
+        f"acceptance: {_share(accepted, judged)} ({accepted} of {judged} drafted tokens)",
+    ]
+
+
+def _last_drafter(name: str, d: dict[str, Any]) -> list[str]:
+    rate = f"{_share(d['tokens_accepted'], d['tokens'])} accepted"
+    lines = [
+        f"{name}: {rate if d['tokens'] else 'nothing drafted'}",
+        f"  calls: begin {d['n_begin']}, draft {d['n_draft']}, accept {d['n_accept']}",
+        f"  drafts: {d['drafts']}, with accepted tokens {d['drafts_accepted']}",
+        f"  tokens: {d['tokens']}, accepted {d['tokens_accepted']}",
+        f"  time: begin {_ms(d['begin_s'])}, draft {_ms(d['draft_s'])}, "
+        f"accept {_ms(d['accept_s'])}",
+    ]
+    places = d["accepted_per_position"]
+    if places:
+        rates = " ".join(_share(n, d["drafts"]) for n in places[:_PLACES_SHOWN])
+        more = " …" if len(places) > _PLACES_SHOWN else ""
+        lines.append(f"  accepted by place: {rates}{more}")
+    return lines
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole > 0 else "none"
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:.1f} ms"
+
+
+# -------------------------------------------------------------------------------------- own kernels
+
+
+def build_kernels(args: argparse.Namespace) -> int:
+    """Compile the kernels into the user's cache, unless the installation has them already.
+
+    That they ended the engine, or failed their test, is forgotten: the command asks for another
+    try.
+
+    Raises:
+        UserError: They cannot be compiled, or the result cannot be printed.
+    """
+    cache_dir = paths.Paths.from_environment().cache_dir
+    library = kernel_files.find()
+    is_built = library is None
+    if library is None:
+        library = _compile(paths.ensure(cache_dir / "kernels"))
+    _forget_failures(cache_dir)
+    words = "The kernels are built" if is_built else "The installation has the kernels already"
+    found = {"library": str(library), "built": is_built}
+    results = Results()
+    results.write((json.dumps(found) if args.json else f"{words}: {library}") + "\n")
+    results.check()
+    return 0
+
+
+def _compile(into: Path) -> Path:
+    # The exception lets the build delete its files when the program is ended.
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        return kernel_build.build(into, None, remark)
+    except KernelBuildError as error:
+        raise UserError(_NOT_BUILT, error.message, error.hint) from error
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _forget_failures(cache_dir: Path) -> None:
+    key = kernel_files.key()
+    Facts(str(cache_dir)).forget(own_kernels.fact_name(key, ""))
+    mark = mark_path(str(cache_dir), key)
+    try:
+        if mark is not None:
+            mark.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(
+            _NOT_BUILT,
+            f"{mark}, which keeps the kernels from being used, cannot be removed "
+            f"({error.strerror or error}).",
+            "Remove it by hand.",
+        ) from error

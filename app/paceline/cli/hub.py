@@ -1,9 +1,15 @@
-"""`paceline hub`: search the Hub and list what a repository has; `hub_download` fetches it."""
+"""`paceline hub`: search the Hub, list what a repository has, download a model.
+
+A download keeps the same journals as the window's, so that either continues what the other began.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -15,15 +21,84 @@ from paceline.catalog.hub.references import is_repo
 from paceline.catalog.hub.repository import recommended
 from paceline.catalog.hub.values import SearchQuery
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
-from paceline.cli.output import Results, remark
-from paceline.cli.table import in_columns
-from paceline.cli.usage import UsageError
+from paceline.cli.output import Progress, Results, in_columns, remark
+from paceline.cli.usage import UsageError, whole_number
+from paceline.errors import CancelledError, UserError
+from paceline.paths import Paths
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from paceline.catalog.download.journal import DownloadRequest, DownloadState
     from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
+    from paceline.cli.usage import Parser
+
+
+SORTS = ("trending", "downloads", "likes", "recent")
+_LINE_EVERY_S = 10.0
+"""How often a log, which has no line to overwrite, gets a new one."""
+
+
+def add(parser: Parser) -> None:
+    """Describe the command lines of `paceline hub`."""
+    parser.description = "Search the Hugging Face Hub for models in GGUF format, and download them."
+    commands = parser.add_subparsers(dest="action", metavar="COMMAND", required=True)
+
+    search = commands.add_parser(
+        "search",
+        help="find models in GGUF format",
+        description="Find repositories on the Hub that have models in GGUF format.",
+        epilog="Example: paceline hub search qwen3 --sort downloads --limit 10",
+    )
+    search.add_argument("query", metavar="QUERY", help="words of the name; empty: everything")
+    search.add_argument("--sort", choices=SORTS, default="trending", help="what comes first")
+    search.add_argument(
+        "--limit", type=whole_number(1, 10_000), default=20, metavar="N", help="rows at most"
+    )
+    search.add_argument("--license", default="", metavar="L", help="such as apache-2.0")
+    search.add_argument("--json", action="store_true", help="a JSON array of objects")
+
+    files = commands.add_parser(
+        "files",
+        help="list the models of a repository",
+        description="List the models of a repository by quantisation, the smallest first.",
+        epilog="Example: paceline hub files Qwen/Qwen3-0.6B-GGUF",
+    )
+    files.add_argument("repo", metavar="REPO", help="OWNER/NAME")
+    files.add_argument("--json", action="store_true", help="a JSON array of objects")
+
+    download = commands.add_parser(
+        "download",
+        help="download a model, or go on with a download",
+        description="Download a model, all parts of a split one; the same command goes on where "
+        "an earlier one was stopped.",
+        epilog="Example: paceline hub download Qwen/Qwen3-0.6B-GGUF Qwen3-0.6B-Q8_0.gguf",
+    )
+    _add_download(download)
+
+    for command in (search, files):
+        command.add_argument(
+            "--endpoint", default="", metavar="URL", help="address of another Hub or a mirror"
+        )
+
+
+def _add_download(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line of `paceline hub download`."""
+    parser.add_argument("repo", metavar="REPO", help="the repository, OWNER/NAME")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a file of it, or a quantisation such as Q4_K_M; of a split model all parts come",
+    )
+    parser.add_argument(
+        "--dest", metavar="DIR", type=Path, help="where to put it (default: Paceline's own folder)"
+    )
+    parser.add_argument("--revision", metavar="REV", default="main", help="branch, tag or commit")
+    parser.add_argument(
+        "--endpoint", metavar="URL", default="", help="the Hub's address (default: HF_ENDPOINT)"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,9 +108,7 @@ def run(args: argparse.Namespace) -> int:
         UserError: It cannot be done.
     """
     if args.action == "download":
-        from paceline.cli import hub_download
-
-        return hub_download.run(args)
+        return _download(args)
     with Interrupts() as interrupts:
         hub = Hub(endpoint=args.endpoint, offline=is_offline(os.environ))
         is_searching = args.action == "search"
@@ -49,6 +122,9 @@ def run(args: argparse.Namespace) -> int:
         results.write(text)
         results.check()
         return 0
+
+
+# ------------------------------------------------------------------------------------ search, files
 
 
 def _search(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str:
@@ -161,3 +237,151 @@ def choices_as_text(choices: Sequence[dict[str, Any]]) -> str:
 
 def _as_json(rows: Sequence[dict[str, Any]]) -> str:
     return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+
+
+# ----------------------------------------------------------------------------------------- download
+
+
+def _download(args: argparse.Namespace) -> int:
+    """Carry out the command; returns the exit code.
+
+    Raises:
+        UserError: The file cannot be had; what has arrived is kept.
+    """
+    from paceline.catalog.download.journal import DownloadRequest
+    from paceline.catalog.fetching import download_folder
+    from paceline.catalog.hub.client import Hub, is_offline
+
+    checked_repo(args.repo)
+    paths = Paths.from_environment()
+    with Interrupts() as interrupts:
+        hub = Hub(endpoint=args.endpoint, offline=is_offline(os.environ))
+        try:
+            files = _files_to_fetch(hub, args, lambda: interrupts.hit)
+        except UserError as error:
+            if error.code == "stopped":
+                return EXIT_CODE
+            raise
+        models = paths.data_dir / "models"
+        folder = args.dest or download_folder(models, args.repo, files[0])
+        request = DownloadRequest(args.repo, files, args.revision, str(folder))
+        state = _fetch(hub, request, paths.data_dir / "downloads", lambda: interrupts.hit)
+    if state.status != "done":
+        remark(_kept(state))
+        return EXIT_CODE
+    results = Results()
+    said = {"path": state.path, "n_bytes": state.n_total, "sha256": state.sha256}
+    results.write((json.dumps(said) if args.json else state.path) + "\n")
+    results.check()
+    return 0
+
+
+def _files_to_fetch(
+    hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]
+) -> tuple[str, ...]:
+    """Return the paths of all files that a file's name, or a quantisation, stands for.
+
+    Raises:
+        UserError: The Hub does not say, parts are missing, or several models are meant.
+    """
+    from paceline.catalog.hub.references import HubReference, choice_for
+
+    repo, file = args.repo, args.file
+    if not file.strip():  # as an unset variable of a script leaves it
+        raise UsageError(
+            "no-file", "No file was named.", f"`paceline hub files {repo}` lists what it has."
+        )
+    choices = (page := hub.repository(repo, args.revision, is_stopped)).choices
+    is_listed = any(file == part.path for choice in choices for part in choice.files)
+    if "." in file and not is_listed:
+        return (file,)  # a projector, a licence, or nothing; the Hub will say
+    choice = choice_for(HubReference(repo, file, args.revision), page, 0)
+    same = [c.path for c in choices if c.quantisation == choice.quantisation]
+    if not is_listed and len(same) > 1:
+        raise UsageError(
+            "several-files",
+            f"{repo} has {len(same)} models in {choice.quantisation}.",
+            f"Name one file: {', '.join(same)}.",
+        )
+    if not choice.is_complete:
+        raise UserError(
+            "parts-missing",
+            f"{repo} does not have all parts of {choice.path}.",
+            "Choose another file.",
+        )
+    return tuple(part.path for part in choice.files)
+
+
+def _fetch(
+    hub: Hub, request: DownloadRequest, state_dir: Path, is_stopped: Callable[[], bool]
+) -> DownloadState:
+    """Download until it is done or stopped; returns its last state.
+
+    Raises:
+        UserError: It failed.
+    """
+    from paceline.catalog.download.downloads import Downloads
+    from paceline.catalog.fetching import fetch
+
+    downloads = Downloads(hub, state_dir)
+    reporter = Reporter()
+    try:
+        with contextlib.suppress(CancelledError):
+            fetch(downloads, request, reporter.show, is_stopped)
+    finally:
+        downloads.close()
+        reporter.close()
+    return next(state for state in downloads.states() if state.id == reporter.shown)
+
+
+class Reporter:
+    """Progress on stderr: a line that is overwritten, or a few lines in a log.
+
+    Attributes:
+        shown: Id of the download that was shown last; empty before that.
+    """
+
+    def __init__(self) -> None:
+        self.shown = ""
+        self._line = Progress()
+        self._status = ""
+        self._next_s = 0.0
+
+    def show(self, state: DownloadState) -> None:
+        """Show the state, at once or as the log's next line."""
+        self.shown = state.id
+        text = _progress(state)
+        if self._line.is_shown:
+            self._line.show(text)
+            return
+        is_new = state.status != self._status and state.status in ("running", "verifying")
+        if is_new or time.monotonic() >= self._next_s:
+            self._status = state.status
+            self._next_s = time.monotonic() + _LINE_EVERY_S
+            remark(text)
+
+    def close(self) -> None:
+        """Clear the line."""
+        self._line.clear()
+
+
+def _progress(state: DownloadState) -> str:
+    name = state.request.files[0].rsplit("/", 1)[-1]
+    if not state.n_total:
+        return f"{name}: {state.status}"
+    n_done, n_total = words.done_and_total(state.n_done, state.n_total)
+    text = f"{name}: {state.status}, {n_done} of {n_total}"
+    if state.bytes_per_s:
+        text += f", {words.file_size(state.bytes_per_s)}/s"
+    if state.seconds_left is not None:
+        text += f", {words.duration(state.seconds_left)} left"
+    return text
+
+
+def _kept(state: DownloadState) -> str:
+    if not state.n_done:
+        return "Stopped; nothing has arrived yet."
+    return (
+        f"Stopped; {words.file_size(state.n_done)} are kept in {state.request.folder}. "
+        "The same command goes on from there."
+    )

@@ -1,9 +1,10 @@
-"""The tree of commands, and the one place where errors become exit codes."""
+"""The table of commands, and the one place where errors become exit codes."""
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from paceline import __version__
 from paceline.cli.usage import Parser
@@ -15,6 +16,21 @@ if TYPE_CHECKING:
 
     from paceline.bench.runs import Report
 
+    DrawChart = Callable[[Report, Path], int]
+
+COMMANDS = {
+    "chat": "generate one reply and print it",
+    "bench": "measure what speculative decoding gains with these models on this machine",
+    "calibrate": "measure what steps of several tokens cost with these models on this machine",
+    "doctor": "show versions, devices, folders and known problems",
+    "cache": "make, merge and look at lookup caches; delete what drafters have learned",
+    "models": "list the models on this computer",
+    "pairs": "say whether two models go together, and list pairs that do",
+    "hub": "search the Hugging Face Hub, and download models",
+}
+"""What each command does. Its module in this package has the command's name and two functions:
+``add(parser)`` describes the command line, ``run(args)`` carries it out and returns the exit code.
+It is imported when the command is given, since some of them take long to import."""
 _EPILOG = """\
 Without arguments the window opens. Every file the program writes is under the
 folder that PACELINE_HOME names, if it is set.
@@ -38,122 +54,17 @@ def build_parser() -> Parser:
         help="open the window, let the demo pair reply, save a picture and leave",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    _add_chat(commands)
-    _add_bench(commands)
-    _add_calibrate(commands)
-    _add_doctor(commands)
-    _add_cache(commands)
-    _add_models(commands)
-    _add_pairs(commands)
-    _add_hub(commands)
+    for name, effect in COMMANDS.items():
+        commands.add_parser(name, help=effect, fill=_add_of(name))
     return parser
 
 
-def _add_chat(commands: argparse._SubParsersAction[Parser]) -> None:
-    from paceline.cli import chat_options
-
-    parser = commands.add_parser(
-        "chat",
-        help="generate one reply and print it",
-        description="Generate one reply and print it as it grows.",
-        epilog='Example: paceline chat --prompt "What is a list?" --strategy draft:n_max=4',
-    )
-    chat_options.add_options(parser)
+def _add_of(name: str) -> Callable[[Parser], None]:
+    return lambda parser: _module(name).add(parser)
 
 
-def _add_bench(commands: argparse._SubParsersAction[Parser]) -> None:
-    from paceline.cli import bench_options
-
-    parser = commands.add_parser(
-        "bench",
-        help="measure what speculative decoding gains with these models on this machine",
-        description="Generate the same replies with several strategies, in turns and in random "
-        "order, and print how fast each of them is.",
-        epilog="Example: paceline bench --strategies draft:n_max=4,suffix,auto --repeat 5",
-    )
-    bench_options.add_options(parser)
-
-
-def _add_calibrate(commands: argparse._SubParsersAction[Parser]) -> None:
-    from paceline.cli import calibrate
-
-    parser = commands.add_parser(
-        "calibrate",
-        help="measure what steps of several tokens cost with these models on this machine",
-        description="Measure what decoding several tokens at once costs, compared with one, and "
-        "print from which acceptance on drafts pay. What is found is kept for the strategy auto.",
-    )
-    calibrate.add_options(parser)
-
-
-def _add_doctor(commands: argparse._SubParsersAction[Parser]) -> None:
-    from paceline.cli import kernel_options
-
-    parser = commands.add_parser(
-        "doctor",
-        help="show versions, devices, folders and known problems",
-        description="Show versions, devices, threads, folders and known problems with remedies.",
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    kernel_options.add_kernels(parser)
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--last",
-        action="store_true",
-        help="show what became of the drafts in the last reply that may be remembered, and what to "
-        "try next",
-    )
-    instead.add_argument(
-        "--build-kernels",
-        action="store_true",
-        help="compile Paceline's own CPU kernels for this llama.cpp, which takes a C++ compiler, "
-        "the network and about a minute",
-    )
-
-
-def _add_cache(commands: argparse._SubParsersAction[Parser]) -> None:
-    from paceline.cli import cache_options
-
-    parser = commands.add_parser(
-        "cache",
-        help="make, merge and look at lookup caches; delete what drafters have learned",
-        description="Make, merge and look at the lookup caches of the strategy ngram-cache, and "
-        "delete what drafters have learned from chats.",
-    )
-    cache_options.add_options(parser)
-
-
-def _add_models(commands: argparse._SubParsersAction[Parser]) -> None:
-    from paceline.cli import models_options
-
-    parser = commands.add_parser(
-        "models",
-        help="list the models on this computer",
-        description="Find the models on this computer, whatever program has downloaded them.",
-    )
-    models_options.add_options(parser)
-
-
-def _add_hub(commands: argparse._SubParsersAction[Parser]) -> None:
-    from paceline.cli import hub_options
-
-    parser = commands.add_parser(
-        "hub",
-        help="search the Hugging Face Hub, and download models",
-        description="Search the Hugging Face Hub for models in GGUF format, and download them.",
-    )
-    hub_options.add_options(parser)
-
-
-def _add_pairs(commands: argparse._SubParsersAction[Parser]) -> None:
-    from paceline.cli import pairs_options
-
-    parser = commands.add_parser(
-        "pairs",
-        help="say whether two models go together, and list pairs that do",
-        description="Say whether two models go together, and list pairs that were reported to.",
-    )
-    pairs_options.add_options(parser)
+def _module(name: str) -> Any:
+    return importlib.import_module(f"paceline.cli.{name}")
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -171,7 +82,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def no_chart(report: Report, path: Path) -> NoReturn:
-    """Refuse to draw, where nobody has handed in what draws.
+    """Refuse to draw; the default where the caller gives no function that draws.
 
     Raises:
         UserError: Always.
@@ -188,11 +99,16 @@ def run(
     arguments: Sequence[str],
     open_window: Callable[[], int],
     smoke_test: Callable[[Path], int],
-    draw_chart: Callable[[Report, Path], int] = no_chart,
+    draw_chart: DrawChart = no_chart,
 ) -> int:
     """Carry out a command line; returns the exit code.
 
-    The window and what draws charts are handed in, because the command line knows no Qt.
+    Args:
+        arguments: All but the program's name.
+        open_window: Opens the window; returns the exit code, as the other two do.
+        smoke_test: Runs the smoke test and saves its picture at this path.
+        draw_chart: Draws a benchmark's report. These three are given by the caller, because the
+            command line imports no Qt.
     """
     from paceline.cli import output
 
@@ -214,49 +130,23 @@ def run(
         return 0
 
 
-def _run_command(args: argparse.Namespace, draw_chart: Callable[[Report, Path], int]) -> int:
+def _run_command(args: argparse.Namespace, draw_chart: DrawChart) -> int:
     from paceline import logs
     from paceline.paths import Paths
 
     logs.set_up(Paths.from_environment().log_dir)
     try:
-        if args.command == "bench":
-            from paceline.cli import bench
-
-            return bench.run(args, draw_chart)
-        if args.command == "doctor":
-            from paceline.cli import doctor
-
-            return doctor.run(args)
-        if args.command == "calibrate":
-            from paceline.cli import calibrate
-
-            return calibrate.run(args)
-        if args.command == "cache":
-            from paceline.cli import cache
-
-            return cache.run(args)
-        if args.command == "models":
-            from paceline.cli import models
-
-            return models.run(args)
-        if args.command == "pairs":
-            from paceline.cli import pairs
-
-            return pairs.run(args)
-        if args.command == "hub":
-            from paceline.cli import hub
-
-            return hub.run(args)
-        from paceline.cli import chat
-
-        return chat.run(args)
+        command = _module(args.command)
+        options = (draw_chart,) if args.command == "bench" else ()
+        code: int = command.run(args, *options)
+        return code
     finally:
         logs.tear_down()
 
 
 def _print_failure(error: UserError) -> None:
-    from paceline.cli import jsonl, output
+    from paceline.cli import output
+    from paceline.cli.chat_run import failed_object, json_line
 
-    line = jsonl.line(jsonl.failed(error.code, error.message, error.hint))
+    line = json_line(failed_object(error.code, error.message, error.hint))
     output.Results().write(line)

@@ -1,23 +1,28 @@
-"""The options that choose and place the two models, and the `ModelParams` made from them."""
+"""The options that choose, place and load the two models, and the `ModelParams` made from them.
+
+Experts are placed, and weights repacked, per model. How GPUs share the work is given once and holds
+for both models, as in llama.cpp, whose draft model takes over the target's split.
+"""
 
 from __future__ import annotations
 
+import argparse
+import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from paceline import paths
 from paceline.catalog.hub.references import is_reference, parse_reference
-from paceline.cli.kernel_options import add_kernels, read_kernels
-from paceline.cli.placement_options import ALL_LAYERS, add_placement, read_placement
 from paceline.cli.usage import Parser, UsageError, layers, whole_number
 from paceline.errors import UserError
 from paceline.messages import KernelWish, ModelParams
-
-if TYPE_CHECKING:
-    import argparse
+from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
 
 _KV_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+SPLIT_MODES = ("none", "layer", "row")
+ALL_LAYERS = -1
 _MOST_THREADS = 512  # GGML_MAX_N_THREADS
 _FIELDS = {
     "n_ctx": "ctx{}",
@@ -30,7 +35,7 @@ _FIELDS = {
     "kv_type_k": "kv_type{}_k",
     "kv_type_v": "kv_type{}_v",
 }
-"""Fields of `ModelParams` and the options behind them; the braces take nothing or "_draft"."""
+"""Fields of `ModelParams` and their options; the braces take nothing or "_draft"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,63 @@ def add_hardware(group: argparse._ArgumentGroup) -> None:
     add_placement(group)
 
 
+def add_placement(group: argparse._ArgumentGroup) -> None:
+    """Add the options; those that are not given stay None."""
+    for suffix, whose in (("", "target"), ("-draft", "draft model")):
+        experts = group.add_mutually_exclusive_group()
+        dest = f"n_cpu_moe{suffix.replace('-', '_')}"
+        experts.add_argument(
+            f"--cpu-moe{suffix}",
+            dest=dest,
+            action="store_const",
+            const=ALL_LAYERS,
+            help=f"keep the {whose}'s mixture-of-experts weights in the CPU's memory",
+        )
+        experts.add_argument(
+            f"--n-cpu-moe{suffix}",
+            dest=dest,
+            metavar="N",
+            type=whole_number(0),
+            help="keep those of the first N layers there",
+        )
+        group.add_argument(
+            f"--no-extra-bufts{suffix}",
+            dest=f"extra_bufts{suffix.replace('-', '_')}",
+            action="store_const",
+            const=False,
+            help=f"do not repack the {whose}'s weights for special instructions of the CPU: "
+            "slower, for processors on which these crash, or to save memory",
+        )
+    group.add_argument(
+        "--split-mode",
+        choices=SPLIT_MODES,
+        help="how several GPUs share each model: not at all, by layers, or by rows of the weights",
+    )
+    group.add_argument(
+        "--tensor-split",
+        metavar="A,B,…",
+        type=_proportions,
+        help="share of each model per GPU, in proportions, e.g. 3,1",
+    )
+    group.add_argument(
+        "--main-gpu",
+        metavar="N",
+        type=whole_number(0),
+        help="GPU that holds everything with --split-mode none (default: 0)",
+    )
+
+
+def add_kernels(group: argparse._ActionsContainer) -> None:
+    """Add the option that chooses the kernels of the CPU."""
+    group.add_argument(
+        "--kernels",
+        choices=("own", "stock"),
+        help="whose kernels compute on the CPU: own, Paceline's, or the command fails where they "
+        "cannot be used; stock, llama.cpp's (default: what the variable "
+        f"{KERNELS_VARIABLE} says, else Paceline's as far as they are proved here)",
+    )
+
+
 def add_host(group: argparse._ArgumentGroup) -> None:
     """Add the option that says where the engine runs."""
     group.add_argument(
@@ -125,8 +187,25 @@ def add_host(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _proportions(text: str) -> tuple[float, ...]:
+    try:
+        shares = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r:.60} is not a list of numbers with commas between them"
+        ) from None
+    if not all(0 <= share < math.inf for share in shares) or not any(shares):
+        raise argparse.ArgumentTypeError(
+            f"{text!r:.60} gives no shares: numbers from 0, at least one above 0"
+        )
+    return shares
+
+
+# ------------------------------------------------------------------------------------------ reading
+
+
 def read_pair(args: argparse.Namespace) -> Pair:
-    """Return what the options ask for.
+    """Return the pair that the options ask for.
 
     Raises:
         UsageError: A name that cannot be a file.
@@ -154,7 +233,7 @@ def check_name(option: str, name: str | None) -> None:
     """Refuse what can be neither a path nor a reference to the Hub.
 
     Raises:
-        UsageError: It is such.
+        UsageError: It is neither.
     """
     if name is None:
         return
@@ -173,7 +252,7 @@ def read_params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams
     Args:
         path: A path, or a reference to the Hub.
         args: With the options of `add_hardware`.
-        suffix: Which of the options count: none for the target, or ``_draft``.
+        suffix: Whose options count: empty for the target's, or ``_draft``.
     """
     given = {
         field: value
@@ -186,6 +265,24 @@ def read_params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams
         **given,
         **read_placement(args),
     )
+
+
+def read_placement(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields of `ModelParams` that hold for both models, as far as they are given."""
+    fields = ("split_mode", "tensor_split", "main_gpu")
+    return {name: value for name in fields if (value := getattr(args, name)) is not None}
+
+
+def read_kernels(args: argparse.Namespace) -> KernelWish:
+    """Return the kernels that the option asks for, or without it the variable.
+
+    Raises:
+        ValueOutOfRangeError: The variable has a value that it cannot have.
+    """
+    if args.kernels is not None:
+        wish: KernelWish = args.kernels
+        return wish
+    return kernels_of_environment(os.environ)
 
 
 def _notes_without_draft(args: argparse.Namespace) -> list[str]:

@@ -1,4 +1,4 @@
-"""`paceline models`: the models on this computer, wherever they came from.
+"""`paceline models`: the models on this computer, from any program.
 
 ``list --json`` prints one array; every object has ``path`` (of a split model the first part),
 ``name``, ``architecture``, ``n_params``, ``quantisation``, ``n_ctx_train``, ``size`` (bytes of all
@@ -8,26 +8,49 @@ parts), ``vocabulary``, ``license``, ``source`` and ``problem``; what is not kno
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paceline.catalog import words
-from paceline.cli.hub_models import open_models
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
-from paceline.cli.output import Progress, Results, remark
-from paceline.cli.table import in_columns
+from paceline.cli.loading import open_models
+from paceline.cli.output import Progress, Results, in_columns, remark
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
-    from paceline.catalog.library import LibraryEntry
+    from paceline.catalog.local.library import LibraryEntry
+    from paceline.cli.usage import Parser
+
 
 _TITLES = ("name", "parameters", "quantisation", "context", "size", "place", "path")
 _RIGHT = tuple(map(_TITLES.index, ("parameters", "context", "size")))
 _LONGEST = 4096
 """Characters of a path on Linux; only what breaks lines is to be taken out."""
+
+
+def add(parser: Parser) -> None:
+    """Describe the command lines of `paceline models`."""
+    parser.description = "Find the models on this computer, whatever program has downloaded them."
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = actions.add_parser(
+        "list",
+        help="list the models on this computer",
+        description="List the models in Paceline's own folder, the cache of Hugging Face, the "
+        "folders of LM Studio and Ollama, and the folders that you have added.",
+        epilog="Example: paceline models list --folder ~/models",
+    )
+    listing.add_argument("--json", action="store_true", help="one JSON array")
+    listing.add_argument(
+        "--folder",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        default=[],
+        help="look into this folder, too; may be repeated",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Writing results to stdout and remarks to stderr, whatever becomes of those who read them."""
+"""Results on stdout, remarks and progress on stderr, tables; readers may leave at any time."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from paceline.catalog.words import one_line
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Sequence
+
 
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
-"""What could move the cursor or recolour a terminal; a model's text has no business with it."""
+"""What could move the cursor or recolour a terminal; a model's text must not do that."""
+_LONGEST = 1000
 
 
 class Results:
@@ -41,7 +44,7 @@ class Results:
             self._on_lost()
 
     def check(self) -> None:
-        """Tell what went wrong. A reader that has left, as `head` does, has all that it wanted.
+        """Raise the error of an earlier write. A reader that has left, as `head` does, is none.
 
         Raises:
             UserError: The results could not be written.
@@ -59,7 +62,7 @@ def use_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is None:
-            continue  # replaced by somebody who wants to see what is printed
+            continue  # replaced, for example by a test that captures the output
         if stream.isatty():
             reconfigure(errors="replace")
         else:
@@ -107,3 +110,24 @@ class Progress:
             self._is_open = False
             with contextlib.suppress(OSError):
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def in_columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
+    """Return rows of equal length as lines, each column as wide as its widest cell.
+
+    What could break a line or recolour a terminal is left out of the cells.
+
+    Args:
+        rows: The first one may be the titles.
+        right: Columns that are flush right, as numbers are.
+    """
+    rows = [[one_line(cell, _LONGEST) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    return "".join(f"{line.rstrip()}\n" for line in lines)

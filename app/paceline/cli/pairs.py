@@ -10,15 +10,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from paceline.catalog.curated import NOT_CHECKED
+from paceline.catalog.judge.curated import NOT_CHECKED
 from paceline.catalog.words import file_size
-from paceline.cli.engine_probe import ask_engine
-from paceline.cli.hub_models import StoppedError, open_models
 from paceline.cli.interrupts import Interrupts
-from paceline.cli.model_options import check_name, read_params
-from paceline.cli.output import Results, remark
-from paceline.cli.table import in_columns
-from paceline.engine.proposals import readable_size
+from paceline.cli.loading import StoppedError, ask_engine, open_models
+from paceline.cli.model_options import add_hardware, check_name, read_params
+from paceline.cli.output import Results, in_columns, remark
+from paceline.engine.model.memory_hints import readable_size
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
 
@@ -26,12 +24,41 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from paceline.catalog.curated import CuratedPair
-    from paceline.catalog.memory_values import DevicePlan, MemoryPlan
+    from paceline.catalog.judge.curated import CuratedPair
+    from paceline.catalog.judge.pairing import Verdict
+    from paceline.catalog.memory.values import DevicePlan, MemoryPlan
     from paceline.catalog.models import Models
-    from paceline.catalog.verdict import Verdict
+    from paceline.cli.usage import Parser
+
 
 _MARKS = {"bad": "✗", "note": "!", "good": "✓"}
+_MODEL = "GGUF file, or hf:OWNER/REPO:FILE, of which only the header is fetched"
+
+
+def add(parser: Parser) -> None:
+    """Describe the command lines of `paceline pairs`."""
+    parser.description = "Say whether two models go together, and list pairs that were reported to."
+    commands = parser.add_subparsers(dest="action", metavar="COMMAND", required=True)
+
+    check = commands.add_parser(
+        "check",
+        help="say whether a draft model goes with a target, and what both take",
+        description="Say whether a draft model can draft for a target, why, what to take instead, "
+        "and how much memory both take. No weights are read or downloaded.",
+        epilog="Example: paceline pairs check big.gguf hf:Qwen/Qwen3-0.6B-GGUF:Q8_0 --ctx 8192",
+    )
+    check.add_argument("target", metavar="TARGET", help=_MODEL)
+    check.add_argument("draft", metavar="DRAFT", help="the same for the draft model")
+    check.add_argument("--json", action="store_true", help="one JSON object")
+    add_hardware(check.add_argument_group("how they would be loaded"))
+
+    listing = commands.add_parser(
+        "list",
+        help="show pairs that were reported to work, with the reports",
+        description="Show pairs of models that were reported to work, where that was, and which "
+        "of them are on this computer. The gains are what the reports say.",
+    )
+    listing.add_argument("--json", action="store_true", help="one JSON array")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-# --------------------------------------------------------------------------------------- check
+# -------------------------------------------------------------------------------------------- check
 
 
 def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bool]) -> str:
@@ -139,7 +166,7 @@ def _table(plan: MemoryPlan) -> str:
     return in_columns(rows, right=(1, 2, 3, 4))
 
 
-# ---------------------------------------------------------------------------------------- list
+# --------------------------------------------------------------------------------------------- list
 
 
 def _list(args: argparse.Namespace, models: Models) -> str:

@@ -6,11 +6,11 @@ import argparse
 import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from paceline.chat.prompt_json import is_unicode
+from paceline.chat.prompt import is_unicode
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
 
 LARGEST_INT = 2**31 - 1
 """What fits into the native library's integers."""
@@ -35,9 +35,25 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """Raises `UsageError` instead of printing the usage and leaving the program."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, *, fill: Callable[[Parser], None] | None = None, **settings: Any) -> None:
+        """Make a parser.
+
+        Args:
+            fill: Adds the options, once, when the first command line is parsed.
+            settings: As of `argparse.ArgumentParser`.
+        """
         settings.setdefault("formatter_class", _HelpFormatter)
         super().__init__(allow_abbrev=False, **settings)
+        self._fill = fill
+
+    def parse_known_args(
+        self, args: Iterable[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """Parse, after the options were added."""
+        fill, self._fill = self._fill, None
+        if fill is not None:
+            fill(self)
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
@@ -46,29 +62,6 @@ class Parser(argparse.ArgumentParser):
             option = message.removeprefix("argument ").split(":")[0]
             hint = f"A value that begins with a dash is written {option}=VALUE. {hint}"
         raise UsageError("usage", f"{message[:1].upper()}{message[1:]}.", hint)
-
-
-class NotBuiltYet(argparse.Action):
-    """An option of a later version: takes its arguments, then says what to use instead."""
-
-    def __init__(self, *, instead: str, **settings: Any) -> None:
-        super().__init__(**settings, help=argparse.SUPPRESS)
-        self.instead = instead
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,  # noqa: ARG002
-        namespace: argparse.Namespace,  # noqa: ARG002
-        values: str | Sequence[Any] | None,  # noqa: ARG002
-        option_string: str | None = None,
-    ) -> NoReturn:
-        """Refuse the option."""
-        raise not_built_yet(option_string or self.dest, self.instead)
-
-
-def not_built_yet(what: str, instead: str) -> UsageError:
-    """Return the refusal of something that the contract has and this version does not."""
-    return UsageError("not-built-yet", f"{what} is not built yet.", instead)
 
 
 def whole_number(low: int, high: int = LARGEST_INT) -> Callable[[str], int]:
@@ -87,7 +80,7 @@ def whole_number(low: int, high: int = LARGEST_INT) -> Callable[[str], int]:
 
 
 def number(text: str) -> float:
-    """Return a number; its range is the engine's matter."""
+    """Return a number; the engine checks its range."""
     try:
         return float(text)
     except ValueError:

@@ -10,7 +10,7 @@ any class with five methods, in the order in which they are called:
 
         def __init__(self, bench, settings):     # see Workbench; settings: name -> number
             self.history = ()
-        def begin(self, history, n_prompt):      # token ids; a live view, which grows by itself
+        def begin(self, history, n_prompt):      # token ids; a live view that grows with the text
             self.history = history
         def propose(self, n_max):                # up to n_max token ids, at least 1 is asked for
             return Draft([self.history[-1]])
@@ -25,13 +25,12 @@ any class with five methods, in the order in which they are called:
             print(step.text, [(trace.source, trace.position) for trace in step.tokens])
         print(reply.stats.acceptance_rate, reply.result.text)
 
-Whatever a drafter proposes, the text stays the target's own. A drafter that raises is given up: its
+The text stays the target's own with any proposal. A drafter that raises is given up: its
 traceback goes to the log (``paceline``), the event to `Reply.rejections`, and the reply goes on.
-With ``extend`` (`Extender`) a drafter can go on behind another one's draft, with ``tune``
+With ``extend`` (`Extender`) a drafter can go on after another one's draft, with ``tune``
 (`Tunable`) take settings in mid-reply, with ``parameters`` (of `Parameter`) have some; `Lookup` is
 a base class with an index over the text. A pair and all that belongs to it stay on one thread,
-`Pair.cancel` excepted. Whatever a person can mend is raised as a `UserError` with code, message
-and hint.
+`Pair.cancel` excepted. What a user can mend is raised as a `UserError` with code, message and hint.
 '''
 
 from __future__ import annotations
@@ -40,7 +39,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from paceline.engine.drafters.base import (
+    from paceline.engine.api import Pair, Reply, generate, load_pair
+    from paceline.engine.draft.base import (
         NO_DRAFT,
         Draft,
         Drafter,
@@ -51,8 +51,7 @@ if TYPE_CHECKING:
         Tunable,
         Workbench,
     )
-    from paceline.engine.drafters.lookup import Lookup
-    from paceline.engine.script import Pair, Reply, generate, load_pair
+    from paceline.engine.draft.lookups.lookup import Lookup
     from paceline.errors import UserError
     from paceline.messages import (
         ChatMessage,
@@ -93,7 +92,7 @@ __all__ = [
     "load_pair",
 ]
 
-_HOMES = ("errors", "messages", "engine.drafters.base", "engine.drafters.lookup", "engine.script")
+_HOMES = ("errors", "messages", "engine.draft.base", "engine.draft.lookups.lookup", "engine.api")
 
 
 def __getattr__(name: str) -> object:

@@ -19,7 +19,7 @@ class CancelFlag:
         self._buffer = ctypes.create_string_buffer(2)
 
     def set(self) -> None:
-        """Ask whatever runs to stop at the next chance."""
+        """Ask the work in progress to stop at the next chance."""
         self._buffer[0] = b"\x01"
 
     def clear(self) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paceline.engine.threads import calm_waiting_threads
+from paceline.engine.model.threads import calm_waiting_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from paceline.engine.backend import Backend
+    from paceline.engine.model.backend import Backend
 
 
 def llama_backend() -> Backend:
@@ -33,8 +33,8 @@ def report_aborts(tell: Callable[[str], None]) -> None:
 
 
 def prove_kernels(arguments: Sequence[str]) -> int:
-    """Be the process that tests own kernels; returns its exit code. See `kernel_proof`."""
+    """Be the process that tests own kernels; returns its exit code. See `kernel_library`."""
     calm_waiting_threads()
-    from paceline.engine.llama.kernel_proof import run  # noqa: PLC0415
+    from paceline.engine.llama.kernel_library import run  # noqa: PLC0415
 
     return run(arguments)

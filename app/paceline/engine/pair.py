@@ -1,23 +1,21 @@
-"""A loaded pair: two models, the books of their contexts, and what was measured with them."""
+"""A loaded pair: two models, the tokens in their contexts, and what was measured with them."""
 
 from __future__ import annotations
 
-import functools
+from functools import partial
 from pathlib import Path
 
-from paceline.engine.backend import LanguageModel
-from paceline.engine.control.costs import VerifyCosts
-from paceline.engine.control.knowledge import Knowledge
-from paceline.engine.drafters import draft_model
+from paceline.engine.auto.costs import VerifyCosts
+from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.auto.plain_time import RecentPlain
+from paceline.engine.draft import draft_model
+from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
-from paceline.engine.known_acceptance import recall_acceptance
-from paceline.engine.plain_time import RecentPlain
-from paceline.engine.prefix import CachedContext
-from paceline.engine.prompt_size import PromptSizes
+from paceline.engine.model.backend import LanguageModel
+from paceline.engine.model.context import CachedContext
+from paceline.engine.prompt.size import PromptSizes
+from paceline.engine.prompt.template import ChatTemplate
 from paceline.engine.sameness.promise import Promise
-from paceline.engine.template import ChatTemplate
-from paceline.engine.vocab import vocabulary_hash
-from paceline.errors import ComputeFailedError
 
 _GUESS = 1.5
 """Decoding reads every weight once, so it takes time in proportion to a model's size; and half as
@@ -25,16 +23,17 @@ much again for what does not shrink with the model."""
 
 
 class LoadedPair:
-    """Target and draft with the books of their contexts, and what was measured with them.
+    """Target and draft with the tokens in their contexts, and what was measured with them.
 
     Attributes:
+        earlier: Texts of earlier chats, as the target's tokens.
         knowledge: What Auto knows of their costs and of how often drafts are accepted.
         promise: What holds of the same text, and which batch widths make it so.
         has_forgotten: Whether what Auto knows of acceptance is what it has seen since `forget`,
             not what was kept in earlier sessions.
         uses_draft: Whether the last reply's strategy drafts with the model, if there is one.
         is_lost: Whether a decode has failed in such a way that nothing may go on in these
-            contexts; whoever loaded the pair has to close it.
+            contexts; the owner of the pair has to close it.
     """
 
     def __init__(
@@ -43,7 +42,6 @@ class LoadedPair:
         draft: LanguageModel | None,
         facts: Facts,
         *,
-        memory_dir: str = "",
         lookup_cache: str = "",
         is_exact: bool = False,
     ) -> None:
@@ -55,6 +53,7 @@ class LoadedPair:
         self.facts = facts
         self.notes: tuple[str, ...] = ()
         self.kept: dict[str, object] = {}
+        self.earlier = EarlierTexts(partial(target.vocab.tokenize, special=False))
         self.knowledge = Knowledge()
         if draft is not None and draft.info.size_bytes and target.info.size_bytes:
             share = draft.info.size_bytes / target.info.size_bytes
@@ -63,16 +62,7 @@ class LoadedPair:
         self.has_forgotten = False
         self.uses_draft = False
         self.is_lost = False
-        self._memory_dir = memory_dir
         self.lookup_cache = Path(lookup_cache) if lookup_cache else None
-        recall_acceptance(self)
-
-    @functools.cached_property
-    def memory(self) -> Path | None:
-        """The folder for what drafters learn of this vocabulary; None: nothing is kept."""
-        if not self._memory_dir:
-            return None
-        return Path(self._memory_dir) / vocabulary_hash(self.target.model.vocab)
 
     def settle(self) -> bool:
         """Take the batch widths that the evidence leaves, between two replies.
@@ -85,35 +75,23 @@ class LoadedPair:
             self.knowledge.costs = VerifyCosts()
         return has_changed
 
-    def look(self) -> bool:
-        """Compare some rows in idle time; see `Promise.slice`.
-
-        Raises:
-            ComputeFailedError: Neither contexts nor device can be trusted any more.
-        """
-        try:
-            return not self.is_lost and self.promise.slice()
-        except ComputeFailedError:
-            self.is_lost = True
-            raise
-
     @property
     def models(self) -> tuple[LanguageModel, ...]:
         """The target and, if there is one, the draft model."""
         return (self.target.model, self.draft.model) if self.draft else (self.target.model,)
 
     def empty(self, *, wipe: bool = False) -> None:
-        """Empty both contexts."""
+        """Empty both contexts; `wipe`: to the last byte, since invalid numbers could live on."""
         for context in (self.target, self.draft):
             if context:
                 context.clear(wipe=wipe)
 
-    def wipe(self) -> None:
-        """Empty both contexts to the last byte, since invalid numbers could live on in them."""
-        self.empty(wipe=True)
-
     def forget(self, *, keeps_rates: bool = False) -> None:
-        """Forget every text; what was measured stays, and if wanted how often drafts were taken."""
+        """Forget the texts of replies; what was measured stays, as does what is remembered.
+
+        Args:
+            keeps_rates: How often drafts were accepted stays, too.
+        """
         self.empty()
         self.kept.clear()
         self.knowledge.forget(keeps_rates=keeps_rates)

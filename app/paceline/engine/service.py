@@ -1,43 +1,39 @@
-"""Commands in, events out: the engine as one object, whoever hosts it.
+"""Commands in, events out: the engine as one object, the same in every host.
 
 `handle` carries a command out and returns when it is done; it runs on one thread, which owns both
-models. Between two steps of a reply it looks for a `Tune`; cancelling is a flag. Whatever goes
-wrong in a load or a turn becomes an event here.
-
-Long, because it is the one place where commands become events.
+models. Between two steps of a reply it looks for a `Tune`; cancelling is a flag. Every
+failure of a load or a turn becomes an event here.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import secrets
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
-from paceline.engine.answers import no_model, not_running
-from paceline.engine.backend import Backend, LanguageModel
-from paceline.engine.calibration import IdleCalibration
+from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.catching_up import CatchingUp
-from paceline.engine.control.costs import MAX_WIDTH
-from paceline.engine.counting import count_tokens
-from paceline.engine.drafters.registry import available
+from paceline.engine.draft.strategy import strategy_text
 from paceline.engine.facts import Facts
-from paceline.engine.failures import describe_failure
-from paceline.engine.forgetting import forget
-from paceline.engine.full_calibration import calibrated
-from paceline.engine.heap import give_back_freed_memory
-from paceline.engine.known_costs import keep_costs, recall_costs
+from paceline.engine.idle import IdleWork
+from paceline.engine.measure.calibration import calibrated
+from paceline.engine.measure.known import keep_costs, recall_acceptance
+from paceline.engine.measure.self_test import self_test
+from paceline.engine.measure.thread_choice import ThreadChooser
+from paceline.engine.measure.thread_choice import note as thread_note
+from paceline.engine.model.backend import Backend, LanguageModel
+from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
-from paceline.engine.self_test import self_test
+from paceline.engine.refusals import describe_failure, no_model, not_running
+from paceline.engine.request import count_tokens
 from paceline.engine.stats import Activity, activity_of
-from paceline.engine.thread_choice import ThreadChooser
-from paceline.engine.thread_choice import note as thread_note
 from paceline.engine.turn import Turn
-from paceline.engine.vocabulary_fit import vocabulary_mismatch
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import (
     Calibrate,
@@ -46,13 +42,13 @@ from paceline.messages import (
     CountTokens,
     DescribeEngine,
     Event,
-    Forget,
-    Forgotten,
     LoadFailed,
     LoadPair,
     LoadProgressed,
     ModelParams,
     PairLoaded,
+    Remember,
+    Remembered,
     Reset,
     Sameness,
     SamenessChanged,
@@ -70,7 +66,8 @@ class EngineService:
 
     Args:
         emit: Takes every event, on the thread that calls `handle`.
-        take_tune: Returns a waiting `Tune` for the turn, if there is one; called between steps.
+        take_between: Returns a waiting command that can be carried out between two steps of the
+            turn, if there is one.
         cancel: Polled by everything that may take long.
         backend: Makes the backend at first use; None takes llama.cpp.
     """
@@ -79,19 +76,18 @@ class EngineService:
         self,
         emit: Callable[[Event], None],
         *,
-        take_tune: Callable[[str], Tune | None],
+        take_between: Callable[[str], Tune | Remember | None],
         cancel: CancelFlag,
         backend: Callable[[], Backend] | None = None,
     ) -> None:
         self._emit = emit
-        self._take_tune = take_tune
+        self._take_between = take_between
         self._cancel = cancel
         self._make_backend = backend or llama_backend
         self._backend: Backend | None = None
         self._pair: LoadedPair | None = None
         self._opening: tuple[LanguageModel, ...] = ()
-        self._calibration: IdleCalibration | None = None
-        self._catching_up: CatchingUp | None = None
+        self._idle_work: IdleWork | None = None
         self._told: tuple[bool | None, str] = None, ""
 
     def handle(self, command: Command) -> None:
@@ -105,8 +101,10 @@ class EngineService:
                 self._load(command)
             case StartTurn():
                 self._start_turn(command)
-            case Tune() | DescribeEngine() | CountTokens() | Forget():
+            case Tune() | DescribeEngine() | CountTokens():
                 self._emit(self._answer(command))
+            case Remember():
+                self._remember(command)
             case Calibrate():
                 self._calibrate(command)
             case Reset():
@@ -120,16 +118,14 @@ class EngineService:
             case CancelTurn():
                 pass  # the inbox has set the flag already
 
-    def _answer(self, command: Tune | DescribeEngine | CountTokens | Forget) -> Event:
+    def _answer(self, command: Tune | DescribeEngine | CountTokens) -> Event:
         match command:
             case Tune():
-                return not_running(command)
+                return not_running(command.turn_id, strategy_text(command.strategy))
             case DescribeEngine():
                 return self._get_backend().describe()
             case CountTokens():
                 return count_tokens(self._pair, command)
-            case Forget():
-                return self._forget(command)
 
     # ---------------------------------------------------------------------------------- load
 
@@ -139,7 +135,7 @@ class EngineService:
         return self._backend
 
     def _unload(self) -> None:
-        self._calibration = self._catching_up = None
+        self._idle_work = None
         if self._pair:
             keep_costs(self._pair)
             self._pair.close()
@@ -160,8 +156,7 @@ class EngineService:
             return
         finally:
             self._opening = ()
-        self._calibration = IdleCalibration(self._pair, is_known=recall_costs(self._pair))
-        self._catching_up = CatchingUp(self._pair)
+        self._idle_work = IdleWork(self._pair)
         target, draft = self._pair.target.model, self._pair.draft
         sameness = self._pair.promise.sameness
         self._told = sameness.holds, sameness.basis
@@ -177,7 +172,7 @@ class EngineService:
         )
 
     def open_pair(self, command: LoadPair) -> LoadedPair:
-        """Load a pair for whoever asks; `handle` keeps the one that it loads itself.
+        """Load a pair, which the caller owns; `handle` keeps the one that it loads itself.
 
         Raises:
             UserError: A model cannot be used, or the two do not fit together.
@@ -206,10 +201,10 @@ class EngineService:
                 target,
                 draft,
                 facts,
-                memory_dir=command.memory_dir,
                 lookup_cache=command.lookup_cache,
                 is_exact=command.exact,
             )
+            recall_acceptance(pair)
             pair.promise.measure()
             pair.notes = notes
             return pair
@@ -256,38 +251,49 @@ class EngineService:
             return
         try:
             seed = secrets.randbits(32) if command.seed is None else command.seed
-            if self._pair.settle():
-                self._calibration = IdleCalibration(self._pair, is_known=recall_costs(self._pair))
+            if self._pair.settle() and self._idle_work is not None:
+                self._idle_work.calibrate_anew()
                 self._tell(self._pair.promise.sameness)
-            Turn(
+            turn = Turn(
                 self._pair,
                 command,
                 seed,
                 self._emit,
                 take_tune=self._take_tune,
                 cancel=self._cancel,
-            ).run()
+            )
+            for _ in turn.run():  # every step has been emitted already
+                pass
         except Exception as error:
             failure = describe_failure(error)
             if self._pair is not None and self._pair.is_lost:
-                # Told first: whoever asks again on hearing of the failure must load first.
+                # Told first: a client that asks again on hearing of the failure must load first.
                 self._unload()
                 self._emit(Unloaded())
             self._emit(TurnFailed(command.turn_id, *failure))
 
-    # ------------------------------------------------------------------------------ learning
+    def _take_tune(self, turn_id: str) -> Tune | None:
+        """Carry out what need not wait for the turn's end, and return what is for the turn."""
+        while isinstance(command := self._take_between(turn_id), Remember):
+            self._remember(command)
+        return command
 
-    def _forget(self, command: Forget) -> Forgotten:
-        if self._pair is not None:
+    def _remember(self, command: Remember) -> None:
+        if self._pair is None:
+            return  # who hands texts in does so again after a load
+        self._pair.earlier.put(command.chat, command.texts)
+        if not command.texts:
             self._pair.kept.clear()  # indexes of chats, which are built again where they are needed
-        if not command.memory_dir:  # which must not be the current folder
-            return Forgotten(command.chat)
-        return Forgotten(command.chat, forget(Path(command.memory_dir), command.chat, available()))
+        while command.at_once and not self._cancel.is_set() and self._pair.earlier.slice():
+            pass
+        self._emit(Remembered(command.chat))
 
     # ---------------------------------------------------------------------------- measuring
 
     def idle(self) -> bool:
-        """Measure what steps cost, let the draft model catch up, or compare rows: a little of it.
+        """Measure what steps cost, let the draft model catch up, index texts, or compare rows.
+
+        A little of it.
 
         False: nothing is left to do.
 
@@ -296,11 +302,7 @@ class EngineService:
         Raises:
             ComputeFailedError: Neither contexts nor device can be trusted any more.
         """
-        if self._calibration is not None and self._calibration.slice():
-            return True
-        if self._catching_up is not None and self._catching_up.slice():
-            return True
-        if self._pair is None or not self._pair.look():
+        if self._idle_work is None or self._pair is None or not self._idle_work.slice():
             return False
         sameness = self._pair.promise.sameness
         if (sameness.holds, sameness.basis) != self._told:
@@ -316,8 +318,8 @@ class EngineService:
         if self._pair is not None and self._pair.is_lost:
             self._unload()
             self._emit(Unloaded())
-        elif self._pair is not None and not answer.problem:
-            self._calibration = None
+        elif self._idle_work is not None and not answer.problem:
+            self._idle_work.stop_calibrating()
         self._emit(answer)
 
     # ------------------------------------------------------------------------------ watching
@@ -365,3 +367,17 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
     if sameness.is_exact:  # asked for, so it is to say what it does
         notes.append(sameness.words)
     return tuple(notes)
+
+
+def give_back_freed_memory() -> None:
+    """Let the heap return its free pages; takes milliseconds. Any thread.
+
+    Does nothing where the C library is not glibc.
+
+    glibc keeps freed blocks of its heap for later, up to tens of megabytes where something small
+    lies after them. Pairs that are loaded one after the other then look like a leak that grows in
+    jumps (measured on the demo pair: 95 MB against 71 MB), and what is kept is missing elsewhere.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError, OSError):
+            ctypes.CDLL(None).malloc_trim(0)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from paceline.engine.backend import LanguageModel
-from paceline.engine.control.ledger import Ledger
-from paceline.engine.plain_time import BUSY, PlainTime
+from paceline.engine.auto.ledger import Ledger
+from paceline.engine.auto.plain_time import BUSY, PlainTime
+from paceline.engine.model.backend import LanguageModel
 from paceline.figures import DrafterStats, KernelUse, Sameness, TurnStats
 
 _HELD = 0.1

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator
+from dataclasses import replace
 
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.decoder import Decoder
-from paceline.engine.drafters.base import Workbench
-from paceline.engine.drafters.strategy import Strategy, parse_strategy
-from paceline.engine.failures import describe_failure
-from paceline.engine.known_acceptance import keep_acceptance, recall_what_was_forgotten
-from paceline.engine.learning import Learning
+from paceline.engine.decode.decoder import Decoder
+from paceline.engine.decode.text import TextAssembler
+from paceline.engine.draft.base import DrafterInfo, Workbench
+from paceline.engine.draft.registry import OFF_INFO, find
+from paceline.engine.draft.strategy import Strategy, complete, strategy_text
+from paceline.engine.measure.known import keep_acceptance, recall_what_was_forgotten
 from paceline.engine.pair import LoadedPair
-from paceline.engine.reports import Reports
-from paceline.engine.strategy_fit import fitting, limits_of
-from paceline.engine.text import TextAssembler
-from paceline.engine.turn_request import check_limits, encode_prompt, make_sampler
+from paceline.engine.refusals import describe_failure
+from paceline.engine.request import check_limits, encode_prompt, make_sampler
 from paceline.errors import (
     CancelledError,
     ComputeFailedError,
@@ -43,6 +43,11 @@ from paceline.messages import (
 
 Emit = Callable[[Event], None]
 
+EVERY_S = 0.5
+"""Seconds between two reports."""
+
+_clock = time.monotonic
+
 
 class Turn:
     """Checks a `StartTurn`, runs the decoder and emits its events.
@@ -60,7 +65,7 @@ class Turn:
         *,
         take_tune: Callable[[str], Tune | None],
         cancel: CancelFlag,
-        parse: Callable[[str], Strategy] = parse_strategy,
+        find: Callable[[str], DrafterInfo] = find,
     ) -> None:
         self._pair = pair
         self._command = command
@@ -68,9 +73,10 @@ class Turn:
         self._emit = emit
         self._take_tune = take_tune
         self._cancel = cancel
-        self._parse = parse
-        self._strategy_text = command.strategy
+        self._find = find
+        self._strategy_text = strategy_text(command.strategy, find)
         self._told_failures: set[str] = set()
+        self._report_due = 0.0
         self._told_plainly: EngineError | None = None
         if pair.is_lost:
             raise UserError(
@@ -87,11 +93,10 @@ class Turn:
                 "Shorten it, start a new chat, or load the model with a longer context.",
             )
         vocab = model.vocab
-        asked = parse(command.strategy)
+        asked = complete(command.strategy, find)
         strategy = fitting(asked, pair)
         pair.uses_draft = strategy.uses_draft_model
         self._notes += (*limits_of(asked, pair), *pair.promise.take_news())
-        self._learning = Learning(pair, command, strategy, self._prompt)
         if command.remember:
             recall_what_was_forgotten(pair)
         self._sampler = make_sampler(vocab, command, seed)
@@ -103,8 +108,7 @@ class Turn:
             eog=frozenset() if command.ignore_eog else vocab.eog,
             chunk=min(model.n_batch, draft.model.n_batch if draft else model.n_batch),
             grammar=self._sampler.grammar,
-            memory=self._learning.memory,
-            log=self._learning.log,
+            earlier=pair.earlier if command.remember else None,
             lookup_cache=pair.lookup_cache,
             kept=pair.kept,
         )
@@ -117,7 +121,6 @@ class Turn:
                 strategy,
                 text=self._text,
                 max_tokens=command.max_tokens,
-                eog=bench.eog,
                 recent_plain=pair.recent_plain,
                 knowledge=pair.knowledge,
                 expected=command.expected,
@@ -125,40 +128,56 @@ class Turn:
         except BaseException:  # a drafter that cannot work here
             self._sampler.close()
             raise
-        self._reports = Reports(self._figures, self._decoder.report, emit)
 
-    def run(self) -> None:
-        """Generate the reply; every step becomes an event.
-
-        Raises:
-            EngineError: The target failed in mid-reply.
-        """
-        for _ in self.steps():
-            pass
-
-    def steps(self) -> Generator[StepCommitted, None, None]:
-        """Generate the reply and stop behind every step, whose event has been emitted by then.
+    def run(self) -> Generator[StepCommitted, None, None]:
+        """Generate the reply, and pause after every step, whose event has been emitted by then.
 
         Closing the generator stops the reply; `TurnFinished` is emitted all the same.
 
         Raises:
             EngineError: The target failed in mid-reply.
         """
+        decoder = self._decoder
+        reason: FinishReason = "cancelled"
         try:
-            yield from self._steps()
+            self._tell_start()
+            steps = decoder.run(self._prompt, self._on_prefill)
+            try:
+                for step in steps:
+                    self._emit(step)
+                    self._tell_figures()
+                    reason = decoder.finish_reason or reason
+                    yield step
+                    if decoder.finish_reason is None and decoder.failure is None:
+                        if self._cancel.is_set():
+                            break
+                        self._between_steps()
+                reason = decoder.finish_reason or reason
+            except CancelledError:
+                pass
+            except GeneratorExit:
+                if decoder.failure is not None:
+                    steps.close()
+                    self._leave(decoder.failure)
+            except EngineError as failure:
+                steps.close()
+                self._leave(failure)
+                self._tell_held_back()
+                raise
+            finally:
+                steps.close()
+                self._sampler.close()
+            self._tell_end(reason)
         finally:
-            if self._learning.finish(self._decoder.history):
-                self._decoder.keep()
-            if self._command.remember and self._decoder.was_controlled:
+            if self._command.remember and decoder.was_controlled:
                 keep_acceptance(self._pair)
 
-    def _steps(self) -> Generator[StepCommitted, None, None]:
-        command, decoder = self._command, self._decoder
+    def _tell_start(self) -> None:
         n_reused = self._pair.target.reuse(self._prompt)
         try:
             self._emit(
                 TurnStarted(
-                    command.turn_id,
+                    self._command.turn_id,
                     len(self._prompt),
                     n_reused,
                     self._seed,
@@ -169,43 +188,19 @@ class Turn:
         except BaseException:
             self.close()
             raise
-        reason: FinishReason = "cancelled"
-        steps = decoder.run(self._prompt, self._on_prefill)
-        try:
-            for step in steps:
-                self._emit(step)
-                self._reports.step()
-                reason = decoder.finish_reason or reason
-                yield step
-                if decoder.finish_reason is None and decoder.failure is None:
-                    if self._cancel.is_set():
-                        break
-                    self._between_steps()
-            reason = decoder.finish_reason or reason
-        except CancelledError:
-            pass
-        except GeneratorExit:
-            if decoder.failure is not None:
-                steps.close()
-                self._leave(decoder.failure)
-        except EngineError as failure:
-            steps.close()
-            self._leave(failure)
-            self._tell_held_back()
-            raise
-        finally:
-            steps.close()
-            self._sampler.close()
+
+    def _tell_end(self, reason: FinishReason) -> None:
+        decoder, turn_id = self._decoder, self._command.turn_id
         self._text.finish()
         self._tell_failures()
         divergence = decoder.divergence(reason)
         if divergence is not None:
-            self._emit(TextDiverged(command.turn_id, *divergence))
+            self._emit(TextDiverged(turn_id, *divergence))
             reason = "cancelled"
-        self._reports.tell_control()
+        self._tell_control()
         self._emit(
             TurnFinished(
-                command.turn_id,
+                turn_id,
                 reason,
                 decoder.reply,
                 tuple(decoder.generated),
@@ -220,7 +215,7 @@ class Turn:
         if isinstance(failure, (ComputeFailedError, DecodeMemoryError)):
             self._pair.is_lost = True
         elif not isinstance(failure, SamplingError):  # with it, both contexts hold sound numbers
-            self._pair.wipe()
+            self._pair.empty(wipe=True)
 
     def _tell_held_back(self) -> None:
         """Tell the text that waited for the next token, since no `TurnFinished` will."""
@@ -236,23 +231,32 @@ class Turn:
             self._pair.promise.sameness, self._pair.target.model.info.kernels
         )
 
-    def _figures(self) -> FiguresReported:
-        return FiguresReported(self._command.turn_id, self.stats)
+    def _tell_figures(self) -> None:
+        """Report the figures and what Auto knows, if it is time; first after the first step."""
+        now = _clock()
+        if now >= self._report_due:
+            self._report_due = now + EVERY_S
+            self._emit(FiguresReported(self._command.turn_id, self.stats))
+            self._tell_control()
+
+    def _tell_control(self) -> None:
+        report = self._decoder.report()
+        if report is not None:
+            self._emit(report)
 
     def close(self) -> None:
-        """Let go of a turn that was never run; its steps do it else."""
+        """Let go of a turn that was never run; `run` does it otherwise."""
         self._decoder.close()
         self._sampler.close()
 
     # ----------------------------------------------------------------------------- between steps
 
     def _between_steps(self) -> None:
-        self._learning.follow(self._decoder.history)
         self._tell_failures()
         tune = self._take_tune(self._command.turn_id)
         plainly = self._decoder.plainly
         if tune is not None and plainly is not None:
-            self._reject(tune.strategy, plainly)
+            self._reject(strategy_text(tune.strategy, self._find), plainly)
         elif tune is not None:
             self._tune(tune)
 
@@ -286,19 +290,49 @@ class Turn:
         )
 
     def _tune(self, tune: Tune) -> None:
+        text = strategy_text(tune.strategy, self._find)
         try:
-            strategy = fitting(self._parse(tune.strategy), self._pair)
-            self._learning.go_on(strategy, self._decoder.history)
+            strategy = fitting(complete(tune.strategy, self._find), self._pair)
             self._decoder.switch(strategy)
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything when it is made
-            self._reject(tune.strategy, error)
+            self._reject(text, error)
         else:
-            self._strategy_text = tune.strategy
+            self._strategy_text = text
             self._pair.uses_draft = strategy.uses_draft_model
             self._told_failures.clear()
-            self._emit(TuneApplied(tune.turn_id, tune.strategy))
+            self._emit(TuneApplied(tune.turn_id, text))
 
     # ------------------------------------------------------------------------------------ events
 
     def _on_prefill(self, n_done: int) -> None:
         self._emit(PrefillProgressed(self._command.turn_id, n_done, len(self._prompt)))
+
+
+def fitting(strategy: Strategy, pair: LoadedPair) -> Strategy:
+    """Return what can be done of a strategy: on some targets Auto decodes plainly.
+
+    Raises:
+        UserError: It speculates, and the target cannot take tokens back.
+    """
+    if not strategy.speculates or pair.target.model.can_rollback:
+        return strategy
+    if strategy.is_auto:
+        return replace(strategy, drafters=((OFF_INFO, {}),))
+    raise UserError(
+        "cannot-rollback",
+        "This target cannot take back rejected tokens, so nothing can be drafted for it.",
+        "Use the strategy “off” with it.",
+    )
+
+
+def limits_of(strategy: Strategy, pair: LoadedPair) -> tuple[str, ...]:
+    """Return what Auto has to do without, in sentences."""
+    if not strategy.is_auto:
+        return ()
+    if not pair.target.model.can_rollback:
+        return ("This target cannot take back rejected tokens, so Auto decodes plainly.",)
+    if pair.draft is not None and not pair.draft.model.can_rollback:
+        return (
+            "This draft model cannot take back drafted tokens, so Auto uses the lookups alone.",
+        )
+    return ()

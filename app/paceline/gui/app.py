@@ -1,43 +1,106 @@
-"""The window's entry point: makes the parts, runs the event loop, ends in the right order."""
+"""The window's entry point: makes the parts, runs the event loop, ends in the right order.
+
+Ctrl+C and a polite kill close the window, also while the event loop sleeps: Python runs signal
+handlers only between two bytecodes, and there are none while Qt waits, so the signal's number
+arrives through a socket that the event loop watches.
+"""
 
 from __future__ import annotations
 
 import gc
 import logging
 import os
+import signal
+import socket
 import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, QObject, QtMsgType, Signal, Slot, qInstallMessageHandler
+from PySide6.QtCore import (
+    QLocale,
+    QObject,
+    QSocketNotifier,
+    QtMsgType,
+    Signal,
+    Slot,
+    qInstallMessageHandler,
+)
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from paceline import __version__, logs
 from paceline.catalog.hub.client import is_offline
 from paceline.catalog.models import Models
-from paceline.engine.drafters import registry
+from paceline.engine.draft import registry
 from paceline.errors import UserError
 from paceline.gui.engine_thread import EngineThread, service_factory
-from paceline.gui.interrupts import Interrupts
+from paceline.gui.kit.translation import install_language
 from paceline.gui.program import Program
 from paceline.gui.storage_controller import CHATS_FILE
-from paceline.gui.translation import install_language
 from paceline.paths import Paths, resources
 from paceline.settings import SETTINGS_FILE, kernels_of_environment, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
+    from types import FrameType, TracebackType
 
     from PySide6.QtCore import QMessageLogContext
 
-    from paceline.engine.drafters.base import DrafterInfo
+    from paceline.engine.draft.base import DrafterInfo
+
+
+SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+
+class Interrupts(QObject):
+    """Between `install` and `remove` a signal asks for the end, once."""
+
+    interrupted = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.was_interrupted = False
+        self._reading, self._writing = socket.socketpair()
+        for end in (self._reading, self._writing):
+            end.setblocking(False)  # noqa: FBT003
+        self._notifier = QSocketNotifier(self._reading.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._on_signal)
+        self._before: dict[int, object] = {}
+        self._fd_before = -1
+
+    def install(self) -> None:
+        """Take over the signals; main thread only."""
+        self._fd_before = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
+        self._before = {number: signal.signal(number, _note) for number in SIGNALS}
+
+    def remove(self) -> None:
+        """Give the signals back."""
+        signal.set_wakeup_fd(self._fd_before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+        self._notifier.setEnabled(False)
+        self._reading.close()
+        self._writing.close()
+
+    @Slot()
+    def _on_signal(self) -> None:
+        numbers = self._reading.recv(64)
+        if any(number in SIGNALS for number in numbers) and not self.was_interrupted:
+            self.was_interrupted = True
+            self.interrupted.emit()
+
+
+def _note(number: int, frame: FrameType | None) -> None:
+    """Do nothing: the number is on its way through the socket."""
+    del number, frame
+
 
 INTERRUPTED = 130
 _COLLECT_AFTER = (20_000, 20, 10)
-"""New objects until the youngest generation is looked through, and so on; see `gc`."""
+"""New objects after which each generation is collected; see `gc.set_threshold`."""
 
 _logger = logging.getLogger(__name__)
 
@@ -94,7 +157,7 @@ def make_application(argv: Sequence[str]) -> QApplication:
 
 
 def _collect_less() -> None:
-    """Let the cycle collector leave modules alone and come seldom.
+    """Keep modules out of the cycle collector, and let it run rarely.
 
     A streaming reply makes many small objects and hardly a cycle; with Python's usual thresholds
     looking for cycles takes a twelfth of the window's time.
@@ -105,10 +168,9 @@ def _collect_less() -> None:
 
 def make_program(paths: Paths) -> Program:
     """Make the window around a real engine; `QApplication` must exist."""
-    kernels_of_environment(os.environ)  # what is wrong there is told before there is a window
+    kernels_of_environment(os.environ)  # a wrong value is reported before there is a window
     infos, problem = _drafters()
-    settings_file = paths.config_dir / SETTINGS_FILE
-    loaded = load_settings(settings_file)
+    loaded = load_settings(paths.config_dir / SETTINGS_FILE)
     settings = loaded.settings
     install_language(settings.language, resources())
     engine = EngineThread(service_factory(settings.engine_host))
@@ -121,16 +183,14 @@ def make_program(paths: Paths) -> Program:
         client=engine,
         infos=infos,
         resources=resources(),
-        settings_file=settings_file,
-        cache_dir=paths.cache_dir,
-        data_dir=paths.data_dir,
+        paths=paths,
         loaded=loaded,
         chats_file=paths.data_dir / CHATS_FILE,
         change_host=engine.change_host,
         models=models,
     )
     if problem is not None:
-        program.notifications.user_error(problem)
+        program.notices.user_error(problem)
     return program
 
 
@@ -166,11 +226,11 @@ class _Failures(QObject):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
-        self._notifications = program.notifications
+        self._notifications = program.notices
         self._happened.connect(self._on_happened)
 
     def install(self) -> None:
-        """Hear of everything that nobody else caught."""
+        """Take every exception that was not caught."""
         sys.excepthook = self._on_exception
         threading.excepthook = self._on_thread_exception
         qInstallMessageHandler(self._on_qt_message)

@@ -1,6 +1,6 @@
-"""The engine behind a thread of the window's process: a `QThread` that owns its own loop.
+"""The engine in a thread of the window's process: a `QThread` that owns its own loop.
 
-Whoever makes an `EngineThread` owns it; all its methods are called on that thread, and events are
+The maker of an `EngineThread` owns it; all its methods are called on that thread, and events are
 delivered there. Within `run` there is no event loop: commands come from an `Inbox`, cancelling is
 a flag beside it, and events leave by one signal that is queued to a bound slot. The thread is
 never terminated; `close` asks it to end and waits.
@@ -22,19 +22,15 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import psutil
 from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal, Slot
 
+from paceline.hosting.client import Idler, Watcher, next_command
 from paceline.hosting.inbox import Inbox
-from paceline.hosting.service import (
-    Idler,
-    Watcher,
-    make_engine_service,
-    make_process_service,
-    next_command,
-)
+from paceline.hosting.inline import make_engine_service
 from paceline.messages import EngineDied, Shutdown
 
 if TYPE_CHECKING:
-    from paceline.hosting.client import Listener
-    from paceline.hosting.service import Service, ServiceFactory
+    from collections.abc import Callable
+
+    from paceline.hosting.client import Listener, Service, ServiceFactory
     from paceline.messages import Command, Event
     from paceline.settings import EngineHost
 
@@ -58,6 +54,13 @@ class _HasProcess(Protocol):
     @property
     def pid(self) -> int:
         """The process's id; 0 when there is none."""
+
+
+def make_process_service(emit: Callable[[Event], None], inbox: Inbox) -> Service:
+    """Make an engine in a process of its own; the engine thread pays for the import."""
+    from paceline.hosting.process import ProcessService
+
+    return ProcessService(emit, inbox)
 
 
 def service_factory(host: EngineHost) -> ServiceFactory:
@@ -132,7 +135,7 @@ class EngineThread(QThread):
         """Cancel what runs, shut the engine down, wait at most five seconds; False: it hangs.
 
         No event is delivered any more, not even one that is queued already. A process with the
-        engine is gone behind this, also one that hangs.
+        engine is gone after this, also one that hangs.
         """
         self._is_closed = True
         self._listener = None
@@ -198,7 +201,8 @@ class EngineThread(QThread):
 
 def _kill_process(service: object) -> None:
     """End a service's process from outside, for the case that the service waits for it."""
-    # It may be gone at any moment: then there is no id, or the id is of nobody or of no child.
+    # It may be gone at any moment: then there is no id, or the id is that of no process
+    # or of no child.
     with contextlib.suppress(psutil.Error, ValueError):
         if isinstance(service, _HasProcess) and service.pid:
             process = psutil.Process(service.pid)

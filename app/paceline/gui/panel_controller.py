@@ -9,20 +9,17 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.chat.reply import TurnOptions
 from paceline.errors import UserError
-from paceline.gui.load_failures import RELOAD
-from paceline.gui.widgets.sampling_settings import REFUSALS
+from paceline.gui.kit.notices import Action
+from paceline.gui.models.load_failures import RELOAD
+from paceline.gui.sampling.sampling_settings import REFUSALS
 from paceline.messages import TuneRejected
 
 if TYPE_CHECKING:
     from paceline.chat.pair import PairState
     from paceline.chat.reply import Reply
-    from paceline.chat.session import ChatSession
-    from paceline.gui.notifications import Notifications
-    from paceline.gui.viewmodels.chat import ChatSignals
-    from paceline.gui.viewmodels.pair import PairModel
-    from paceline.gui.viewmodels.speculation import SpeculationModel
-    from paceline.gui.widgets.speculation_panel import SpeculationPanel
-    from paceline.gui.widgets.status_line import StatusLine
+    from paceline.gui.context import AppContext
+    from paceline.gui.panel import SpeculationPanel
+    from paceline.gui.window import StatusLine
     from paceline.messages import EngineDescribed, EngineDied, TuneApplied
 
 SAMPLING = "sampling"
@@ -32,7 +29,7 @@ LOOKUP_CACHE = "lookup-cache"
 LOOKUP_CACHE_CODES = ("bad-lookup-cache", "cannot-read", "other-vocabulary")
 """What the engine answers to a lookup cache that it cannot use; the reply has not begun then."""
 RESTART = "restart"
-"""Topic of notices about an engine that starts again by itself; settled when it has."""
+"""Topic of notices about an engine that is started again; settled when it has."""
 TUNE_AFTER_MS = 120
 """A dragged slider sends a change when it rests, not one per pixel."""
 
@@ -42,31 +39,30 @@ class PanelController(QObject):
 
     settings_changed = Signal()
     """Something that is remembered was changed"""
+    reload_wanted = Signal()
+    """The engine is to start again with the models that it had"""
     obstacle_changed = Signal(str)
     """Why no reply can begin with these settings, in words; empty: it can"""
     question_returned = Signal(object)
-    """The `Message` that was refused."""
-    """The text of a message whose reply was refused before it began"""
+    """The `Message` whose reply was refused before it began"""
 
     def __init__(
         self,
+        context: AppContext,
         *,
-        speculation: SpeculationModel,
         panel: SpeculationPanel,
         status: StatusLine,
-        pair: PairModel,
-        signals: ChatSignals,
-        notifications: Notifications,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session: ChatSession | None = None
-        self._speculation = speculation
+        self._session = context.session
+        self._speculation = speculation = context.speculation
         self._panel = panel
         self._status = status
-        self._pair = pair
-        self._notifications = notifications
-        self._cuts = True
+        self._pair = pair = context.pair
+        self._notifications = context.notices
+        signals = context.signals
+        self._settings = context.settings
         self._tune = QTimer(self)
         self._tune.setSingleShot(True)
         self._tune.setInterval(TUNE_AFTER_MS)
@@ -75,7 +71,9 @@ class PanelController(QObject):
         speculation.drafter_changed.connect(self._check_models)
         panel.sampling.changed.connect(self._on_sampling_changed)
         panel.sections_changed.connect(self.settings_changed)
+        context.settings.setting("cuts_long_chats").changed.connect(self.settings_changed)
         panel.advice.applied.connect(self._on_advice)
+        panel.advice.free_wanted.connect(context.actions.no_draft.trigger)
         pair.changed.connect(self._on_pair_changed)
         pair.sameness_found.connect(self._on_sameness_found)
         signals.tuned.connect(self._on_tuned)
@@ -86,16 +84,6 @@ class PanelController(QObject):
         signals.ended.connect(self._on_ended)
         self.show_settings()
         self._on_pair_changed(pair.state)
-
-    def set_session(self, session: ChatSession) -> None:
-        """Send changes to the reply of this session."""
-        self._session = session
-
-    def set_cuts(self, *, cuts: bool) -> None:
-        """Know whether the oldest messages may be left out of a chat that is too long."""
-        if cuts != self._cuts:
-            self._cuts = cuts
-            self.settings_changed.emit()
 
     def turn_options(self) -> TurnOptions:
         """What the next reply uses; the session asks when one begins."""
@@ -108,8 +96,8 @@ class PanelController(QObject):
             seed=settings.seed,
             system_prompt=settings.system_prompt,
             stop=settings.stop,
-            remember=self._panel.learning.remembers,
-            cuts=self._cuts,
+            remember=self._settings.value("learns_from_chats"),
+            cuts=self._settings.value("cuts_long_chats"),
         )
 
     # --------------------------------------------------------------------------- what users do
@@ -123,8 +111,7 @@ class PanelController(QObject):
 
     @Slot()
     def _on_tune(self) -> None:
-        if self._session is not None:
-            self._session.tune(self._speculation.strategy)
+        self._session.tune(self._speculation.strategy)
 
     @Slot()
     def _on_sampling_changed(self) -> None:
@@ -140,7 +127,7 @@ class PanelController(QObject):
         except UserError as error:
             self._notifications.user_error(error)
 
-    # ------------------------------------------------------------------- what the engine tells
+    # ------------------------------------------------------------------- what the engine reports
 
     @Slot(object, object)
     def _on_tuned(self, reply: Reply, answer: TuneApplied | TuneRejected) -> None:
@@ -153,11 +140,11 @@ class PanelController(QObject):
 
     @Slot(object)
     def _on_ended(self, reply: Reply) -> None:
-        """What the engine refused before it began goes back to where it was written."""
+        """Put a message whose reply was refused before it began back to where it was written."""
         error = reply.error
         if error is None:
             self._tell_of_incomplete_json(reply)
-        if error is None or reply.steps or self._session is None:
+        if error is None or reply.steps:
             return
         if error.code in REFUSALS:
             topic = SAMPLING
@@ -173,7 +160,7 @@ class PanelController(QObject):
             self.question_returned.emit(question)
 
     def _tell_of_incomplete_json(self, reply: Reply) -> None:
-        """A schema holds up to where the reply was ended by something else."""
+        """Warn where a reply was ended by something other than its schema."""
         hints = {
             "length": self.tr("Allow more than {} tokens.").format(reply.options.max_tokens),
             "context": self.tr("Load the models with a longer context."),
@@ -202,8 +189,15 @@ class PanelController(QObject):
             self._notifications.warn(death.reason, hint, topic=RESTART)
             return
         self._notifications.error(
-            death.reason, death.hint, action=RELOAD, text=self.tr("Start it again")
+            death.reason,
+            death.hint,
+            action=Action(self.tr("Start it again"), self._on_start_again),
+            topic=RELOAD,
         )
+
+    @Slot()
+    def _on_start_again(self) -> None:
+        self.reload_wanted.emit()
 
     @Slot(object)
     def _on_sameness_found(self, state: PairState) -> None:
@@ -221,7 +215,7 @@ class PanelController(QObject):
         if state.status == "ready":
             self._notifications.settled.emit(RESTART)
             self._check_models()
-        is_writing = self._session is not None and self._session.active is not None
+        is_writing = self._session.active is not None
         words = {
             "empty": (self.tr("No model"), "muted"),
             "loading": (self.tr("Loading the models"), "lookup")
@@ -235,7 +229,7 @@ class PanelController(QObject):
 
     @Slot()
     def _check_models(self) -> None:
-        """Say at once when the chosen strategy lacks its model."""
+        """Show that the chosen strategy lacks its draft model, without waiting for a reply."""
         obstacle = self._speculation.obstacle(self._speculation.current.name)
         if obstacle:
             self._panel.draft_settings.show_problem(obstacle)
@@ -259,6 +253,6 @@ class PanelController(QObject):
         seed = self.tr("new seed each time") if settings.seed is None else f"seed {settings.seed}"
         sampling = settings.sampling
         self._status.set_settings(
-            f"{self._speculation.strategy} · {seed} · T {sampling.temperature:g} · "
+            f"{self._speculation.text} · {seed} · T {sampling.temperature:g} · "
             f"top-p {sampling.top_p:g}"
         )

@@ -1,67 +1,70 @@
-"""The parts of the window put together: models, widgets and controllers around one engine client.
+"""The composition root: every part of the window is made, connected and ended here.
 
-The composition root (`app`) makes a `Program`; tests make one with a scripted client. What is
-started here ends here: `shut_down` saves the settings, closes what knows models, the engine, then
-the background pool, in this order.
+`app` makes a `Program` around the real engine, tests make one around a scripted client. Parts are
+made from the inside out: what holds state, the window, the session, then the features, which share
+all of these as an `AppContext`. `shut_down` ends them: it saves the settings, closes what knows
+models, the engine, then the background pool, in this order.
 """
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline.chat.pair import PairLoader
 from paceline.chat.session import ChatSession
-from paceline.engine.drafters import forced
-from paceline.gui.appearance import Appearance
-from paceline.gui.background import Background
-from paceline.gui.catalogue import Catalogue
-from paceline.gui.chats import Chats
-from paceline.gui.code_saver import CodeSaver
-from paceline.gui.context_meter import ContextMeterController
-from paceline.gui.current_devices import CurrentDevices
-from paceline.gui.extras import Extras
-from paceline.gui.fingerprints import ModelFingerprints
-from paceline.gui.icons import Icons
-from paceline.gui.learning_controller import MEMORY_FOLDER, LearningController
-from paceline.gui.main_window import MainWindow
-from paceline.gui.models_controller import ModelsController
-from paceline.gui.notifications import Notifications
+from paceline.engine.draft import grammar_drafter
+from paceline.gui.bench.controller import BenchController
+from paceline.gui.chat.context_controller import ContextMeterController
+from paceline.gui.chat.controller import ChatController
+from paceline.gui.chat.unsent_controller import AttachmentsController, UnsentController
+from paceline.gui.context import AppContext, ChatSignals
+from paceline.gui.conversations.controller import ConversationsController
+from paceline.gui.conversations.exchange import ExchangeController, ImportController
+from paceline.gui.conversations.model import ConversationList
+from paceline.gui.help.controller import HelpController
+from paceline.gui.kit.background import Background
+from paceline.gui.kit.file_dialogs import OpenFile, SaveFile
+from paceline.gui.kit.notices import Notifications
+from paceline.gui.kit.translation import in_words
+from paceline.gui.look.current import look
+from paceline.gui.models.catalogue import Catalogue
+from paceline.gui.models.controller import ModelsController
+from paceline.gui.models.saved_pairs import SavedPairs, first_pairs
 from paceline.gui.panel_controller import PanelController
-from paceline.gui.run_controller import RunController
-from paceline.gui.save_file import SaveFile
+from paceline.gui.run.controller import RunController
+from paceline.gui.run.hashes import ModelHashes
+from paceline.gui.sampling.controller import PresetsController, SamplingController
+from paceline.gui.settings.controller import Appearance, SettingsController
+from paceline.gui.speculation.draft_settings import DraftPresetsController
+from paceline.gui.speculation.learning import LearningController
+from paceline.gui.speculation.strategy_helper import StrategyAdvisor
+from paceline.gui.state.current_devices import CurrentDevices
+from paceline.gui.state.live import LiveFigures
+from paceline.gui.state.pair import PairModel
+from paceline.gui.state.settings_store import SettingsStore
+from paceline.gui.state.sources import Sources
+from paceline.gui.state.speculation import SpeculationModel
 from paceline.gui.storage_controller import StorageController
-from paceline.gui.translation import in_words
-from paceline.gui.tuning import Tuning
-from paceline.gui.viewmodels.chat import ChatSignals
-from paceline.gui.viewmodels.conversations import ConversationList
-from paceline.gui.viewmodels.live import LiveFigures
-from paceline.gui.viewmodels.pair import PairModel
-from paceline.gui.viewmodels.saved_pairs import SavedPairs, first_pairs
-from paceline.gui.viewmodels.sources import Sources
-from paceline.gui.viewmodels.speculation import SpeculationModel
-from paceline.settings import LoadedSettings, Settings, save_settings
+from paceline.gui.welcome.controller import WelcomeController
+from paceline.gui.window import MainWindow
+from paceline.settings import SETTINGS_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from paceline.catalog.models import Models
-    from paceline.engine.drafters.base import DrafterInfo
-    from paceline.gui.chat_controller import ChatController
+    from paceline.engine.draft.base import DrafterInfo
     from paceline.hosting.client import EngineClient
-    from paceline.settings import EngineHost
-
-SAVE_AFTER_MS = 1500
-
-_logger = logging.getLogger(__name__)
+    from paceline.paths import Paths
+    from paceline.settings import EngineHost, LoadedSettings
 
 
 class Program(QObject):
-    """Everything between the first and the last moment of the window."""
+    """Everything between the first and the last moment of the window; main thread."""
 
     ended = Signal(bool)
     """The window was closed and all is put away; false: the engine hangs."""
@@ -72,215 +75,85 @@ class Program(QObject):
         client: EngineClient,
         infos: Sequence[DrafterInfo],
         resources: Path,
-        settings_file: Path,
-        cache_dir: Path,
-        data_dir: Path,
+        paths: Paths,
         loaded: LoadedSettings,
         chats_file: Path | None = None,
         change_host: Callable[[EngineHost], None] | None = None,
         models: Models | None = None,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
-        settings = loaded.settings
-        self._client = client
-        self._host = settings.engine_host
-        self._change_host = change_host
-        self._settings_file = settings_file
-        self._loaded, self._put_aside = settings, loaded.put_aside
-        self._open_conversation = (
-            settings.window.open_conversation if settings.opens_last_chat else ""
-        )
-        self.appearance = Appearance(settings, resources, self)
-        self.themes = self.appearance.themes
-        infos = tuple(map(in_words, infos))
-        self.speculation = SpeculationModel(infos, settings.strategies, self)
-        self.live = LiveFigures(Sources((*infos, in_words(forced.INFO))), self)
-        self.pair = PairModel(self)
-        self.signals = ChatSignals(self)
-        self.notifications = Notifications(self)
-        self.background = Background(self)
-        self._conversations = ConversationList(parent=self)
-        self._icons = Icons(resources / "icons", self.themes.current)
-        self.window = MainWindow(
-            conversations=self._conversations,
-            speculation=self.speculation,
-            figures=self.live,
-            pair=self.pair,
-            theme=self.themes.current,
-            icons=self._icons,
-        )
-        self.panel = PanelController(
-            speculation=self.speculation,
-            panel=self.window.panel,
-            status=self.window.status,
-            pair=self.pair,
-            signals=self.signals,
-            notifications=self.notifications,
-            parent=self,
-        )
-        self.loader = PairLoader(
-            client, cache_dir=str(cache_dir), memory_dir=str(data_dir / MEMORY_FOLDER)
-        )
-        self.storage = StorageController(chats_file, self.notifications, self)
-        self.fingerprints = ModelFingerprints(self.pair, self.background, self)
-        self.session = ChatSession(
-            client,
-            self.loader,
-            self.panel.turn_options,
-            store=self.storage.store,
-            fingerprint_of=self.fingerprints.fingerprint_of,
-        )
-        self.panel.set_session(self.session)
-        self.loader.set_listener(self.pair)
-        self.session.set_listener(self.signals)
-        client.set_listener(self.session.on_event)
-        self.session.add_observer(self.live.on_event)
-        self.chats = Chats(
-            session=self.session,
-            signals=self.signals,
-            storage=self.storage,
-            live=self.live,
-            pair=self.pair,
-            window=self.window,
-            notifications=self.notifications,
-            parent=self,
-        )
-        self.save_file = SaveFile(self.background, self.notifications, self)
-        self.code_saver = CodeSaver(self.save_file, self.window, self)
-        self.window.chat_pane.chat.code_save_requested.connect(self.code_saver.save)
-        self.runs = RunController(
-            client=client, session=self.session, signals=self.signals, loader=self.loader,
-            live=self.live, fingerprints=self.fingerprints, background=self.background,
-            save=self.save_file, themes=self.themes, icons=self._icons, window=self.window,
-            parent=self,
-        )  # fmt: skip
-        self.context = ContextMeterController(
-            self.session, client, self.signals, self.pair, self.panel, pane=self.window.chat_pane
-        )
-        self.context.setParent(self)
-        self.learning = LearningController(
-            card=self.window.panel.learning,
-            data_dir=data_dir,
-            signals=self.signals,
-            loader=self.loader,
-            pair=self.pair,
-            background=self.background,
-            notifications=self.notifications,
-            parent=self,
-        )
-        demo, self.starter = first_pairs(resources, models)
-        self.saved_pairs = SavedPairs(settings.pairs, demo, self)
-        self.devices = CurrentDevices(self.session.describe_engine, self.loader, self)
-        self.models = ModelsController(
-            loader=self.loader,
-            pair=self.pair,
-            speculation=self.speculation,
-            demo=demo,
-            first=self.starter or demo,
-            saved=self.saved_pairs,
-            models=models,
-            devices=self.devices,
-            background=self.background,
-            notifications=self.notifications,
-            window=self.window,
-        )
-        self.catalogue = (
-            None
-            if models is None
-            else Catalogue(
-                models,
-                loads=self.models,
-                pair=self.pair,
-                speculation=self.speculation,
-                devices=self.devices,
-                folders=settings.model_folders,
-                background=self.background,
-                notifications=self.notifications,
-                themes=self.themes,
-                icons=self._icons,
-                window=self.window,
-            )
-        )
-        self.tuning = Tuning(self, settings)
-        self.extras = Extras(
-            self, settings, self._icons, resources=resources, config_dir=settings_file.parent,
-            data_dir=data_dir, cache_dir=cache_dir, client=client,
-        )  # fmt: skip
-        self._save_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
-        self._save_soon.timeout.connect(self.save)
-        self._restore(settings)
-        self._connect()
+        """Build the window; nothing is shown or loaded before `start`.
 
-    @property
-    def chat(self) -> ChatController:
-        """What binds the chat view to the session."""
-        return self.chats.chat
+        Args:
+            client: The engine; closed by `shut_down`.
+            infos: The drafters that can be chosen.
+            resources: The files that are shipped.
+            paths: The user's folders.
+            loaded: The settings, and whether their file had to be put aside.
+            chats_file: The database of chats; None: chats live as long as the window.
+            change_host: Moves the engine into a process or thread; None: it cannot be moved.
+            models: What is known of models; None: the window offers only files.
+            parent: Qt's parent.
+        """
+        super().__init__(parent)
+        self._client = client
+        self._resources, self._paths = resources, paths
+        self._change_host = change_host
+        self._put_aside = loaded.put_aside
+        self.settings = SettingsStore(loaded.settings, paths.config_dir / SETTINGS_FILE, self)
+        self._make_state(tuple(map(in_words, infos)))
+        self._make_window()
+        self._make_session(chats_file)
+        self.context = self._make_context()
+        self._make_chat()
+        self._make_models(models)
+        self._make_panel_cards()
+        self._make_dialogs()
+        self._restore()
+        self._connect()
+        look.dress()
 
     def start(self) -> None:
         """Show the window and load the pair that was used last, else the demo pair."""
         self.window.show()
         self.window.chat_pane.composer.setFocus()
         self.session.describe_engine()
-        self.chats.start(self._open_conversation)
+        settings = self.settings.settings
+        self.storage.start()
+        self.conversations.start(
+            settings.window.open_conversation if settings.opens_last_chat else "",
+            self.storage.leftovers,
+        )
         self.models.start()
         if self.speculation.unusable:
-            self.notifications.warn(
+            self.notices.warn(
                 self.tr("The saved strategy “{}” cannot be used here.").format(
                     self.speculation.unusable
                 ),
                 self.tr("“{}” takes its place.").format(self.speculation.current.title),
             )
         if self._put_aside is not None:
-            self.notifications.warn(
+            self.notices.warn(
                 self.tr("The settings could not be read, so the defaults are used."),
                 self.tr("The old file is kept as {}.").format(self._put_aside.name),
             )
 
-    def settings(self) -> Settings:
-        """What should be remembered now."""
-        reply = self.window.panel.sampling.settings
-        known = replace(
-            self._loaded,  # what nothing in this window can change stays as it is
-            theme=self.themes.mode,
-            token_colours=self.window.actions_.token_colours.isChecked(),
-            sampling=reply.sampling,
-            max_tokens=reply.max_tokens,
-            seed=reply.seed,
-            system_prompt=reply.system_prompt,
-            stop=reply.stop,
-            strategies=self.speculation.saved(),
-            remember_drafts=self.learning.remembers,
-            engine_host=self._host,
-            window=self.chats.remembered(self.window.state()),
-            pairs=self.saved_pairs.pairs,
-            model_folders=self.catalogue.library.folders
-            if self.catalogue is not None
-            else self._loaded.model_folders,
-            hub_offline=self.window.actions_.offline.isChecked(),
-            was_welcomed=self.extras.welcome.was_welcomed,
-            recent_commands=self.extras.help.commands.recent,
-        )
-        return self.extras.preferences.fill(self.tuning.fill(known))
-
-    @Slot()
-    def save(self) -> None:
-        """Write the settings; a folder that cannot be written to costs only them."""
-        self._save_soon.stop()
-        try:
-            save_settings(self._settings_file, self.settings())
-        except OSError as error:
-            _logger.warning("the settings are not saved: %s", error)
-
     @Slot()
     def shut_down(self) -> None:
         """Put everything away; called when the window closes."""
-        self.save()
-        self.chats.keep()
+        self.bench.close()
+        self.settings.save()
+        self.window.chat_pane.errors.dismiss()  # what its button would do needs what ends now
+        self.unsent.keep()
+        self.chat.keep_place()
+        self.session.end_reply()  # what it has is kept
         self.session.set_listener(None)
         self.loader.set_listener(None)
-        self.tuning.close()
-        self.extras.close()
+        for owner_of_dialogs in (
+            self.runs, self.reply_presets, self.draft_presets, self.advisor,
+            self.settings_controller, self.help,
+        ):  # fmt: skip
+            owner_of_dialogs.close()
         self.window.hide()  # the engine may take seconds to end, and nothing would move meanwhile
         if self.catalogue is not None:
             self.catalogue.close()
@@ -289,60 +162,232 @@ class Program(QObject):
         self.background.close()
         self.ended.emit(engine_ended)
 
-    # ----------------------------------------------------------------------------------- private
+    # -------------------------------------------------------------------------------- the parts
 
-    def _restore(self, settings: Settings) -> None:
-        self.window.restore(settings.window)
-        self.tuning.restore(settings)
-        self.window.panel.learning.show_remembers(settings.remember_drafts)
-        self.window.panel.loading.show_host(settings.engine_host)
-        self.panel.show_settings()
-        self.window.chat_pane.composer.set_obstacle(self.window.panel.sampling.obstacle)
-        actions = self.window.actions_
-        actions.token_colours.setChecked(settings.token_colours)
-        self.window.chat_pane.chat.set_token_colours(settings.token_colours)
-        actions.offline.setChecked(settings.hub_offline)
+    def _make_state(self, infos: tuple[DrafterInfo, ...]) -> None:
+        """Make what holds state, and what every part may use."""
+        settings = self.settings.settings
+        look.start(self._resources, settings.theme, settings.font_px)
+        look.set_motion(settings.motion)
+        self.speculation = SpeculationModel(infos, settings.strategies, self)
+        self.live = LiveFigures(Sources((*infos, in_words(grammar_drafter.INFO))), self)
+        self.pair = PairModel(self)
+        self.signals = ChatSignals(self)
+        self.notices = Notifications(self)
+        self.background = Background(self)
+        self.save_file = SaveFile(self.background, self.notices, self)
 
-    def _connect(self) -> None:
-        actions = self.window.actions_
-        # Esc belongs to fields and menus while there is nothing to stop.
-        actions.stop.setEnabled(False)
-        self.chat.busy_changed.connect(actions.stop.setEnabled)
-        self.chat.busy_changed.connect(actions.regenerate.setDisabled)
-        actions.token_colours.toggled.connect(self.window.chat_pane.chat.set_token_colours)
-        actions.token_colours.toggled.connect(self._on_remembered)
-        self.appearance.connect_to(self.window)
-        self.appearance.settings_changed.connect(self._on_remembered)
-        self.extras.settings.settings_changed.connect(self._on_remembered)
-        self.tuning.settings_changed.connect(self._on_remembered)
-        self.extras.welcome.settings_changed.connect(self._on_remembered)
-        self.window.panel.loading.host_requested.connect(self._on_host_requested)
-        self.models.connect_to(
-            actions, self.window.models_menu, self.window.panel.loading, self.window.drop_zones
+    def _make_window(self) -> None:
+        self.window = MainWindow(
+            conversations=ConversationList(parent=self),
+            speculation=self.speculation,
+            figures=self.live,
+            pair=self.pair,
         )
-        self.notifications.posted.connect(self.window.chat_pane.errors.show_notice)
-        self.notifications.settled.connect(self.window.chat_pane.errors.settle)
-        self.window.chat_pane.errors.action_requested.connect(self.models.failures.on_action)
-        self.panel.settings_changed.connect(self._on_remembered)
-        self.saved_pairs.changed.connect(self._on_remembered)
-        self.signals.shown.connect(self._on_remembered)
-        self.signals.described.connect(self.devices.show_engine)
-        actions.offline.toggled.connect(self._on_remembered)
-        if self.catalogue is not None:
-            self.catalogue.folders_changed.connect(self._on_remembered)
-        self.panel.obstacle_changed.connect(self.window.chat_pane.composer.set_obstacle)
-        self.panel.question_returned.connect(self.window.chat_pane.composer.return_message)
-        self.learning.settings_changed.connect(self._on_remembered)
-        self.window.closing.connect(self.shut_down)
+        self.appearance = Appearance(self.settings, self.window.actions_, self)
+
+    def _make_session(self, chats_file: Path | None) -> None:
+        """Make the session, which hears of the engine first, and tells the others."""
+        self.loader = PairLoader(self._client, cache_dir=str(self._paths.cache_dir))
+        self.storage = StorageController(chats_file, self.notices, self)
+        self.hashes = ModelHashes(self.pair, self.background, self)
+        self.session = ChatSession(
+            self._client,
+            self.loader,
+            lambda: self.panel.turn_options(),  # noqa: PLW0108 - `panel` is made later
+            store=self.storage.store,
+            fingerprint_of=self.hashes.fingerprint_of,
+        )
+        self.loader.set_listener(self.pair)
+        self.session.set_listener(self.signals)
+        self._client.set_listener(self.session.on_event)
+        self.session.add_observer(self.live.on_event)
+
+    def _make_context(self) -> AppContext:
+        return AppContext(
+            client=self._client,
+            session=self.session,
+            signals=self.signals,
+            loader=self.loader,
+            pair=self.pair,
+            speculation=self.speculation,
+            live=self.live,
+            background=self.background,
+            notices=self.notices,
+            save_file=self.save_file,
+            actions=self.window.actions_,
+            window=self.window,
+            settings=self.settings,
+        )
+
+    def _make_chat(self) -> None:
+        """Make what a chat needs; the panel hears of a reply before the chat view does."""
+        context, window, pane = self.context, self.window, self.window.chat_pane
+        self.panel = PanelController(context, panel=window.panel, status=window.status, parent=self)
+        self.chat = ChatController(context, pane, self)
+        self.conversations = ConversationsController(
+            context,
+            window.sidebar,
+            write=pane.composer.setFocus,
+            go_to=pane.chat.go_to,
+            keep_place=self.chat.keep_place,
+            parent=self,
+        )
+        self.unsent = UnsentController(context, pane.composer, self)
+        self.attachments = AttachmentsController(context, pane.composer, self)
+        self.runs = RunController(context, hashes=self.hashes, plot=window.panel.plot, parent=self)
+        self.context_meter = ContextMeterController(
+            context, pane.composer, self.panel.turn_options, self.panel.settings_changed, self
+        )
+
+    def _make_models(self, models: Models | None) -> None:
+        """Make what loads pairs, and, where models are known, what finds and fetches them."""
+        demo, starter = first_pairs(self._resources, models)
+        self.saved_pairs = SavedPairs(self.settings.settings.pairs, demo, self)
+        self.devices = CurrentDevices(self.session.describe_engine, self.loader, models, self)
+        self.models = ModelsController(
+            self.context,
+            demo=demo,
+            first=starter or demo,
+            saved=self.saved_pairs,
+            models=models,
+            devices=self.devices,
+        )
+        self.catalogue: Catalogue | None = None
+        if models is not None:
+            self.catalogue = Catalogue(
+                self.context, models, loads=self.models, devices=self.devices
+            )
+            self.window.top_bar.add_widget(self.catalogue.button)
+
+    def _make_panel_cards(self) -> None:
+        """Make what the cards of the panel need; presets follow what was loaded."""
+        context, panel = self.context, self.window.panel
+        self.learning = LearningController(context, paths=self._paths, parent=self)
+        self.open_file = OpenFile(self.background, self.notices, self)
+        self.sampling = SamplingController(
+            context, card=panel.sampling, open_file=self.open_file, parent=self
+        )
+        self.reply_presets = PresetsController(
+            context, card=panel.sampling, open_file=self.open_file, parent=self
+        )
+        self.draft_presets = DraftPresetsController(
+            context, button=panel.draft_settings.presets, parent=self
+        )
+        self.advisor = StrategyAdvisor(context, parent=self)
+        self.window.chat_pane.composer.set_preset_widget(self.reply_presets.foot_button)
+
+    def _make_dialogs(self) -> None:
+        """Make what stands around the chat and mostly opens dialogs."""
+        context, window = self.context, self.window
+        self.settings_controller = SettingsController(
+            context, self._paths, has_library=self.catalogue is not None
+        )
+        self.help = HelpController(
+            context,
+            menus=window.menus,
+            resources=self._resources,
+            sources=(self.reply_presets,),
+        )
+        self.welcome = WelcomeController(
+            context,
+            composer=window.chat_pane.composer,
+            loads=self.models,
+            catalogue=self.catalogue,
+            devices=self.devices,
+            resources=self._resources,
+        )
+        self.exchange = ExchangeController(context, window.sidebar, self)
+        self.bench = BenchController(context, lambda: window.panel.sampling.settings, self)
+        self.imports = ImportController(context, window.sidebar, self.bench.show_passport, self)
+
+    # --------------------------------------------------------------------------- what is remembered
+
+    def _restore(self) -> None:
+        """Show the settings, and from now on keep what is changed by hand."""
+        store, settings, window = self.settings, self.settings.settings, self.window
+        window.restore(settings.window)
+        self.sampling.restore()
+        self.reply_presets.show_settings()
+        window.panel.loading.show_host(settings.engine_host)
+        self.panel.show_settings()
+        window.chat_pane.composer.set_obstacle(window.panel.sampling.obstacle)
+        for name, switch in (
+            ("token_colours", window.actions_.token_colours),
+            ("hub_offline", window.actions_.offline),
+            ("learns_from_chats", window.panel.learning.switch),
+            ("cuts_long_chats", window.panel.sampling.cuts),
+        ):
+            store.setting(name).bind(switch)
+        store.update(  # what could not be used as it was saved has another value now
+            strategies=self.speculation.saved(), pairs=self.saved_pairs.pairs
+        )
+        store.saving.connect(self._on_saving)
+        store.setting("engine_host").changed.connect(self._on_host_set)
+        self.panel.settings_changed.connect(self._on_panel)
+        self.saved_pairs.changed.connect(self._on_pairs)
+        self.signals.shown.connect(store.save_soon)
 
     @Slot()
-    def _on_remembered(self) -> None:
-        self._save_soon.start()
+    def _on_panel(self) -> None:
+        """Keep the strategy and how replies are drawn; which sections are open is saved, too."""
+        reply = self.window.panel.sampling.settings
+        self.settings.update(
+            strategies=self.speculation.saved(),
+            sampling=reply.sampling,
+            max_tokens=reply.max_tokens,
+            seed=reply.seed,
+            system_prompt=reply.system_prompt,
+            stop=reply.stop,
+        )
+        self.settings.save_soon()
+
+    @Slot()
+    def _on_pairs(self) -> None:
+        self.settings.set("pairs", self.saved_pairs.pairs)
+
+    @Slot()
+    def _on_saving(self) -> None:
+        """Keep how the window is left, with the conversation that is shown."""
+        open_conversation = self.conversations.open_conversation
+        state = replace(self.window.state(), open_conversation=open_conversation)
+        self.settings.set("window", state)
+
+    # ------------------------------------------------------------------------------------- wiring
+
+    def _connect(self) -> None:
+        """Connect features that do not know each other."""
+        window, pane, panel = self.window, self.window.chat_pane, self.window.panel
+        self.models.connect_to(window.models_menu, panel.loading, window.drop_zones)
+        self.panel.reload_wanted.connect(self.models.reload)
+        self.panel.obstacle_changed.connect(pane.composer.set_obstacle)
+        self.panel.question_returned.connect(pane.composer.return_message)
+        panel.loading.host_requested.connect(self._on_host_requested)
+        panel.picker.help_button.clicked.connect(self.advisor.open)
+        self.notices.posted.connect(pane.errors.show_notice)
+        self.notices.settled.connect(pane.errors.settle)
+        self.signals.described.connect(self.devices.show_engine)
+        pane.chat.run_requested.connect(self.runs.open)
+        window.drop_zones.chats_dropped.connect(self.imports.import_files)
+        window.drop_zones.files_dropped.connect(self.attachments.attach)
+        pane.chat.set_welcome(self.welcome.view)
+        if self.catalogue is not None:
+            library = self.catalogue.library
+            for signal in (library.refreshed, library.busy_changed, library.model.rowsInserted):
+                signal.connect(self.welcome.show_models)
+            self.catalogue.picker.load_requested.connect(self.welcome.leave)
+        window.closing.connect(self.shut_down)
+
+    @Slot()
+    def _on_host_set(self) -> None:
+        """Have the panel move the engine, unless the choice was made there."""
+        loading, host = self.window.panel.loading, self.settings.value("engine_host")
+        if host != loading.host():
+            loading.choose_host(host)
 
     @Slot(str)
     def _on_host_requested(self, host: EngineHost) -> None:
-        """Move the engine; the panel has the models loaded again behind this."""
-        self._host = host
+        """Move the engine; the panel then loads the models again."""
+        self.settings.set("engine_host", host)
         if self._change_host is not None:
             self._change_host(host)
-        self._save_soon.start()

@@ -1,4 +1,4 @@
-"""``paceline --smoke-test OUT.png``: the real window chats once with the demo pair by itself.
+"""``paceline --smoke-test OUT.png``: the real window chats once with the demo pair, without a user.
 
 Everything is real: window, engine and its process, native library, models. Only the settings are
 not the user's: they are the defaults, nothing is read from the user's folders and nothing is left
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from paceline.catalog.models import Models
-from paceline.engine.drafters import registry
+from paceline.engine.draft import registry
 from paceline.errors import UserError
 from paceline.gui.app import Ending, make_application
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.program import Program
 from paceline.paths import Paths, resources
-from paceline.settings import SETTINGS_FILE, LoadedSettings, Settings
+from paceline.settings import LoadedSettings, Settings
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
@@ -63,7 +63,7 @@ class SmokeTest(QObject):
         self._paint.timeout.connect(self._on_painted)
 
     def start(self) -> None:
-        """Open the window and send the message; it waits for the models by itself."""
+        """Open the window and send the message; the session sends it once the models are loaded."""
         self._limit.start()
         self._program.window.resize(*SIZE)
         self._program.start()
@@ -128,9 +128,7 @@ def run_smoke_test(out: Path) -> int:
             client=EngineThread(service_factory(settings.engine_host)),
             infos=registry.available(),
             resources=resources(),
-            settings_file=paths.config_dir / SETTINGS_FILE,
-            cache_dir=paths.cache_dir,
-            data_dir=paths.data_dir,
+            paths=paths,
             loaded=LoadedSettings(settings),
             models=Models(paths),
         )

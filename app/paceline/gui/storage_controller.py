@@ -1,7 +1,7 @@
 """The archive of chats in the window: opens it, tells what keeps it from writing, and closes it.
 
 The archive tells of problems on its own thread; a Qt signal brings them here. Nothing is lost while
-one lasts, and the notice goes by itself when writing works again.
+one lasts, and the notice goes when writing works again.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from paceline.chat.memory_store import MemoryStore
+from paceline.chat.store import MemoryStore
+from paceline.gui.kit.notices import Action
 from paceline.storage.problems import Opened, StorageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from paceline.chat.store import ConversationStore
-    from paceline.gui.notifications import Notifications
+    from paceline.gui.kit.notices import Notifications
     from paceline.storage.archive import Archive
     from paceline.storage.problems import StorageProblem
 
@@ -26,8 +27,6 @@ CHATS_FILE = "chats.db"
 """Below `Paths.data_dir`."""
 STORAGE = "storage"
 """Topic of notices about chats that cannot be written."""
-RETRY = "storage-retry"
-"""Name of the action that such a notice offers."""
 
 _logger = logging.getLogger(__name__)
 
@@ -69,7 +68,7 @@ class StorageController(QObject):
             self._archive = self.store = archive
 
     def start(self) -> None:
-        """Tell how opening went; called when there is somebody to read it."""
+        """Tell how opening went; called when the window is shown."""
         if self._failure is not None:
             kept = self.tr("Chats of this session are kept only until the window closes.")
             hint = f"{self._failure.hint} {kept}".strip()
@@ -90,12 +89,6 @@ class StorageController(QObject):
             return ()
         return tuple(name for name in self.opened.removed if name in removed)
 
-    @Slot(str)
-    def on_action(self, name: str) -> None:
-        """Do what a notice of this controller offered."""
-        if name == RETRY and self._archive is not None:
-            self._archive.retry()
-
     def close(self) -> None:
         """Write what is still waiting; what cannot be written goes into a rescue file."""
         if self._archive is not None:
@@ -105,10 +98,7 @@ class StorageController(QObject):
     def _on_told(self, problem: StorageProblem | None) -> None:
         self._notifications.settled.emit(STORAGE)
         if problem is not None:
-            self._notifications.error(
-                problem.message,
-                problem.hint,
-                action="" if problem.is_lasting else RETRY,
-                text=self.tr("Try again"),
-                topic=STORAGE,
-            )
+            action = None
+            if not problem.is_lasting and self._archive is not None:
+                action = Action(self.tr("Try again"), self._archive.retry)
+            self._notifications.error(problem.message, problem.hint, action=action, topic=STORAGE)

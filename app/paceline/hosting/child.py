@@ -15,20 +15,39 @@ import logging
 import os
 import socket
 import threading
+import time
 from typing import TYPE_CHECKING
 
-from paceline.hosting.frames import FrameReader
-from paceline.hosting.guard import guard_process
+import psutil
+
+from paceline.hosting.child_setup import guard_process
+from paceline.hosting.client import next_command
 from paceline.hosting.inbox import Inbox
-from paceline.hosting.pulse import Pulse
-from paceline.hosting.service import next_command
-from paceline.hosting.uplink import LogHandler, Uplink
-from paceline.hosting.wire import Done, Dying, Ready, decode_command
-from paceline.messages import CancelTurn, Shutdown, Tune
+from paceline.hosting.wire import (
+    Beat,
+    Done,
+    Dying,
+    FrameReader,
+    LogLine,
+    Ready,
+    Upward,
+    decode_command,
+    encode_upward,
+    frame,
+)
+from paceline.messages import CancelTurn, Remember, Shutdown, Tune
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from paceline.engine.service import EngineService
+
+BEAT_EVERY_S = 0.5
+MIN_DECODE_LIMIT_S = 10.0
+SLOWER = 20.0
+"""A decode that takes this many times as long per token as the slowest one before hangs."""
+
+_MOST_OUTPUT = 1 << 20
 _FAILED = 70  # EX_SOFTWARE of sysexits.h
 
 
@@ -38,13 +57,13 @@ def run_child(
     output: str,
     prepare: Callable[[], None] | None = None,
 ) -> None:
-    """Be the engine's process; returns never.
+    """Run the engine in this process; never returns.
 
     Args:
         pipe: One end of a socket pair; the window's process has the other one.
         parent_pid: The window's process.
-        output: File for what is printed.
-        prepare: Called before anything else, for tests that break things on purpose.
+        output: File for what is printed; see `child_setup.guard_process`.
+        prepare: Called before the engine is made, for tests that inject faults.
     """
     guard_process(parent_pid, output)
     pipe.settimeout(None)
@@ -63,8 +82,8 @@ def run_child(
         code = _FAILED
     with contextlib.suppress(OSError):
         pipe.shutdown(socket.SHUT_RDWR)
-    # Without the interpreter's long goodbye: the models are freed, and a plug-in's thread that
-    # does not end would keep the process.
+    # Without the interpreter's shutdown: the models are freed, and a plug-in's thread that does
+    # not end would keep the process alive.
     os._exit(code)
 
 
@@ -76,17 +95,17 @@ def _work(pipe: socket.socket, uplink: Uplink) -> None:
 
     report_aborts(lambda text: uplink.send_last(Dying(text)))
 
-    def take_tune(turn_id: str) -> Tune | None:
-        tune = inbox.take_tune(turn_id)
-        if tune is not None:
+    def take_between(turn_id: str) -> Tune | Remember | None:
+        command = inbox.take_between(turn_id)
+        if command is not None:
             uplink.send(Done())
-        return tune
+        return command
 
-    service = EngineService(uplink.send, take_tune=take_tune, cancel=inbox.flag)
+    service = EngineService(uplink.send, take_between=take_between, cancel=inbox.flag)
     pulse = Pulse(uplink, service)
 
     def idle() -> bool:
-        # With a pulse: else a command that finds a long decode here would find no sign of life.
+        # With a pulse: a command that comes during a long decode must find a sign of life.
         pulse.start()
         try:
             return service.idle()
@@ -107,7 +126,7 @@ def _work(pipe: socket.socket, uplink: Uplink) -> None:
 
 
 def _read(pipe: socket.socket, inbox: Inbox, uplink: Uplink) -> None:
-    """Take commands off the pipe until it ends, and the process with it."""
+    """Take commands off the pipe; when it ends, the process ends."""
     reader = FrameReader()
     try:
         while data := pipe.recv(1 << 16):
@@ -119,7 +138,159 @@ def _read(pipe: socket.socket, inbox: Inbox, uplink: Uplink) -> None:
                     inbox.put(command)
     except OSError:
         pass
-    except Exception as error:  # nothing gets through to a process whose reader is gone
+    except Exception as error:  # without its reader the process would hear no command any more
         uplink.send_last(Dying(f"{type(error).__name__}: {error}"[:300]))
         os._exit(_FAILED)
     os._exit(0)
+
+
+class Uplink:
+    """Events, reports and log records to the process that started this one; any thread sends."""
+
+    def __init__(self, pipe: socket.socket) -> None:
+        self._pipe = pipe
+        self._lock = threading.Lock()
+        self.n_events = 0
+
+    def send(self, message: Upward) -> None:
+        """Send one message; ends the process when the other end of the pipe is closed."""
+        data = frame(encode_upward(message))
+        with self._lock:
+            self.n_events += not isinstance(message, Beat)
+            self._send(data)
+
+    def send_last(self, message: Dying) -> None:
+        """As `send`, when the thread that holds the lock may never release it."""
+        has_lock = self._lock.acquire(timeout=1.0)
+        self._send(frame(encode_upward(message)))
+        if has_lock:
+            self._lock.release()
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._pipe.sendall(data)
+        except OSError:
+            os._exit(0)
+
+
+class LogHandler(logging.Handler):
+    """Sends log records to the window's process, which writes the program's log."""
+
+    def __init__(self, uplink: Uplink) -> None:
+        super().__init__()
+        self._uplink = uplink
+        self.setFormatter(logging.Formatter("%(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send a record; an error in one record loses that record only."""
+        try:
+            self._uplink.send(LogLine(record.levelno, record.name, self.format(record)[:20_000]))
+        except Exception:
+            self.handleError(record)
+
+
+class Pulse:
+    """Sends a `Beat` twice a second between `start` and `stop`, from a thread of its own.
+
+    The watchdog in the window's process takes a busy process without a pulse for dead.
+    """
+
+    def __init__(self, uplink: Uplink, service: EngineService) -> None:
+        self._uplink = uplink
+        self._service = service
+        self._time = DecodeTime()
+        self._works = threading.Event()
+        self._has_failed = False
+        threading.Thread(target=self._run, name="pulse", daemon=True).start()
+
+    def start(self) -> None:
+        """Send beats from now on: a command or idle work begins."""
+        self._works.set()
+
+    def stop(self) -> None:
+        """Send no more beats."""
+        self._works.clear()
+
+    def _run(self) -> None:
+        while True:
+            self._works.wait()
+            self._uplink.send(self._beat())
+            _limit_output()
+            time.sleep(BEAT_EVERY_S)
+
+    def _beat(self) -> Beat:
+        read_bytes, decode_s, limit_s, kernels = 0, 0.0, 0.0, ""
+        try:
+            kernels = self._service.own_kernels
+            read_bytes = _read_bytes()
+            decode_s, limit_s = self._decode(read_bytes)
+        except Exception:  # a beat without figures still says that the process lives
+            if not self._has_failed:
+                self._has_failed = True
+                logging.getLogger(__name__).exception("a decode's time cannot be measured")
+        cpu_s = time.process_time()
+        return Beat(self._uplink.n_events, cpu_s, read_bytes, decode_s, limit_s, kernels)
+
+    def _decode(self, read_bytes: int) -> tuple[float, float]:
+        """Return the running decode's seconds and its limit, both 0 when there is none."""
+        activity = self._service.activity()
+        if activity is None:
+            return 0.0, 0.0
+        n_tokens, since, slowest_per_token_s = activity
+        if slowest_per_token_s == 0:
+            # A model's first decode: a GPU's driver may compile its programs for minutes.
+            return 0.0, 0.0
+        limit_s = max(MIN_DECODE_LIMIT_S, SLOWER * n_tokens * slowest_per_token_s)
+        return self._time.of(since, read_bytes), limit_s
+
+
+def _read_bytes() -> int:
+    """Return what this process has read from files and disks; 0 where the system does not say."""
+    try:
+        return psutil.Process().io_counters().read_bytes
+    except (AttributeError, psutil.Error, OSError):
+        return 0
+
+
+class DecodeTime:
+    """Measures how long a decode has been running, from samples taken at each beat.
+
+    A long time between two samples counts as one second: this process did not run in it either,
+    since it was stopped or the computer slept. Time in which bytes were read does not count:
+    weights that do not fit into memory are read from the disk again and again, which is slow, not
+    hanging.
+
+    Args:
+        clock: Monotonic seconds; the clock by which decodes note when they began.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._since: float | None = None
+        self._looked = 0.0
+        self._read_bytes = 0
+        self._seconds = 0.0
+
+    def of(self, since: float, read_bytes: int = 0) -> float:
+        """Return the seconds of the decode that began at `since`.
+
+        Args:
+            since: When it began, on the clock.
+            read_bytes: Bytes that the process has read so far.
+        """
+        now = self._clock()
+        if since != self._since:
+            self._since = self._looked = since
+            self._read_bytes = read_bytes
+            self._seconds = 0.0
+        if read_bytes == self._read_bytes:
+            self._seconds += min(now - self._looked, 2 * BEAT_EVERY_S)
+        self._looked, self._read_bytes = now, read_bytes
+        return self._seconds
+
+
+def _limit_output() -> None:
+    """Empty the output file when a plug-in has filled it."""
+    with contextlib.suppress(OSError):
+        if os.fstat(2).st_size > _MOST_OUTPUT:
+            os.ftruncate(2, 0)

@@ -1,8 +1,8 @@
 """A process that native code may crash, seen from outside: start it, talk to it, end it.
 
 All of it belongs to one thread, which must live as long as the process (on Linux a child is told
-to die with the *thread* that started it). Nothing here waits for more than it is told to: reading
-takes what is there, and writing gives up when the other end does not read.
+to die with the *thread* that started it). Nothing here waits longer than its timeout: reading takes
+what is there, and writing gives up when the other end does not read.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import selectors
 import signal
 import socket
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -22,10 +23,17 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from paceline.hosting.deaths import Death, describe_death
-from paceline.hosting.frames import FrameError, FrameReader, frame
-from paceline.hosting.job import end_with_this_process
-from paceline.hosting.wire import Dying, Upward, WireError, decode_upward, encode_command
+from paceline.hosting.exit_reasons import Death, describe_death
+from paceline.hosting.wire import (
+    Dying,
+    FrameError,
+    FrameReader,
+    Upward,
+    WireError,
+    decode_upward,
+    encode_command,
+    frame,
+)
 from paceline.messages import Command, Shutdown
 
 Down = TypeVar("Down")
@@ -38,17 +46,18 @@ END_S = 2.0
 
 _N_READ = 1 << 18
 _TAIL = 4000
+"""Bytes of the child's output that are read after its death."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language(Generic[Down, Up]):
-    """What is spoken with a child.
+    """The messages that are exchanged with a child.
 
     Attributes:
-        name: Of the child, for lists of processes.
-        encode: Gives the bytes of what goes down.
-        decode: Checks what came up; raises `WireError` where that is no message.
-        goodbye: Asks the child to end.
+        name: The child's name in lists of processes.
+        encode: Returns the bytes of a message to the child.
+        decode: Returns the message of bytes from the child; raises `WireError` if they are none.
+        goodbye: The message that asks the child to end.
     """
 
     name: str
@@ -58,16 +67,16 @@ class Language(Generic[Down, Up]):
 
 
 def engine_language() -> Language[Command, Upward]:
-    """Return what is spoken with an engine."""
+    """Return the messages of an engine's process."""
     return Language("paceline-engine", encode_command, decode_upward, Shutdown())
 
 
 class ChildProcess(Generic[Down, Up]):
-    """A running child; made means started.
+    """A running child; the constructor starts it.
 
     Args:
-        main: What runs in it; a function at the top of a module.
-        language: What is spoken with it.
+        main: What runs in it; a function at the top level of a module.
+        language: The messages that are exchanged with it.
 
     Raises:
         OSError: The system does not start another process.
@@ -111,13 +120,13 @@ class ChildProcess(Generic[Down, Up]):
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will come; everything that it sent before has been read then."""
+        """Whether it has ended and everything that it sent has been read."""
         return self._has_ended
 
     # ------------------------------------------------------------------------------ talking
 
     def send(self, command: Down) -> bool:
-        """Send a command; False when for five seconds the process takes nothing of it.
+        """Send a command; False when the process reads none of it for `WRITE_S` seconds.
 
         Raises:
             FrameError: It is too large; nothing has been sent.
@@ -136,15 +145,15 @@ class ChildProcess(Generic[Down, Up]):
         return True
 
     def receive(self, timeout: float) -> Iterator[Up]:
-        """Wait for something to come, at most `timeout` seconds, and yield what is complete.
+        """Wait at most `timeout` seconds for data, and yield the complete messages.
 
         Raises:
-            WireError: What came is no message; the process is of no use any more.
+            WireError: What came is no message; the process must be ended.
         """
         if self._has_ended:
             return
         if not self._readable.select(timeout):
-            self._look_after()
+            self._notice_end()
             return
         try:
             data = self._pipe.recv(_N_READ)
@@ -165,21 +174,21 @@ class ChildProcess(Generic[Down, Up]):
         except FrameError as error:
             raise WireError(str(error)) from None
 
-    def _look_after(self) -> None:
-        """Notice the end where the pipe does not tell: something else may hold its other end."""
+    def _notice_end(self) -> None:
+        """See whether it ended unseen: another process may hold the pipe's other end open."""
         if not self._process.is_alive() and not self._readable.select(0):
             self._has_ended = True  # and its last messages have been read
 
     def _wait_writable(self, seconds: float) -> bool:
         with selectors.DefaultSelector() as writable:
             writable.register(self._pipe, selectors.EVENT_WRITE)
-            # Looks once even when time is up: this program may have been stopped meanwhile.
+            # Polls once even when time is up: this program may have been stopped meanwhile.
             return bool(writable.select(max(seconds, 0)))
 
     # ------------------------------------------------------------------------------- ending
 
     def end(self) -> None:
-        """Ask the process to end, wait two seconds, then kill it."""
+        """Ask the process to end, wait `END_S` seconds, then kill it."""
         if not self._has_ended and self.send(self._language.goodbye):
             with contextlib.suppress(WireError):
                 deadline = time.monotonic() + END_S
@@ -191,23 +200,23 @@ class ChildProcess(Generic[Down, Up]):
     def kill(self) -> None:
         """End the process at once and free everything that belongs to it."""
         self._process.kill()
-        self._bury()
+        self._free()
 
     def describe_death(self) -> Death:
-        """Say why the process ended by itself; frees everything that belongs to it."""
+        """Say why the process ended unasked; frees everything that belongs to it."""
         self._process.join(END_S)  # a large process takes a moment to leave
         code = self._process.exitcode
-        if code is None:  # how this kill ends it says nothing
+        if code is None:  # the exit code of this kill would say nothing
             self._process.kill()
             self._process.join(END_S)
         stderr = self._output.tail()
-        self._bury()
+        self._free()
         return describe_death(code, self._last_words, stderr)
 
-    def _bury(self) -> None:
+    def _free(self) -> None:
         self._has_ended = True
         self._process.join(END_S)
-        with contextlib.suppress(ValueError):  # it does not want to die: left to the system
+        with contextlib.suppress(ValueError):  # not dead after the kill: left to the system
             self._process.close()
         self._readable.close()
         self._pipe.close()
@@ -218,12 +227,12 @@ class ChildProcess(Generic[Down, Up]):
 class _Output:
     """The file for what the child prints.
 
-    The child takes the name away once it has opened the file, where the system allows it (not on
-    Windows), so that nothing is left when both processes are killed; here it is read by a
+    The child deletes the name once it has opened the file, where the system allows it (not on
+    Windows), so that nothing is left when both processes are killed; here it is read by its
     descriptor.
 
     Attributes:
-        name: Where it is; empty when there is no room even for that.
+        name: Its path; empty when it could not be made (full disk).
     """
 
     def __init__(self, prefix: str) -> None:
@@ -240,7 +249,7 @@ class _Output:
         return ""
 
     def close(self) -> None:
-        """Delete it."""
+        """Close the file and delete it."""
         if self._number < 0:
             return
         os.close(self._number)
@@ -250,9 +259,9 @@ class _Output:
 
 
 def _fill_standard_streams() -> None:
-    """Give a program that was started without stdin, stdout or stderr ones that lead nowhere.
+    """Open the null device for each of stdin, stdout and stderr that the program lacks.
 
-    The pipe would get their numbers else, and with it whatever somebody prints.
+    Otherwise the pipe would get one of their numbers, and what is printed would go into it.
     """
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass  # it stays open
@@ -261,7 +270,7 @@ def _fill_standard_streams() -> None:
 
 @contextlib.contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Start a child that Ctrl+C cannot end before it has said that it does not care."""
+    """Block Ctrl+C, so that it cannot end a child that does not ignore it yet."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -271,3 +280,80 @@ def _no_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+if sys.platform == "win32":
+    import ctypes
+    from ctypes import wintypes
+
+    _EXTENDED_LIMITS = 9  # JobObjectExtendedLimitInformation
+    _KILL_ON_JOB_CLOSE = 0x2000
+    _SET_QUOTA_AND_TERMINATE = 0x0101
+
+    class _BasicLimits(ctypes.Structure):
+        _fields_ = (
+            ("PerProcessUserTimeLimit", wintypes.LARGE_INTEGER),
+            ("PerJobUserTimeLimit", wintypes.LARGE_INTEGER),
+            ("LimitFlags", wintypes.DWORD),
+            ("MinimumWorkingSetSize", ctypes.c_size_t),
+            ("MaximumWorkingSetSize", ctypes.c_size_t),
+            ("ActiveProcessLimit", wintypes.DWORD),
+            ("Affinity", ctypes.c_size_t),
+            ("PriorityClass", wintypes.DWORD),
+            ("SchedulingClass", wintypes.DWORD),
+        )
+
+    class _ExtendedLimits(ctypes.Structure):
+        _fields_ = (
+            ("BasicLimitInformation", _BasicLimits),
+            ("IoInfo", ctypes.c_ulonglong * 6),
+            ("ProcessMemoryLimit", ctypes.c_size_t),
+            ("JobMemoryLimit", ctypes.c_size_t),
+            ("PeakProcessMemoryUsed", ctypes.c_size_t),
+            ("PeakJobMemoryUsed", ctypes.c_size_t),
+        )
+
+
+class Job:
+    """Ends what is in it when it is closed, or when the process that holds it ends."""
+
+    def __init__(self, handle: int = 0) -> None:
+        self._handle = handle
+
+    def close(self) -> None:
+        """Close the job's handle; Windows then ends what is in it."""
+        if sys.platform == "win32" and self._handle:
+            ctypes.windll.kernel32.CloseHandle(wintypes.HANDLE(self._handle))
+            self._handle = 0
+
+
+def end_with_this_process(process: BaseProcess) -> Job:
+    """Put a child into a Windows job object that ends it when this process ends in any way.
+
+    Where Windows refuses, only this safety net is missing. On other systems the child looks after
+    this (`child_setup`), and nothing is done here.
+    """
+    if sys.platform == "win32":
+        return _make_job(process)
+    return Job()
+
+
+if sys.platform == "win32":
+
+    def _make_job(process: BaseProcess) -> Job:
+        kernel = ctypes.windll.kernel32
+        kernel.CreateJobObjectW.restype = wintypes.HANDLE
+        kernel.OpenProcess.restype = wintypes.HANDLE
+        job = kernel.CreateJobObjectW(None, None)
+        if not job:
+            return Job()
+        limits = _ExtendedLimits()
+        limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE
+        kernel.SetInformationJobObject(
+            wintypes.HANDLE(job), _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits)
+        )
+        child = kernel.OpenProcess(_SET_QUOTA_AND_TERMINATE, 0, process.pid)
+        if child:
+            kernel.AssignProcessToJobObject(wintypes.HANDLE(job), wintypes.HANDLE(child))
+            kernel.CloseHandle(wintypes.HANDLE(child))
+        return Job(job)

@@ -1,7 +1,7 @@
-"""The queue between whoever owns an engine client and the engine's thread.
+"""The queue between the owner of an engine client and the engine's thread.
 
-Cancelling is a flag beside the queue, so that it never waits behind other commands; it is tied to
-the id of a turn or load, so that a late click cannot stop the next one.
+Cancelling is a flag beside the queue, so that it never waits for other commands; it is tied to the
+id of a turn or load, so that a late click cannot stop the next one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from paceline.messages import (
     CancelTurn,
     Command,
     CountTokens,
-    Forget,
     LoadPair,
+    Remember,
     Shutdown,
     StartTurn,
     Tune,
@@ -38,11 +38,11 @@ def request_id_of(command: Command) -> str | None:
 
 
 def _can_wait(command: Command) -> bool:
-    return isinstance(command, (CountTokens, Forget))
+    return isinstance(command, (CountTokens, Remember))
 
 
 class Inbox:
-    """Thread-safe; `get`, `take_tune` and `begin_idle` are called by the engine's thread alone."""
+    """Thread-safe; the engine's thread alone calls `get`, `take_between` and `begin_idle`."""
 
     def __init__(self) -> None:
         self.flag = CancelFlag()
@@ -56,7 +56,7 @@ class Inbox:
         """Append a command; a `CancelTurn` takes effect at once instead.
 
         Of several `CountTokens` that wait only the last one stays. A turn, a load and the end
-        overtake what waits at the end of the queue and is in no hurry: counting and forgetting.
+        overtake what waits at the end of the queue and is in no hurry: counting and remembering.
         """
         if isinstance(command, CancelTurn):
             self.cancel(command.turn_id)
@@ -66,15 +66,15 @@ class Inbox:
                 self._drop_questions()
             n_behind = self._n_leisurely() if isinstance(command, _URGENT) else 0
             self._commands.insert(len(self._commands) - n_behind, command)
-            if self._is_idle:  # whatever the time is used for now gives way
+            if self._is_idle:  # idle work gives way
                 self.flag.set()
             self._ready.notify()
 
     def begin_idle(self) -> bool:
-        """Let the time up to the next command be used: whichever comes sets the flag at once.
+        """Begin idle work: from now on a command that is `put` sets the flag at once.
 
         Returns:
-            False when one is there already. `get` ends what this has begun.
+            False when a command is there already. `get` ends idle work.
         """
         with self._ready:
             self._current = None
@@ -87,7 +87,7 @@ class Inbox:
         """Take the next command and make it the one that `cancel` can reach.
 
         Args:
-            timeout: Seconds to wait for one; None waits as long as it takes.
+            timeout: Seconds to wait for one; None waits without a limit.
 
         Returns:
             None when none came in time.
@@ -105,13 +105,18 @@ class Inbox:
                 self.flag.set()
             return command
 
-    def take_tune(self, turn_id: str) -> Tune | None:
-        """Take the oldest `Tune` for this turn out of the queue, if there is one."""
-        if not self._commands:  # the common case costs no lock; a put that is missed waits a step
+    def take_between(self, turn_id: str) -> Tune | Remember | None:
+        """Take the oldest command that can be carried out between two steps of this turn.
+
+        That is a `Tune` for it, or a `Remember`: what was deleted is not to be drafted any more.
+        """
+        if not self._commands:  # the common case costs no lock; a missed `put` waits one step
             return None
         with self._ready:
             for command in self._commands:
-                if isinstance(command, Tune) and command.turn_id == turn_id:
+                if isinstance(command, Remember) or (
+                    isinstance(command, Tune) and command.turn_id == turn_id
+                ):
                     self._commands.remove(command)
                     return command
         return None
@@ -126,7 +131,7 @@ class Inbox:
         return sum(1 for _ in takewhile(_can_wait, reversed(self._commands)))
 
     def cancel(self, request_id: str) -> None:
-        """Stop the turn or load of this id: the running one by the flag, a queued one at its start.
+        """Stop the turn or load of this id: a running one by the flag, a queued one at its start.
 
         An id that is neither running nor queued is ignored.
         """
@@ -137,7 +142,7 @@ class Inbox:
                 self._cancelled.add(request_id)
 
     def cancel_current(self) -> None:
-        """Stop whatever runs now; used on the way out."""
+        """Stop what runs and what is queued; used when the client closes."""
         with self._ready:
             if self._current is not None:
                 self.flag.set()

@@ -1,15 +1,33 @@
 """The engine called from the caller's own thread: command line, benchmarks, tests and scripts.
 
-With `make_process_service` the engine itself is in a process of its own, and the caller's thread
-waits for it.
+With `ProcessService` the engine itself runs in a process of its own, and the caller's thread waits
+for it.
 """
 
 from __future__ import annotations
 
-from paceline.hosting.client import Listener
+from typing import TYPE_CHECKING
+
+from paceline.hosting.client import Listener, Service, ServiceFactory
 from paceline.hosting.inbox import Inbox
-from paceline.hosting.service import ServiceFactory, make_engine_service
 from paceline.messages import Command, Event, Shutdown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paceline.engine.model.backend import Backend
+
+
+def make_engine_service(
+    emit: Callable[[Event], None],
+    inbox: Inbox,
+    *,
+    backend: Callable[[], Backend] | None = None,
+) -> Service:
+    """Make the engine itself; it loads the native library, or `backend`, on the first need."""
+    from paceline.engine.service import EngineService
+
+    return EngineService(emit, take_between=inbox.take_between, cancel=inbox.flag, backend=backend)
 
 
 class InlineClient:
@@ -27,7 +45,7 @@ class InlineClient:
         self._alive = True
 
     def submit(self, command: Command) -> None:
-        """Carry the command out, and whatever was submitted meanwhile."""
+        """Carry out the command, and those that were submitted meanwhile."""
         if not self._alive:
             return
         self._inbox.put(command)
@@ -65,3 +83,12 @@ class InlineClient:
     def _emit(self, event: Event) -> None:
         if self._listener is not None:
             self._listener(event)
+
+
+def inline_client(*, in_process: bool) -> InlineClient:
+    """Return a client whose engine runs here, or `in_process`: in a process of its own."""
+    if in_process:
+        from paceline.hosting.process import ProcessService
+
+        return InlineClient(ProcessService)
+    return InlineClient()

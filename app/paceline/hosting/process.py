@@ -2,32 +2,45 @@
 
 What llama.cpp cannot survive (a failed assertion, a lost file, memory that ran out) ends the child
 and nothing else: the host hears an `EngineDied`, or a `LoadFailed` when it happened in a load, and
-the next command starts another child. A child that hangs, or that sends anything but messages, is
-ended and replaced in the same way.
+the next command starts another child. A child that hangs, or that sends something that is no
+message, is ended and replaced in the same way.
 
-`handle` runs on the host's engine thread and comes back when the command is done, as it does with
-an engine in this process; meanwhile it passes events up, and cancels and `Tune`s down.
+`handle` runs on the host's engine thread and returns when the command is done, as with an engine in
+this process; meanwhile it passes events up, and cancels, `Tune`s and `Remember`s down.
+
+A load that ends the engine is explained or tried again differently. Builds of llama.cpp exist whose
+code for special instructions (AMX) crashes as soon as two tokens are decoded. The self-test after
+every load shows that before a reply is lost to it, and the models are then loaded a second time
+without the buffers that lead to this code. Where Paceline's own kernels have left a mark, the same
+load is tried once more: the engine does not use them again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import assert_never
 
-from paceline.engine.answers import no_model, not_calibrated, not_counted, not_running
-from paceline.engine.kernel_marks import write_mark
+from paceline.engine.model.own_kernels import marks, write_mark
+from paceline.engine.refusals import no_model, not_calibrated, not_counted, not_running
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain
-from paceline.hosting.deaths import Death, RestartPolicy
-from paceline.hosting.frames import FrameError
+from paceline.hosting.exit_reasons import NOT_STARTED, OUT_OF_MEMORY, Death, RestartPolicy
 from paceline.hosting.inbox import Inbox, request_id_of
-from paceline.hosting.keeper import POLL_S, EngineProcess, Keeper, nonsense, take_report
-from paceline.hosting.load_watch import LoadWatch
-from paceline.hosting.watchdog import Watchdog
-from paceline.hosting.wire import Beat, Done, Upward, WireError
+from paceline.hosting.supervisor import (
+    POLL_S,
+    EngineProcess,
+    Keeper,
+    Watchdog,
+    nonsense,
+    take_report,
+)
+from paceline.hosting.wire import Beat, Done, FrameError, Upward, WireError
 from paceline.messages import (
     Calibrate,
     CancelTurn,
@@ -36,10 +49,12 @@ from paceline.messages import (
     DescribeEngine,
     EngineDied,
     Event,
-    Forget,
-    Forgotten,
     LoadFailed,
     LoadPair,
+    LoadProgressed,
+    ModelParams,
+    PairLoaded,
+    Remember,
     Reset,
     Shutdown,
     StartTurn,
@@ -50,13 +65,100 @@ from paceline.messages import (
     Unloaded,
 )
 
+_logger = logging.getLogger(__name__)
+
+
+def without_extra_bufts(command: LoadPair) -> LoadPair | None:
+    """Return the same load without extra buffers; None when it already had none."""
+    if not _has_extra_bufts(command.target) and not _has_extra_bufts(command.draft):
+        return None
+    draft = replace(command.draft, extra_bufts=False) if command.draft else None
+    return replace(command, target=replace(command.target, extra_bufts=False), draft=draft)
+
+
+def _has_extra_bufts(params: ModelParams | None) -> bool:
+    return params is not None and params.extra_bufts
+
+
+class LoadWatch:
+    """Follows one load by its events.
+
+    Attributes:
+        command: The load.
+        is_over: Whether the engine has answered.
+
+    Args:
+        command: The load.
+        note: Why it is a second try; told to the user when it succeeds.
+    """
+
+    def __init__(self, command: LoadPair, note: str = "") -> None:
+        self.command = command
+        self._note = note
+        self._marks = marks(command.cache_dir)
+        self._params: ModelParams = command.target
+        self.is_over = False
+        self._has_weights = False
+
+    def hear(self, event: Event) -> Event:
+        """Take an event of the load; returns it, with the note added to a `PairLoaded`."""
+        if getattr(event, "request_id", "") != self.command.request_id:
+            return event
+        match event:
+            case LoadProgressed():
+                draft = self.command.draft
+                self._params = draft if draft and event.stage == "draft" else self.command.target
+                self._has_weights = event.fraction >= 1
+            case PairLoaded():
+                self.is_over = True
+                if self._note:
+                    return replace(event, notes=(*event.notes, self._told(self._note)))
+            case LoadFailed():
+                self.is_over = True
+            case _:
+                pass
+        return event
+
+    def next_try(self, death: Death) -> LoadWatch | None:
+        """Return the load to try after a death; None: there is no other way."""
+        if marks(self.command.cache_dir) - self._marks:
+            _logger.warning("the models are loaded again without own kernels")
+            return LoadWatch(self.command, self._note)
+        again = without_extra_bufts(self.command)
+        if again is None or not self.died_in_self_test(death):
+            return None
+        _logger.warning("the models are loaded again without extra buffers")
+        return LoadWatch(again, death.reason)
+
+    def died_in_self_test(self, death: Death) -> bool:
+        """Whether native code crashed after all weights of a model were read."""
+        return not self.is_over and self._has_weights and death.is_native
+
+    def explain(self, death: Death) -> tuple[str, str]:
+        """Return message and hint for a load that ended the engine."""
+        if death.code == NOT_STARTED:
+            return death.reason, death.hint
+        name = Path(self._params.path).name
+        message = f"The engine ended while it loaded “{name}”. {death.reason}"
+        if death.code == OUT_OF_MEMORY or not death.is_native:
+            return message, death.hint
+        return message, "The file may be damaged: download it again, or choose another one."
+
+    @staticmethod
+    def _told(reason: str) -> str:
+        return (
+            f"{reason} So the models were loaded again without the special instructions of this "
+            "CPU, which is a little slower."
+        )
+
+
 LOAD_CANCEL_S = 2.0
 TURN_CANCEL_S = 10.0
 """A cancel that takes longer is carried out by ending the process."""
 KEEP_S = 60.0
-"""What drafters may take behind a reply to store what they learned; nobody could stop them else."""
+"""Time to keep what was measured in a reply after its end, which no cancel can stop."""
 UNSOUND = "compute-failed"
-"""The code of a turn behind which no process can be trusted: its device is in no known state."""
+"""Code of a failed turn after which the process is ended: its device is in an unknown state."""
 
 
 class ProcessService:
@@ -65,9 +167,9 @@ class ProcessService:
     Args:
         emit: Takes every event, on the thread that calls `handle`.
         inbox: Says whether the command under way is to be cancelled, and holds `Tune`s for it.
-        main: What runs in the child.
-        restarts: Whether a child that died is started again.
-        sleep: Waits, for the back-off between two starts.
+        main: Runs in the child.
+        restarts: Whether and when a child that died is started again.
+        sleep: Waits between two starts.
     """
 
     def __init__(
@@ -96,24 +198,18 @@ class ProcessService:
         return child.pid if child else 0
 
     def handle(self, command: Command) -> None:
-        """Carry the command out; whatever happens to the child becomes an event."""
+        """Carry the command out; what happens to the child becomes an event."""
+        if not isinstance(command, (Shutdown, CancelTurn)):
+            self.look()  # the child may have died since the last look
         match command:
             case LoadPair():
                 self._load(command)
             case StartTurn():
                 self._turn(command)
-            case Tune():
-                self._ask(command, not_running(command))
             case DescribeEngine():
                 self._pass_on(self._carry_out(command))
-            case CountTokens():
-                self._ask(command, not_counted(command))
-            case Calibrate():
-                self._ask(command, not_calibrated(command))
-            case Reset():
-                self._ask(command, None)
-            case Forget():
-                self._forget(command)
+            case Tune() | CountTokens() | Calibrate() | Remember() | Reset():
+                self._ask(command)
             case Unload():
                 self._unload(command)
             case Shutdown():
@@ -129,23 +225,23 @@ class ProcessService:
         if child is None:
             return
         try:
-            for _ in range(3):  # what it said last, and behind that its end
+            for _ in range(3):  # its last messages, then its end
                 for message in child.receive(0):
                     self._take(message)
         except WireError as error:
             self._pass_on(self._keeper.give_up(nonsense(error)))
             return
         if child.has_ended:
-            self._pass_on(self._keeper.bury())
+            self._pass_on(self._keeper.explain_end())
             return
-        trouble = self._watchdog.decode_trouble()  # of what it uses the time for
+        trouble = self._watchdog.decode_trouble()  # in idle work
         if trouble:
             self._pass_on(self._give_up(trouble))
 
     # ----------------------------------------------------------------------------- commands
 
     def _load(self, command: LoadPair) -> None:
-        if self._inbox.flag.is_set():  # stopped while it was waiting: what is loaded stays
+        if self._inbox.flag.is_set():  # stopped in the queue: what is loaded stays
             self._emit(_load_failed(command, "cancelled", "Stopped."))
             return
         self._cache_dir = command.cache_dir
@@ -164,7 +260,6 @@ class ProcessService:
             self._emit(_load_failed(command, death.code, *watch.explain(death)))
 
     def _turn(self, command: StartTurn) -> None:
-        self.look()
         if self._keeper.child is None:
             self._emit(no_model(command.turn_id))
             return
@@ -186,42 +281,35 @@ class ProcessService:
         if self._is_unsound:
             self._keeper.end()
 
-    def _ask(self, command: Command, answer: Event | None) -> None:
-        """Carry out what no process is started for; `answer` is told where none can."""
-        self.look()
-        death = None
+    def _ask(self, command: Tune | CountTokens | Calibrate | Remember | Reset) -> None:
+        """Carry out a command that starts no process; refuse it when there is none."""
         if self._keeper.child is not None:
             with contextlib.suppress(FrameError):
-                death, answer = self._carry_out(command), None
-        if answer is not None:
-            self._emit(answer)
-        self._pass_on(death)
+                self._pass_on(self._carry_out(command))
+                return
+        match command:
+            case Tune():
+                from paceline.engine.draft.strategy import strategy_text  # loads NumPy
 
-    def _forget(self, command: Forget) -> None:
-        was_answered = False
-
-        def hear(event: Event) -> Event:
-            nonlocal was_answered
-            was_answered = was_answered or isinstance(event, Forgotten)
-            return event
-
-        death = self._carry_out(command, hear)
-        self._pass_on(death)
-        if death is not None and not was_answered:
-            self._emit(Forgotten(command.chat, death.reason))
+                self._emit(not_running(command.turn_id, strategy_text(command.strategy)))
+            case CountTokens():
+                self._emit(not_counted(command))
+            case Calibrate():
+                self._emit(not_calibrated(command))
+            case Remember() | Reset():
+                pass  # nothing is loaded that could know of texts
 
     def _unload(self, command: Unload) -> None:
-        self.look()
         if self._keeper.child is None:
             self._emit(Unloaded())
             return
         self._pass_on(self._carry_out(command))
-        self._keeper.end()  # only now it is sure that its memory is free
+        self._keeper.end()  # only the end of the process is sure to free its memory
 
     def _hear_turn(self, turn_id: str, event: Event) -> Event:
         if isinstance(event, (TurnFinished, TurnFailed)) and event.turn_id == turn_id:
             self._is_over = True
-            self._over_since = self._watchdog.awake_s  # what is left may take its time
+            self._over_since = self._watchdog.awake_s  # from here `KEEP_S` counts
             self._is_unsound = isinstance(event, TurnFailed) and event.code == UNSOUND
         return event
 
@@ -237,16 +325,15 @@ class ProcessService:
         """Hand a command to the child and wait until it is done.
 
         Args:
-            command: What is to be done.
-            hear: Sees every event and may put another one in its place.
+            command: The command; a child is started for it if there is none.
+            hear: Takes every event and returns the one to emit.
 
         Returns:
-            How the child died, or why there is none; None when all went well.
+            How the child died, or why it could not be started; None when all went well.
 
         Raises:
-            FrameError: The command is too large; the child has not heard of it.
+            FrameError: The command is too large; the child has not received it.
         """
-        self.look()  # it may have died since the last look
         if self._keeper.child is None:
             refusal = self._keeper.start(self._inbox.flag.is_set)
             if refusal is not None:
@@ -257,7 +344,7 @@ class ProcessService:
             return self._lost(child)
         try:
             return self._wait(child, command, hear)
-        except BaseException:  # a listener's: nobody would take the rest of what the child says
+        except BaseException:  # a listener's: the child's remaining messages would stay unread
             self._keeper.stop_by_force()
             raise
 
@@ -277,9 +364,9 @@ class ProcessService:
             except WireError as error:
                 return self._keeper.give_up(nonsense(error))
             if child.has_ended:
-                return self._keeper.bury()
+                return self._keeper.explain_end()
             if not self._is_over:
-                self._pass_tune(child, command)
+                self._pass_down(child, command)
                 if stop.is_overdue(child):
                     return self._keeper.stop_by_force()
             elif self._watchdog.awake_s - self._over_since > KEEP_S:
@@ -290,13 +377,13 @@ class ProcessService:
         return None
 
     def _give_up(self, trouble: str) -> Death:
-        """End a child that hangs; own kernels that did it are not used again."""
+        """End a child that hangs; own kernels in which it hangs are not used again."""
         if self._watchdog.hung_kernels:
             write_mark(self._cache_dir, self._watchdog.hung_kernels)
         return self._keeper.give_up(trouble)
 
     def _take(self, message: Upward) -> Event | None:
-        """Take a message of the child; returns it when it is one of the engine's events."""
+        """Take a message of the child; returns it when it is an event of the engine."""
         if isinstance(message, Beat):
             self._watchdog.beat(message)
             return None
@@ -307,25 +394,27 @@ class ProcessService:
                 raise WireError("done with what it was not asked for")
         return take_report(message)
 
-    def _pass_tune(self, child: EngineProcess, command: Command) -> None:
+    def _pass_down(self, child: EngineProcess, command: Command) -> None:
+        """Pass on what can be carried out between two steps of a turn."""
         if isinstance(command, StartTurn):
-            tune = self._inbox.take_tune(command.turn_id)
-            if tune is not None and child.send(tune):
-                self._n_open += 1
+            more = self._inbox.take_between(command.turn_id)
+            with contextlib.suppress(FrameError):
+                if more is not None and child.send(more):
+                    self._n_open += 1
 
     def _lost(self, child: EngineProcess) -> Death:
         """Say what became of a child that does not take a command."""
         with contextlib.suppress(WireError):
-            for _ in range(3):  # what it said before it died
+            for _ in range(3):  # its last messages
                 for message in child.receive(POLL_S):
                     self._take(message)
         if child.has_ended:
-            return self._keeper.bury()
+            return self._keeper.explain_end()
         return self._keeper.give_up("The engine takes no commands any more")
 
 
 class _Stop:
-    """Passes a cancel on to the child, and knows when it takes too long."""
+    """Passes a cancel on to the child, and says when the child takes too long to obey."""
 
     def __init__(self, command: Command, inbox: Inbox, watchdog: Watchdog) -> None:
         self._watchdog = watchdog
@@ -335,7 +424,7 @@ class _Stop:
         self._began: float | None = None
 
     def is_overdue(self, child: EngineProcess) -> bool:
-        """Whether the child was told long ago; tells it if the user has just cancelled."""
+        """Whether the child was told too long ago; passes a cancel on when it comes."""
         if self._began is not None:
             return self._watchdog.awake_s - self._began > self._limit_s
         if self._request_id and self._flag.is_set():

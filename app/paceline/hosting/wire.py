@@ -2,14 +2,19 @@
 
 Down go commands. Up come the engine's events and a few messages of the process itself, all as JSON
 by the one codec; nothing is ever unpickled from the engine's process. Decoding checks everything:
-whatever is not exactly a message is a `WireError`, and the process that sent it is replaced.
+bytes that are not exactly a message raise a `WireError`, and their sender is replaced.
+
+On the pipe each message is a frame: four bytes of length, then that many bytes. The other end may
+be a process with corrupted memory, so a length above `MAX_FRAME` is an error at once, nothing is
+allocated for it, and an incomplete frame is never waited for.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -42,7 +47,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """The process is alive; sent twice a second while it works, by a thread of its own.
+    """The process is alive; sent twice a second while it works, by `child.Pulse`.
 
     Attributes:
         n_events: Events sent so far.
@@ -63,7 +68,7 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class Dying:
-    """The process is about to end; `text` is what the native library or Python says to it."""
+    """The process is about to end; `text` is the last message of the native library or Python."""
 
     text: str
 
@@ -135,7 +140,7 @@ def decode_named(payload: bytes, classes: Mapping[str, type[T]]) -> T:
 
     Args:
         payload: Anything.
-        classes: The dataclasses that may come, by name.
+        classes: The dataclasses that are accepted, by name.
 
     Raises:
         WireError: They are something else.
@@ -148,7 +153,7 @@ def decode_named(payload: bytes, classes: Mapping[str, type[T]]) -> T:
 
 
 def _decode_named(data: dict[str, Any], classes: Mapping[str, type[T]]) -> T | None:
-    """Return the value; None when it is of no such class."""
+    """Return the value; None when its type is none of the classes."""
     name = data.get("type")
     cls = classes.get(name) if isinstance(name, str) else None
     if cls is None:
@@ -165,7 +170,7 @@ def _as_dataclass(message: Any) -> DataclassInstance:
 
 
 def _dump(data: dict[str, Any]) -> bytes:
-    # Half a surrogate pair, which JSON could carry and UTF-8 cannot, must not cost a message.
+    # Half a surrogate pair, which JSON can carry and UTF-8 cannot, must not lose a message.
     return _text(data).encode(errors="replace")
 
 
@@ -200,7 +205,7 @@ def _load(payload: bytes) -> dict[str, Any]:
     try:
         text = payload.decode()
         data = json.loads(text)
-        if "\\u" in text:  # the only way for half a surrogate pair to get in
+        if "\\u" in text:  # only so can half a surrogate pair get in
             json.dumps(data, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise WireError(f"no JSON: {error}"[:_MOST_TEXT]) from None
@@ -217,5 +222,56 @@ def _decode_message(data: dict[str, Any]) -> Command | Event:
 
 
 def _refusal(error: Exception) -> WireError:
-    """Return the error to raise; the user reads it, and names in it may be as long as a frame."""
+    """Return the error to raise, cut: the user reads it, and names in it may be very long."""
     return WireError(str(error)[:_MOST_TEXT])
+
+
+MAX_FRAME = 16 << 20
+"""Bytes. The longest valid message is a conversation or a reply of a few million characters."""
+
+_HEAD = struct.Struct(">I")
+
+
+class FrameError(ValueError):
+    """The bytes are no frames, or a message is too large for one."""
+
+
+def frame(payload: bytes) -> bytes:
+    """Return the payload with its length in front.
+
+    Raises:
+        FrameError: It is empty, or too long for the other end to take.
+    """
+    if not 0 < len(payload) <= MAX_FRAME:
+        raise FrameError(f"a frame of {len(payload)} bytes")
+    return _HEAD.pack(len(payload)) + payload
+
+
+class FrameReader:
+    """Cuts a stream into payloads; takes the bytes in pieces of any size."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    @property
+    def n_pending(self) -> int:
+        """Bytes of the incomplete frame at the end."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Take bytes and yield every payload that is complete.
+
+        Raises:
+            FrameError: The stream is broken; the payloads before that are valid.
+        """
+        buffer = self._buffer
+        buffer += data
+        while len(buffer) >= _HEAD.size:
+            (n,) = _HEAD.unpack_from(buffer)
+            if not 0 < n <= MAX_FRAME:
+                raise FrameError(f"a frame of {n} bytes")
+            if len(buffer) < _HEAD.size + n:
+                return
+            payload = bytes(buffer[_HEAD.size : _HEAD.size + n])
+            del buffer[: _HEAD.size + n]
+            yield payload

@@ -1,8 +1,8 @@
-"""The user's chats on disk, behind the methods that a session calls.
+"""The user's chats on disk: the `ConversationStore` of a session.
 
-Reading happens on the caller's thread and answers with what was written before, also when that
-still waits for the disk (`reading`). Writing only appends to a queue (`pending`), which a thread
-carries to the database (`writer`, `disk`).
+Reading happens on the caller's thread and returns what was written before, also when that still
+waits for the disk (`reading`). Writing only appends to a queue (`Pending`), which a thread carries
+to the database (`writer`, `disk`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import logging
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,7 +23,8 @@ from paceline.conversation import (
     ViewPlace,
     clean,
 )
-from paceline.storage import reading, rescue, salvage
+from paceline.run_record import INTERRUPTED, RunRecord
+from paceline.storage import conversations, reading, rescue, runs, salvage
 from paceline.storage.changes import (
     BeginRun,
     Change,
@@ -31,6 +33,7 @@ from paceline.storage.changes import (
     Purge,
     Remove,
     Restore,
+    SaveChat,
     SavePlace,
     SaveUnsent,
     Sync,
@@ -39,10 +42,9 @@ from paceline.storage.changes import (
 )
 from paceline.storage.conversations import removed_ids
 from paceline.storage.disk import Disk
-from paceline.storage.interrupted import ends_of_interrupted
-from paceline.storage.pending import Pending
 from paceline.storage.problems import Opened, StorageError, StorageProblem, is_damage, problem_of
-from paceline.storage.writer import FAILURES, Writer
+from paceline.storage.reading import lay_over_pieces
+from paceline.storage.writer import FAILURES, Pending, Writer
 
 if TYPE_CHECKING:
     from paceline.messages import StepCommitted
@@ -53,16 +55,16 @@ _logger = logging.getLogger(__name__)
 
 
 class Archive:
-    """Conversations, run records and what else a session keeps, in one SQLite database."""
+    """A `ConversationStore` in one SQLite database."""
 
     def __init__(
         self, path: Path, *, on_problem: Callable[[StorageProblem | None], None] | None = None
     ) -> None:
-        """Touch nothing yet.
+        """Make an archive; nothing is opened yet.
 
         Args:
-            path: The database; it and its folder are created when needed.
-            on_problem: Called with what keeps chats from being written, and with None when nothing
+            path: The database file; it and its folder are created when needed.
+            on_problem: Called with what keeps chats from being written, and with None when
                 does any more; on the writer's thread, or on that of `open`.
         """
         self._path = path
@@ -79,8 +81,8 @@ class Archive:
     def open(self) -> Opened:
         """Open or create the database and start writing; blocks for some 10 ms.
 
-        Whatever is wrong with the file, the archive works: what cannot be read is not there, and
-        what cannot be written is kept in memory; `problem` and the notes say so.
+        The archive works with any file: what cannot be read is missing, and what cannot be written
+        is kept in memory; `problem` and the notes say so.
         """
         try:
             opened = self._disk.open()
@@ -89,7 +91,7 @@ class Archive:
             problem = problem_of(error, self._path)
             opened = Opened((f"{problem.message} {problem.hint}",))
         changes = self._read_rescued()
-        with contextlib.suppress(StorageError):  # then the next start sees to them
+        with contextlib.suppress(StorageError):  # then the next start ends them
             changes += self._read(lambda connection, _: ends_of_interrupted(connection, changes))
         for change in changes:
             self._pending.add(change)
@@ -122,7 +124,7 @@ class Archive:
         return self._read(reading.steps, message_id)
 
     def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Titles and messages that have all words of the text, the best first; any text is fine."""
+        """Titles and messages that have all words of the text, best first; any text is valid."""
         return self._read(reading.search, text, limit)
 
     def unsent(self, conversation_id: str) -> str:
@@ -134,7 +136,7 @@ class Archive:
         return self._read(reading.place, conversation_id)
 
     def removed(self) -> tuple[str, ...]:
-        """The conversations that are hidden on the disk; what waits to be written is left out."""
+        """The conversations that are hidden on the disk, without regard to waiting changes."""
         return self._read(lambda connection, _: removed_ids(connection) if connection else ())
 
     # ------------------------------------------------------------------------------- writing
@@ -161,7 +163,7 @@ class Archive:
         self._add(ExtendRun(message_id, number, clean(text), tuple(steps)))
 
     def end_run(self, record: RunRecord, text: str) -> None:
-        """The reply has ended with this whole text; takes the checkpoints' place."""
+        """The reply has ended with this whole text, which replaces its checkpoints."""
         self._n_pieces.pop(record.message_id, None)
         self._add(EndRun(record, clean(text)))
 
@@ -193,11 +195,11 @@ class Archive:
         return self._writer.problem
 
     def retry(self) -> None:
-        """Try to write again now, and not only in two seconds."""
+        """Try to write again now, not in up to two seconds."""
         self._writer.retry()
 
     def flush(self, timeout_s: float = 5.0) -> bool:
-        """Wait until everything so far is on the disk; False: the time was over before."""
+        """Wait until everything so far is on the disk; False: not in this time."""
         if self._has_unsynced:
             self._has_unsynced = False
             self._pending.add(Sync())
@@ -206,7 +208,7 @@ class Archive:
     def close(self, timeout_s: float = 5.0) -> bool:
         """Write what waits, end the thread and close the file.
 
-        What cannot be written goes to a file that the next `open` takes in again.
+        What cannot be written goes to a file that the next `open` reads.
 
         Returns:
             Whether everything is in the database.
@@ -257,3 +259,52 @@ class Archive:
                 salvage.mark(self._path)
             problem = problem_of(error, self._path)
             raise StorageError(problem.code, problem.message, problem.hint) from error
+
+
+def ends_of_interrupted(
+    connection: sqlite3.Connection | None, changes: Sequence[Change]
+) -> list[EndRun]:
+    """Return the ends of the replies that were under way when the program ended: they have failed.
+
+    Args:
+        connection: The database as the last program left it; None: nothing can be read.
+        changes: What that program could not write.
+    """
+    running: dict[str, RunRecord] = {}
+    contents: dict[str, str] = {}
+    if connection is not None:
+        for message_id in runs.unfinished(connection):
+            row = conversations.message_row(connection, message_id)
+            record = runs.read_record(connection, message_id)
+            contents[message_id] = row.message.content if row else ""
+            running[message_id] = record or RunRecord(message_id)
+    for change in changes:
+        match change:
+            case SaveChat(_, messages):
+                contents.update((message.message_id, message.content) for message in messages)
+            case BeginRun(_, record):
+                running[record.message_id] = record
+            case ExtendRun(message_id):
+                running.setdefault(message_id, RunRecord(message_id))
+            case EndRun(record):
+                running.pop(record.message_id, None)
+            case _:
+                pass
+    return [
+        _end(connection, changes, record, contents.get(message_id, ""))
+        for message_id, record in running.items()
+    ]
+
+
+def _end(
+    connection: sqlite3.Connection | None, changes: Sequence[Change], record: RunRecord, text: str
+) -> EndRun:
+    key = conversations.message_key(connection, record.message_id) if connection else None
+    pieces = runs.read_pieces(connection, key) if connection and key is not None else {}
+    lay_over_pieces(record.message_id, pieces, changes)
+    order = sorted(pieces)
+    if record.status == "running":
+        record = replace(record, status="failed", error=INTERRUPTED)
+    steps = tuple(step for number in order for step in pieces[number][1])
+    text += "".join(pieces[number][0] for number in order)
+    return EndRun(replace(record, steps=steps), text)

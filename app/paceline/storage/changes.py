@@ -1,8 +1,8 @@
-"""What can happen to stored chats, as values: they wait, are written, are rescued, and read again.
+"""Changes of stored chats, as values: they wait, are written, are rescued, and are read again.
 
-Each of them says what is so from now on, not what to add to something, so that carrying out the
-same ones again, in order, changes nothing. That is what makes a queue that may be written already
-harmless to readers, and a rescue file harmless to import twice. No I/O, any thread.
+Each of them gives a new state, not a difference, so that carrying out the same ones again, in
+order, changes nothing. Therefore a queue that may be written already is harmless to readers, and a
+rescue file is harmless to import twice. No I/O, any thread.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class SavePlace:
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """What was written before survives a power failure from now on."""
+    """From now on what was written before survives a power failure."""
 
 
 Change = (
@@ -129,7 +129,7 @@ Change = (
 
 
 def is_urgent(change: Change) -> bool:
-    """Whether it is written at once and survives a power failure; the others wait a moment."""
+    """Whether it must be written at once and survive a power failure; the others wait a moment."""
     return not isinstance(change, (BeginRun, ExtendRun, SaveUnsent, SavePlace))
 
 
@@ -150,7 +150,7 @@ def merged(old: Change, new: Change) -> Change | None:
 
 
 def is_outdated(old: Change, new: EndRun) -> bool:
-    """Whether the end of a reply makes an earlier change needless."""
+    """Whether the end of a reply makes an earlier change superfluous."""
     return isinstance(old, ExtendRun) and old.message_id == new.record.message_id
 
 

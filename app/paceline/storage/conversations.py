@@ -40,7 +40,7 @@ def read_summaries(connection: sqlite3.Connection) -> dict[str, ConversationSumm
 
 
 def read_through(connection: sqlite3.Connection) -> None:
-    """Read all that a window needs to start, so that damage is seen now; 10 ms for 10,000 chats.
+    """Read all that a window needs to start, so that damage shows now; 10 ms for 10,000 chats.
 
     Raises:
         sqlite3.Error: Something is broken.
@@ -59,7 +59,7 @@ def summary_of(head: Head, figures: Figures) -> ConversationSummary:
 
 
 def write_figures(connection: sqlite3.Connection, conversation_id: str, figures: Figures) -> None:
-    """Let a conversation show these figures."""
+    """Store the figures that a conversation's line shows."""
     connection.execute(
         "UPDATE conversations SET strategy = ?2, tokens_per_s = ?3, acceptance_rate = ?4"
         " WHERE id = ?1",
@@ -105,7 +105,7 @@ def read_messages(connection: sqlite3.Connection, conversation_id: str) -> dict[
 
 
 def conversation_of(head: Head, messages: dict[str, Message]) -> Conversation:
-    """Put a conversation together; a message whose parent is lost stands at the top."""
+    """Return a conversation of these parts; a message whose parent is lost becomes a first one."""
     known: dict[str, Message] = {}
     for message in messages.values():
         is_lost = message.parent_id is not None and message.parent_id not in known
@@ -168,7 +168,7 @@ def message_key(connection: sqlite3.Connection, message_id: str) -> int | None:
 
 
 class Row(NamedTuple):
-    """A message as it is stored."""
+    """A message's row."""
 
     key: int
     conversation_id: str
@@ -199,7 +199,7 @@ def is_removed(connection: sqlite3.Connection, conversation_id: str) -> bool:
 
 
 def delete_messages(connection: sqlite3.Connection, keys: Iterable[int]) -> None:
-    """Delete messages with everything that hangs on them."""
+    """Delete messages with their records, steps and checkpoints."""
     rows = [(key,) for key in keys]
     for table in ("runs", "steps", "checkpoints"):
         connection.executemany(f"DELETE FROM {table} WHERE message = ?", rows)

@@ -1,6 +1,6 @@
-"""The file: one connection that writes, one that reads, and what both must be set to.
+"""The file: one connection that writes, one that reads, their settings, and the tables' layout.
 
-The journal is a write-ahead log, which lets readers go on while something is written. It is copied
+The journal is a write-ahead log, which lets readers read while something is written. It is copied
 back by an explicit checkpoint that takes the lock for writing first, and never automatically: up to
 SQLite 3.51.2 a checkpoint beside another connection's write can lose commits
 (sqlite.org/wal.html, "The WAL-Reset Bug"). Deleted content is overwritten with zeros. Files can be
@@ -13,11 +13,12 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from paceline.files import private_folder
-from paceline.storage.problems import MovedError, is_busy
+from paceline.storage.problems import MovedError, NewerSchemaError, is_busy
+from paceline.storage.search import create_index
 
 LOG_ENDINGS = ("-wal", "-shm")
 """What SQLite appends to a database's name for the files beside it."""
@@ -56,7 +57,7 @@ class Database:
             raise
 
     def check_place(self) -> None:
-        """Make sure that what is written lands in the file that has the name.
+        """Check that the open file is still the one at the path.
 
         Raises:
             FileNotFoundError: The file is gone.
@@ -112,7 +113,7 @@ def open_to_read(path: Path) -> sqlite3.Connection | None:
         except sqlite3.Error as error:
             if connection is not None:
                 connection.close()
-            if is_busy(error):  # it will be free again, and changes until then
+            if is_busy(error):  # another program has the lock now and will release it
                 return None
         else:
             return connection
@@ -140,7 +141,7 @@ def transaction(
 
 
 def create_private(path: Path) -> None:
-    """Create an empty file that only its owner can read, or make one that is there so.
+    """Create a file that only its owner can read, or change the mode of one that exists.
 
     Raises:
         OSError: It cannot be created.
@@ -149,7 +150,7 @@ def create_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
         if os.name == "posix" and path.stat().st_mode & 0o077:
-            with contextlib.suppress(PermissionError):  # it is somebody else's
+            with contextlib.suppress(PermissionError):  # it is another program's
                 path.chmod(0o600)
 
 
@@ -173,3 +174,123 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _identity(path: Path) -> tuple[int, int]:
     found = path.stat()
     return found.st_dev, found.st_ino
+
+
+Migration = Callable[[sqlite3.Connection], None]
+
+_LAYOUT = """
+CREATE TABLE conversations (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    title TEXT NOT NULL,
+    created_s REAL NOT NULL,
+    changed_s REAL NOT NULL,
+    pinned INTEGER NOT NULL,
+    tags TEXT NOT NULL,        -- a JSON list
+    leaf_id TEXT,
+    reply_id TEXT NOT NULL,    -- the last reply on the active path, and its figures:
+    strategy TEXT NOT NULL,
+    tokens_per_s REAL,
+    plain_tokens_per_s REAL,
+    acceptance_rate REAL,
+    is_removed INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX removed_conversations ON conversations (key) WHERE is_removed;
+CREATE TABLE messages (
+    key INTEGER PRIMARY KEY,   -- in the order in which they were added
+    conversation INTEGER NOT NULL REFERENCES conversations (key),
+    id TEXT NOT NULL UNIQUE,
+    parent_id TEXT,
+    role TEXT NOT NULL,
+    content TEXT NOT NULL,
+    created_s REAL NOT NULL,
+    attachments TEXT           -- a JSON list of objects
+);
+CREATE INDEX messages_of ON messages (conversation);
+CREATE TABLE runs (
+    message INTEGER PRIMARY KEY REFERENCES messages (key),
+    status TEXT NOT NULL,
+    record BLOB NOT NULL       -- JSON without the steps, compressed
+);
+CREATE INDEX running ON runs (message) WHERE status = 'running';
+CREATE TABLE steps (
+    message INTEGER PRIMARY KEY REFERENCES messages (key),
+    data BLOB NOT NULL         -- JSON in columns, compressed
+);
+CREATE TABLE checkpoints (     -- of replies that have not ended
+    message INTEGER NOT NULL REFERENCES messages (key),
+    number INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    steps BLOB NOT NULL,
+    PRIMARY KEY (message, number)
+);
+CREATE TABLE unsent (conversation_id TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE places (
+    conversation_id TEXT PRIMARY KEY, message_id TEXT NOT NULL, offset_px INTEGER NOT NULL
+);
+CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
+"""
+
+
+def _first(connection: sqlite3.Connection) -> None:
+    for statement in _LAYOUT.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    create_index(connection)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first,)
+
+
+def migrate(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
+) -> Path | None:
+    """Bring a database to the newest layout, in numbered steps.
+
+    A step is never changed once it has been published; another layout is another step. Each runs in
+    one transaction with its number (`PRAGMA user_version`), so that a crash leaves the layout
+    before or after it. Before the first step on a database that has content, it is copied.
+
+    Args:
+        connection: In autocommit mode.
+        path: Its file.
+        migrations: All steps.
+
+    Returns:
+        The copy of what it was before; None: there was nothing to do, or nothing to copy.
+
+    Raises:
+        NewerSchemaError: More steps were taken than are known; nothing was touched.
+        sqlite3.Error: It cannot be read or written; it has the layout that it had.
+    """
+    version = user_version(connection)
+    if version > len(migrations):
+        raise NewerSchemaError(f"layout {version}, known are {len(migrations)}")
+    if version == len(migrations):
+        return None
+    copy = _copy(connection, path, version) if version else None
+    for number, migration in enumerate(migrations[version:], version + 1):
+        with transaction(connection):
+            if user_version(connection) < number:  # another program may have been faster
+                migration(connection)
+                connection.execute(f"PRAGMA user_version = {number}")
+    return copy
+
+
+def user_version(connection: sqlite3.Connection) -> int:
+    """Return the number of steps that were taken."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def copies(path: Path) -> list[Path]:
+    """Return the copies that were made beside a database before its layout changed."""
+    return sorted(path.parent.glob(f"{path.name}.before-layout-*"))
+
+
+def _copy(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+    copy = path.with_name(f"{path.name}.before-layout-{version + 1}")
+    copy.unlink(missing_ok=True)
+    create_private(copy)
+    with contextlib.closing(sqlite3.connect(copy)) as target:
+        connection.backup(target)
+    return copy

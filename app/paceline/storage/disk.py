@@ -1,7 +1,7 @@
-"""The database over time: opened, looked after, given up, opened again. No thread of its own.
+"""The database over time: opened, written, tidied, given up, opened again. No thread of its own.
 
-The writer's thread writes and tidies; readers borrow the reading connection. When the file is
-deleted while it is open, everything is still behind the open connection, and is put back.
+The writer's thread writes and tidies; readers borrow the reading connection. If the file is deleted
+while it is open, the open connection still has everything, and it is put back.
 """
 
 from __future__ import annotations
@@ -10,13 +10,35 @@ import contextlib
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import assert_never
 
-from paceline.storage import migrations, rescue, runs, salvage, search
-from paceline.storage.changes import Change, Purge
+from paceline.conversation import Message
+from paceline.run_record import RunRecord
+from paceline.storage import conversations, rescue, runs, salvage, search
+from paceline.storage.changes import (
+    BeginRun,
+    Change,
+    EndRun,
+    ExtendRun,
+    Purge,
+    Remove,
+    Restore,
+    SaveChat,
+    SavePlace,
+    SaveUnsent,
+    Sync,
+)
 from paceline.storage.conversations import read_through, removed_ids
-from paceline.storage.database import LOG_ENDINGS, Database, open_to_read, transaction
+from paceline.storage.database import (
+    LOG_ENDINGS,
+    Database,
+    copies,
+    migrate,
+    open_to_read,
+    transaction,
+)
 from paceline.storage.problems import (
     MovedError,
     NewerSchemaError,
@@ -25,13 +47,12 @@ from paceline.storage.problems import (
     is_about_the_value,
     is_damage,
 )
-from paceline.storage.writing import carry_out
 
 _logger = logging.getLogger(__name__)
 
 
 class Disk:
-    """One database file that may be away for a while.
+    """One database file, which may be unavailable for a while.
 
     Attributes:
         path: The file.
@@ -82,7 +103,7 @@ class Disk:
         return Opened((note,) if note else (), bool(note), removed)
 
     def write(self, changes: Sequence[Change], *, durable: bool) -> None:
-        """Carry out changes in one transaction; what no database can take goes to a file.
+        """Carry out changes in one transaction; what cannot be stored goes to a rescue file.
 
         Args:
             changes: In order.
@@ -101,7 +122,7 @@ class Disk:
         if refused:
             rescue.set_aside(self.path, refused)
         if any(isinstance(change, Purge) for change in changes):
-            for copy in migrations.copies(self.path):
+            for copy in copies(self.path):
                 copy.unlink(missing_ok=True)
 
     def ready(self) -> Database:
@@ -112,7 +133,7 @@ class Disk:
         """
         if self._database is None:
             self.open()
-        assert self._database is not None  # else `open` raised
+        assert self._database is not None  # otherwise `open` has raised
         try:
             self._database.check_place()
         except FileNotFoundError:
@@ -120,7 +141,7 @@ class Disk:
         return self._database
 
     def tidy(self) -> bool:
-        """Do a little of what can wait; False: there is nothing more to do.
+        """Do a part of the work that can wait; False: no work is left.
 
         Raises:
             sqlite3.Error: It failed; nothing is lost.
@@ -150,7 +171,7 @@ class Disk:
             self._let_go()
 
     def give_up(self, error: Exception) -> None:
-        """Close the database behind a failure that a new connection may not see."""
+        """Close the database after a failure, since a new connection may work."""
         if self._database is None or not is_about_connection(error):
             return
         try:
@@ -172,7 +193,7 @@ class Disk:
     def _connected(self) -> Database:
         database = Database(self.path)
         try:
-            migrations.migrate(database.writer, self.path)
+            migrate(database.writer, self.path)
             runs.unfinished(database.reader)  # sees damage where most is written
             read_through(database.reader)
         except BaseException:
@@ -194,7 +215,7 @@ class Disk:
 
 
 def _try(connection: sqlite3.Connection, change: Change) -> bool:
-    """Carry out a change, or nothing of it if its values cannot be stored."""
+    """Carry out a change; False, and nothing of it, if its values cannot be stored."""
     connection.execute("SAVEPOINT change")
     try:
         carry_out(connection, change)
@@ -207,3 +228,94 @@ def _try(connection: sqlite3.Connection, change: Change) -> bool:
         return False
     connection.execute("RELEASE change")
     return True
+
+
+def carry_out(connection: sqlite3.Connection, change: Change) -> None:
+    """Write one change and the search index, in the caller's transaction.
+
+    The change may be written already, or its conversation may be gone.
+    """
+    match change:
+        case SaveChat():
+            _save(connection, change)
+        case BeginRun():
+            _begin(connection, change.record)
+        case ExtendRun():
+            key = conversations.message_key(connection, change.message_id)
+            if key is not None:
+                runs.write_checkpoint(connection, key, change.number, change.text, change.steps)
+        case EndRun():
+            _end(connection, change.record, change.text)
+        case Remove():
+            conversations.set_removed(connection, change.conversation_id, is_removed=True)
+        case Restore():
+            conversations.set_removed(connection, change.conversation_id, is_removed=False)
+        case Purge():
+            _purge(connection, change.conversation_id)
+        case SaveUnsent():
+            conversations.write_unsent(connection, change.conversation_id, change.text)
+        case SavePlace():
+            conversations.write_place(connection, change.conversation_id, change.place)
+        case Sync():
+            conversations.write_sync(connection)
+        case _:
+            assert_never(change)
+
+
+def _end(connection: sqlite3.Connection, record: RunRecord, text: str) -> None:
+    row = conversations.message_row(connection, record.message_id)
+    if row is None:
+        return
+    key, old = row.key, row.message
+    conversations.write_content(connection, key, text)
+    new = Message(old.message_id, old.parent_id, old.role, text, attachments=old.attachments)
+    search.index(connection, key, search.text_of(old), search.text_of(new))
+    runs.write_record(connection, key, record)
+    runs.write_steps(connection, key, record.steps)
+    runs.delete_checkpoints(connection, key)
+
+
+def _save(connection: sqlite3.Connection, change: SaveChat) -> None:
+    head = change.head
+    old_head = conversations.read_head(connection, head.conversation_id)
+    conversation = conversations.write_head(connection, head)
+    search.index(connection, -conversation, old_head.title if old_head else "", head.title)
+    if old_head is None or old_head.reply_id != head.reply_id:
+        figures = runs.read_figures(connection, head.reply_id)
+        conversations.write_figures(connection, head.conversation_id, figures)
+    for message in change.messages:
+        row = conversations.message_row(connection, message.message_id)
+        key = conversations.write_message(connection, conversation, message)
+        old = search.text_of(row.message) if row else ""
+        search.index(connection, key, old, search.text_of(message))
+    _delete(connection, change.removed)
+
+
+def _begin(connection: sqlite3.Connection, record: RunRecord) -> None:
+    key = conversations.message_key(connection, record.message_id)
+    if key is not None:
+        runs.write_record(connection, key, record)
+        runs.delete_checkpoints(connection, key)
+
+
+def _purge(connection: sqlite3.Connection, conversation_id: str) -> None:
+    key = conversations.conversation_key(connection, conversation_id)
+    conversations.write_unsent(connection, conversation_id, "")
+    conversations.delete_place(connection, conversation_id)
+    if key is None:
+        return
+    head = conversations.read_head(connection, conversation_id)
+    search.index(connection, -key, head.title if head else "", "")
+    _delete(connection, conversations.read_messages(connection, conversation_id))
+    conversations.delete_conversation(connection, key)
+    search.set_forgetful(connection, wanted=True)
+
+
+def _delete(connection: sqlite3.Connection, message_ids: Iterable[str]) -> None:
+    keys = []
+    for message_id in message_ids:
+        row = conversations.message_row(connection, message_id)
+        if row is not None:
+            search.index(connection, row.key, search.text_of(row.message), "")
+            keys.append(row.key)
+    conversations.delete_messages(connection, keys)

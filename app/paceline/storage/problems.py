@@ -1,4 +1,4 @@
-"""What keeps chats from reaching the disk, in words that say what to do. Any thread."""
+"""The problems that keep chats from reaching the disk, with hints what to do. Any thread."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class StorageProblem:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """How opening went.
+    """The result of opening.
 
     Attributes:
-        notes: What a person should be told, one sentence or two each.
+        notes: Messages for the user, one or two sentences each.
         salvaged: Whether the file was damaged and what could be read was taken over.
         removed: Ids of the conversations that were removed, but not purged.
     """
@@ -73,19 +73,19 @@ def is_damage(error: Exception) -> bool:
 
 
 def is_about_connection(error: Exception) -> bool:
-    """Whether another connection may do better: this one is read-only, or lost its file."""
+    """Whether another connection may work: this one is read-only, or its file is gone."""
     return _code(error) in (_READONLY, _IOERR, _CANTOPEN)
 
 
 def is_about_the_value(error: Exception) -> bool:
-    """Whether the value that was to be written is at fault, so that trying again is of no use."""
+    """Whether the value to be written is at fault, so that trying again is useless."""
     if isinstance(error, (sqlite3.OperationalError, OSError, MovedError, NewerSchemaError)):
         return False
     return not is_damage(error)
 
 
 def problem_of(error: Exception, path: Path) -> StorageProblem:
-    """Say in words what an error of SQLite or of the file system means for the chats at `path`."""
+    """Return what an error of SQLite or of the file system means for the chats at `path`."""
     code = _code(error)
     if isinstance(error, NewerSchemaError):
         return StorageProblem(
@@ -143,7 +143,7 @@ def problem_of(error: Exception, path: Path) -> StorageProblem:
 
 
 def _code(error: Exception) -> int | None:
-    """SQLite's primary result code; those that Python itself raises have none."""
+    """SQLite's primary result code; 0 for errors that Python itself raises."""
     code = getattr(error, "sqlite_errorcode", None)
     return code & 0xFF if isinstance(code, int) else None
 

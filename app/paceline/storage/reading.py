@@ -1,30 +1,34 @@
-"""What a store answers: what is on the disk, with what waits to be written laid over it.
+"""What a store returns: what is on the disk, with the waiting changes applied to it.
 
 Every function takes the connection (None: nothing can be read), and the changes that waited before
-the reading began. Whoever calls holds the connection for itself.
+the reading began. The caller has the connection to itself. What was found on the disk may have a
+part of these changes already. That does no harm: applied again, in order, they give the same state.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from paceline.conversation import Conversation, ConversationSummary, Message, SearchHit, ViewPlace
 from paceline.messages import StepCommitted
-from paceline.run_record import NO_FIGURES
+from paceline.run_record import NO_FIGURES, Figures, RunRecord, figures_of
 from paceline.storage import conversations, runs
-from paceline.storage.changes import Change, ExtendRun, Head, SavePlace, SaveUnsent
-from paceline.storage.overlay import (
-    Waiting,
-    WaitingHeads,
-    latest,
-    lay_over_chat,
-    lay_over_pieces,
-    lay_over_records,
-    waiting_heads,
-    waiting_texts,
+from paceline.storage.changes import (
+    BeginRun,
+    Change,
+    EndRun,
+    ExtendRun,
+    Head,
+    Purge,
+    Remove,
+    Restore,
+    SaveChat,
+    SavePlace,
+    SaveUnsent,
 )
 from paceline.storage.runs import Pieces, Records
 from paceline.storage.search import Found, Query, search_messages, search_titles, text_of
@@ -34,7 +38,7 @@ Connection = sqlite3.Connection | None
 
 @contextlib.contextmanager
 def at_one_moment(connection: Connection) -> Iterator[None]:
-    """Let everything that is read within the block be of one state of the disk."""
+    """Read everything within the block from one state of the disk."""
     if connection is None:
         yield
         return
@@ -42,7 +46,7 @@ def at_one_moment(connection: Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        if connection.in_transaction:  # SQLite may have ended it behind an error
+        if connection.in_transaction:  # SQLite may have ended it after an error
             connection.execute("ROLLBACK")
 
 
@@ -205,3 +209,202 @@ def _search_waiting(
         if query.fits(text) and is_shown(conversation_id)
     ]
     return titles, found
+
+
+_T = TypeVar("_T", SaveUnsent, SavePlace)
+
+
+@dataclass(slots=True)
+class WaitingHeads:
+    """The changes that wait, as the list of conversations needs them.
+
+    Attributes:
+        heads: Saved conversations by id; None: purged.
+        shown: Conversations that are removed or restored, and whether they are shown then.
+        figures: The figures of replies by message.
+    """
+
+    heads: dict[str, Head | None] = field(default_factory=dict)
+    shown: dict[str, bool] = field(default_factory=dict)
+    figures: dict[str, Figures] = field(default_factory=dict)
+
+    @property
+    def touched(self) -> set[str]:
+        """Conversations whose lines are not those of the disk."""
+        return self.heads.keys() | self.shown.keys()
+
+
+def waiting_heads(changes: Sequence[Change]) -> WaitingHeads:
+    """Return the waiting changes as the list of conversations needs them."""
+    waiting = WaitingHeads()
+    for change in changes:
+        match change:
+            case SaveChat(head):
+                key = head.conversation_id
+                if waiting.heads.get(key, head) is None:  # it was purged, and begins again
+                    waiting.shown[key] = True
+                waiting.heads[key] = head
+            case Remove(key):
+                waiting.shown[key] = False
+            case Restore(key):
+                waiting.shown[key] = True
+            case Purge(key):
+                waiting.heads[key] = None
+                waiting.shown.pop(key, None)
+            case BeginRun(_, record) | EndRun(record, _):
+                waiting.figures[record.message_id] = figures_of(record)
+            case _:
+                pass
+    return waiting
+
+
+def lay_over_chat(
+    conversation_id: str, head: Head | None, messages: dict[str, Message], changes: Sequence[Change]
+) -> Head | None:
+    """Apply waiting changes to a conversation.
+
+    Args:
+        conversation_id: The conversation.
+        head: As on the disk; None: it is not there.
+        messages: As on the disk; changed here.
+        changes: What waits.
+
+    Returns:
+        The head; None: there is no such conversation.
+    """
+    for change in changes:
+        match change:
+            case SaveChat(new, saved, removed) if new.conversation_id == conversation_id:
+                head = new
+                messages.update((message.message_id, message) for message in saved)
+                for message_id in removed:
+                    messages.pop(message_id, None)
+            case Purge(key) if key == conversation_id:
+                head = None
+                messages.clear()
+            case EndRun(record, text) if record.message_id in messages:
+                message = messages[record.message_id]
+                messages[record.message_id] = replace(message, content=text)
+            case _:
+                pass
+    return head
+
+
+def lay_over_records(
+    records: dict[str, bytes | RunRecord],
+    messages: Collection[str],
+    changes: Sequence[Change],
+) -> None:
+    """Apply waiting changes to the records of a conversation's replies, without steps.
+
+    Args:
+        records: As on the disk; changed here.
+        messages: The ids of the conversation's messages.
+        changes: What waits.
+    """
+    for change in changes:
+        match change:
+            case BeginRun(_, record) | EndRun(record, _) if record.message_id in messages:
+                records[record.message_id] = replace(record, steps=())
+            case _:
+                pass
+    for key in records.keys() - messages:
+        del records[key]
+
+
+def lay_over_pieces(message_id: str, pieces: Pieces, changes: Sequence[Change]) -> None:
+    """Apply waiting changes to a reply's checkpoints; one that ended or began again has none.
+
+    Args:
+        message_id: The reply's message.
+        pieces: As on the disk; changed here. What ended before them has the number -1.
+        changes: What waits.
+    """
+    for change in changes:
+        match change:
+            case BeginRun(_, record) if record.message_id == message_id:
+                pieces.clear()
+            case EndRun(record, _) if record.message_id == message_id:
+                pieces.clear()
+                pieces[-1] = "", record.steps
+            case ExtendRun(key, number, text, steps) if key == message_id:
+                pieces[number] = text, steps
+            case _:
+                pass
+
+
+def latest(changes: Sequence[Change], kind: type[_T], conversation_id: str) -> _T | None:
+    """The last change of a kind to a conversation; None: there is none."""
+    for change in reversed(changes):
+        if isinstance(change, kind) and change.conversation_id == conversation_id:
+            return change
+    return None
+
+
+@dataclass(slots=True)
+class Waiting:
+    """The changes that wait, as a search needs them.
+
+    Attributes:
+        shown: Conversations that are removed or restored, and whether they are shown then.
+        titles: New titles by conversation.
+        texts: Conversation and text of new messages, by message.
+        ended: Texts of replies that ended, whose messages are on the disk.
+        gone: Messages that are deleted.
+        purged: Conversations of which nothing on the disk counts.
+    """
+
+    shown: dict[str, bool] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, tuple[str, str]] = field(default_factory=dict)
+    ended: dict[str, str] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+    purged: set[str] = field(default_factory=set)
+
+    def is_found(self, conversation_id: str, message_id: str, is_removed: int) -> bool:
+        """Whether a hit on the disk is still one; an empty `message_id` means the title."""
+        if conversation_id in self.purged or (not message_id and conversation_id in self.titles):
+            return False
+        if message_id in self.texts or message_id in self.ended or message_id in self.gone:
+            return False
+        return self.shown.get(conversation_id, not is_removed)
+
+
+def waiting_texts(changes: Sequence[Change]) -> Waiting:
+    """Return the waiting changes as a search needs them."""
+    waiting = Waiting()
+    messages: dict[str, tuple[str, Message]] = {}
+    for change in changes:
+        match change:
+            case SaveChat(head, saved, removed):
+                key = head.conversation_id
+                if key in waiting.purged and key not in waiting.titles:  # it begins again
+                    waiting.shown[key] = True
+                waiting.titles[key] = head.title
+                messages.update((message.message_id, (key, message)) for message in saved)
+                for message_id in removed:
+                    messages.pop(message_id, None)
+                    waiting.ended.pop(message_id, None)
+                waiting.gone.update(removed)
+            case EndRun(record, text) if record.message_id in messages:
+                key, message = messages[record.message_id]
+                messages[record.message_id] = key, replace(message, content=text)
+            case EndRun(record, text):
+                waiting.ended[record.message_id] = text
+            case Remove(key):
+                waiting.shown[key] = False
+            case Restore(key):
+                waiting.shown[key] = True
+            case Purge(key):
+                waiting.shown[key] = False
+                waiting.titles.pop(key, None)
+                waiting.purged.add(key)
+                for message_id in [m for m, (owner, _) in messages.items() if owner == key]:
+                    del messages[message_id]
+            case _:
+                pass
+    waiting.texts = {
+        message_id: (key, text_of(message)) for message_id, (key, message) in messages.items()
+    }
+    waiting.gone -= waiting.texts.keys()
+    return waiting

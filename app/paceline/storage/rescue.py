@@ -1,8 +1,8 @@
 """Changes that could not be written when the program ended, in a file that the next start reads.
 
-Beside the database if possible, else in the system's folder for temporary files, where only files
-of the same user count. One JSON object; the changes are carried out again in their order, which
-does no harm if some of them were written.
+Beside the database if possible, otherwise in the system's folder for temporary files, where only
+files of the same user count. One JSON object; the changes are carried out again in their order,
+which does no harm if some of them were written.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _write(database: Path, changes: Sequence[Change], kind: str) -> Path | None:
 
 
 def set_aside(database: Path, changes: Sequence[Change]) -> None:
-    """Write changes that no database can take to a file that is not read again."""
+    """Write changes that cannot be stored to a file that is not read again."""
     path = _write(database, changes, "refused")
     _logger.error("%d changes cannot be stored; they are in %s", len(changes), path)
 

@@ -63,7 +63,7 @@ def delete_checkpoints(connection: sqlite3.Connection, message: int) -> None:
 
 
 class Records(Mapping[str, RunRecord]):
-    """Run records that are decoded when they are asked for; a chat of 10,000 messages has 5,000."""
+    """Run records that are decoded on access, since a chat of 10,000 messages has 5,000."""
 
     def __init__(self, packed_records: Mapping[str, bytes | RunRecord]) -> None:
         self._records = dict(packed_records)
@@ -117,7 +117,7 @@ def read_pieces(connection: sqlite3.Connection, message: int) -> Pieces:
 
 
 def unfinished(connection: sqlite3.Connection) -> list[str]:
-    """The messages whose replies are running, or have checkpoints left."""
+    """The messages whose replies are running or have checkpoints."""
     rows = connection.execute(
         "SELECT m.id FROM (SELECT message FROM checkpoints UNION"
         " SELECT message FROM runs WHERE status = 'running') r"
@@ -137,7 +137,7 @@ def with_checkpoints(connection: sqlite3.Connection, conversation: int) -> list[
 
 
 def packed(data: dict[str, Any]) -> bytes:
-    """JSON, compressed."""
+    """Return compressed JSON."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return zlib.compress(text.encode(errors="replace"))
 
@@ -147,7 +147,7 @@ def _unpacked(data: bytes) -> Any:
 
 
 def _record(message_id: str, data: bytes) -> RunRecord:
-    """A record; where it is broken, one that knows nothing."""
+    """Return a record; an empty one where it is damaged."""
     try:
         return record_from_json(_unpacked(data))
     except (zlib.error, ValueError):

@@ -1,8 +1,8 @@
 """A damaged database: a copy is put aside, and what can be read becomes a new one.
 
-SQLite stops at the first broken page of a table; what stands behind it is found by asking for
-higher keys. Indexes are not trusted, the search index is built anew. Nothing is deleted: the copy
-holds everything that the damaged file held.
+SQLite stops at the first broken page of a table; the rows after it are found by asking for higher
+keys. Indexes are not used, the search index is built again. Nothing is deleted: the copy holds
+everything that the damaged file held.
 """
 
 from __future__ import annotations
@@ -18,9 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from paceline.conversation import title_of
-from paceline.storage import migrations, search
+from paceline.storage import search
 from paceline.storage.conversations import read_attachments
-from paceline.storage.database import LOG_ENDINGS, Database, create_private, transaction
+from paceline.storage.database import (
+    LOG_ENDINGS,
+    MIGRATIONS,
+    Database,
+    create_private,
+    migrate,
+    transaction,
+)
 
 _TABLES = {  # the first column counts the rows; the kinds are those of the columns
     "conversations": (
@@ -61,7 +68,7 @@ def salvage(path: Path) -> str:
     """Replace a damaged database by what can be read of it.
 
     Args:
-        path: The database; nobody has it open here.
+        path: The database; this program does not have it open.
 
     Returns:
         What was found, in a sentence or two.
@@ -75,7 +82,7 @@ def salvage(path: Path) -> str:
     _delete(new)
     database = Database(new)
     try:
-        migrations.migrate(database.writer, new)
+        migrate(database.writer, new)
         _mend_header(path)
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as damaged:
             damaged.text_factory = lambda data: data.decode(errors="replace")
@@ -120,10 +127,10 @@ def _put_aside(path: Path) -> Path:
 
 
 def _mend_header(path: Path) -> None:
-    """Give a file whose first bytes are broken those that all databases of ours begin with.
+    """Give a file whose first bytes are broken the bytes that all our databases begin with.
 
     They are fixed (sqlite.org/fileformat2.html, section 1.3): pages of 4096 bytes, a write-ahead
-    log, UTF-8. The number of pages is that of the file, and nothing is said to be free.
+    log, UTF-8. The number of pages is that of the file, and no page is marked as free.
     """
     n_pages = path.stat().st_size // _PAGE
     with path.open("r+b") as file:
@@ -131,7 +138,7 @@ def _mend_header(path: Path) -> None:
             return
         file.seek(0)
         file.write(_BEGINNING + struct.pack(">4I", 1, n_pages, 0, 0))
-        file.write(struct.pack(">8I", 1, 4, 0, 0, 1, len(migrations.MIGRATIONS), 0, 0))
+        file.write(struct.pack(">8I", 1, 4, 0, 0, 1, len(MIGRATIONS), 0, 0))
 
 
 def _delete(path: Path) -> None:
@@ -152,7 +159,7 @@ def _take_over(damaged: sqlite3.Connection, new: sqlite3.Connection, table: str)
 
 
 def _rows(connection: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
-    """Everything that can be read of a table."""
+    """Yield all rows of a table that can be read."""
     key = columns.split(",", maxsplit=1)[0]
     query = f"SELECT {columns} FROM {table} NOT INDEXED WHERE {key} > ? ORDER BY {key}"
     last = -1
@@ -172,7 +179,7 @@ def _rows(connection: sqlite3.Connection, table: str, columns: str) -> Iterator[
 
 
 def _behind_damage(connection: sqlite3.Connection, query: str, last: int) -> int:
-    """The lowest key behind which the table can be read again."""
+    """Return the lowest key from which the table can be read again."""
 
     def can_be_read(key: int) -> bool:
         try:
@@ -193,7 +200,7 @@ def _behind_damage(connection: sqlite3.Connection, query: str, last: int) -> int
 
 
 def _fixed(value: Any, kind: str) -> Any:
-    """A value of the kind that the column holds; broken ones become empty."""
+    """Return a value of the column's kind; a broken one becomes empty."""
     match kind:
         case "i":
             return value if isinstance(value, int) else 0

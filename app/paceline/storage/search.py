@@ -2,10 +2,14 @@
 
 An FTS5 index without positions and without a copy of the texts (``detail=none``, ``content=''``).
 Titles have negative row numbers, messages positive ones; beginnings of one to four letters have
-lists of their own. A word that everybody uses would take long to rank, so hits are taken from the
-newest backwards until there are enough, and only those are put in order: titles first, then
-messages that have more of the words whole, then the newer ones. FTS5 is a part of the SQLite that
-comes with CPython.
+lists of their own. A common word would take long to rank, so hits are taken from the newest
+backwards until there are enough, and only those are sorted: titles first, then messages that have
+more of the words whole, then the newer ones. FTS5 is a part of the SQLite that comes with CPython.
+
+The index gets texts that are folded here (no case, no accents, the places of the original), so that
+hits can be marked by the same rules; FTS5's own tokenizer folds Latin letters only. Scripts that
+are written without spaces are looked up by single characters; there the words of a search must be
+in the text as they were typed.
 """
 
 from __future__ import annotations
@@ -13,21 +17,14 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from paceline.conversation import Attachment, Message, SearchHit
 from paceline.storage.conversations import read_attachments
-from paceline.storage.folding import (
-    folded,
-    has_all,
-    indexed,
-    pattern_of,
-    terms_of,
-    whole_pattern,
-    words_of,
-)
 
 _LONGEST_S = 0.03
 _SNIPPET, _BEFORE = 160, 40
@@ -45,7 +42,7 @@ def create_index(connection: sqlite3.Connection) -> None:
 
 
 def text_of(message: Message) -> str:
-    """What is searched of a message: its text and the names of its files."""
+    """Return the part of a message that is searched: its text and the names of its files."""
     return with_names(message.content, message.attachments)
 
 
@@ -55,7 +52,7 @@ def with_names(content: str, attachments: tuple[Attachment, ...]) -> str:
 
 
 def index(connection: sqlite3.Connection, row: int, old: str, new: str) -> None:
-    """Bring the index in line with a text that changed.
+    """Update the index for a text that changed.
 
     Args:
         connection: Within a transaction.
@@ -85,14 +82,14 @@ def is_forgetful(connection: sqlite3.Connection) -> bool:
 
 
 def forget_some(connection: sqlite3.Connection) -> bool:
-    """Rewrite some pages of the index, so that deleted words leave it; False: all have.
+    """Rewrite some pages of the index, so that deleted words leave it; False: none are left.
 
     FTS5 keeps deleted words until the parts that hold them are merged. That takes seconds for a
     large index, so it is done in slices, each within the caller's transaction.
     """
     before = connection.total_changes
     connection.execute("INSERT INTO words (words, rank) VALUES ('merge', ?)", (-_MERGED_PAGES,))
-    if connection.total_changes - before >= 2:  # as SQLite's documentation says it
+    if connection.total_changes - before >= 2:  # the form that SQLite's documentation gives
         return True
     set_forgetful(connection, wanted=False)
     return False
@@ -100,7 +97,7 @@ def forget_some(connection: sqlite3.Connection) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What somebody looks for."""
+    """The words of a search."""
 
     words: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -108,7 +105,7 @@ class Query:
 
     @classmethod
     def of(cls, text: str) -> Query | None:
-        """Understand what was typed; None: there is no word in it."""
+        """Return the query of typed text; None: it has no word."""
         words = words_of(text[:1000])[:_MOST_WORDS]
         if not words:
             return None
@@ -147,7 +144,7 @@ class Query:
 
     def _first(self, text: str) -> int:
         for start in range(0, len(text), _SLICE):
-            begin = max(start - _SNIPPET, 0)  # a word may stand across the border
+            begin = max(start - _SNIPPET, 0)  # a word may cross the border
             match = self.pattern.search(folded(text[begin : start + _SLICE]))
             if match:
                 return begin + match.start()
@@ -205,3 +202,82 @@ def search_messages(
         if len(found) >= limit or time.monotonic() > until:
             break
     return found
+
+
+_UNSPACED = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"  # kana, Han
+)
+_MARKS = "\u0300-\u036f"
+
+
+class _Folds(dict[int, str]):
+    """Maps each character to one without case and accent, so that places stay the same."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        parts = unicodedata.normalize("NFD", char)
+        is_accented = all("\u0300" <= mark <= "\u036f" for mark in parts[1:])  # not kana, Hangul
+        small = (parts[0] if is_accented else char).lower()
+        found = self[code] = small if len(small) == 1 else char
+        return found
+
+
+@cache
+def _folds() -> _Folds:
+    return _Folds()
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]")
+
+
+def folded(text: str) -> str:
+    """The text without case and accents, as long as before."""
+    return text.lower() if text.isascii() else text.translate(_folds())
+
+
+def indexed(text: str) -> str:
+    """The text as the index is to see it."""
+    return text if text.isascii() else _unspaced().sub(r" \g<0> ", folded(text))
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a search, folded, in order and without duplicates."""
+    plain = re.sub(f"[{_MARKS}]", "", folded(text))
+    runs = re.findall(r"[^\W_]+", plain)
+    parts = [part for run in runs for part in _split(run)]
+    return tuple(dict.fromkeys(parts))
+
+
+def _split(run: str) -> list[str]:
+    """Split text that is written with spaces from text that is not."""
+    return [p for p in re.split(f"([{_UNSPACED}]+)", run) if p] if not run.isascii() else [run]
+
+
+def terms_of(word: str) -> list[str]:
+    """Return the index's terms for a word of a search: itself, or its characters."""
+    return list(word) if _unspaced().match(word) else [word]
+
+
+def pattern_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern for these words in a folded text; a longer word first."""
+    ordered = sorted(words, key=len, reverse=True)
+    return re.compile("|".join(map(_word_pattern, ordered)))
+
+
+def _word_pattern(word: str) -> str:
+    spelled = f"[{_MARKS}]*".join(map(re.escape, word))
+    return spelled if _unspaced().match(word) else f"(?<![^\\W_]){spelled}"
+
+
+def whole_pattern(word: str) -> re.Pattern[str]:
+    """Return a pattern for a folded word that is not only the beginning of another one."""
+    return re.compile(f"{_word_pattern(word)}(?![^\\W_])")
+
+
+def has_all(text: str, words: tuple[str, ...]) -> bool:
+    """Whether a folded text has every one of the words."""
+    return all(re.search(_word_pattern(word), text) for word in words)

@@ -1,7 +1,7 @@
 """The thread that writes: what is urgent at once, checkpoints ten times a second at most.
 
-When something keeps it from writing, it says what, and tries again every two seconds, or when it is
-asked to. Nothing leaves the queue before it is on the disk.
+When it cannot write, it reports the problem and tries again every two seconds, or when it is asked
+to. A change leaves the queue only after it is on the disk.
 """
 
 from __future__ import annotations
@@ -11,11 +11,20 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from paceline.storage import salvage
-from paceline.storage.changes import is_urgent
+from paceline.storage.changes import (
+    EndRun,
+    ExtendRun,
+    SavePlace,
+    SaveUnsent,
+    is_outdated,
+    is_urgent,
+    merged,
+)
 from paceline.storage.disk import Disk
-from paceline.storage.pending import Pending
 from paceline.storage.problems import (
     MovedError,
     NewerSchemaError,
@@ -24,10 +33,134 @@ from paceline.storage.problems import (
     problem_of,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.storage.changes import Change
+
+_MOST_AT_ONCE = 500
+_LOOK_BACK = 30
+
+
+@dataclass(slots=True)
+class _Item:
+    number: int
+    change: Change
+
+
+class Pending:
+    """The queue of changes that are not on the disk yet, in order; any thread.
+
+    The session adds changes, the writer takes some and drops them when they are written; readers
+    see all that are there. What is being written is still seen, since carrying it out twice changes
+    nothing. Changes that a later one makes superfluous are merged with it, so that a full disk does
+    not fill the memory.
+
+    Attributes:
+        changed: Notified when something was added, written, or asked for; its lock guards all.
+    """
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self._items: list[_Item] = []
+        self._n_taken = 0
+        self._n_added = 0
+        self._urgent_until = 0
+
+    def add(self, change: Change) -> None:
+        """Append a change, or merge it into one that waits."""
+        with self.changed:
+            self._n_added += 1
+            if isinstance(change, EndRun):
+                waiting = [i for i in self._waiting() if not is_outdated(i.change, change)]
+                self._items[self._n_taken :] = waiting
+            is_merged = self._merge(change)
+            if not is_merged:
+                self._items.append(_Item(self._n_added, change))
+            if is_urgent(change):
+                self._urgent_until = self._n_added
+            elif is_merged:
+                return  # the writer knows already; waking it is the most expensive part of this
+            self.changed.notify_all()
+
+    def snapshot(self) -> tuple[Change, ...]:
+        """Everything that may not be written yet, in order."""
+        with self.changed:
+            return tuple(item.change for item in self._items)
+
+    def hurry(self) -> int:
+        """Request that everything so far is written at once; returns a number for `is_done`."""
+        with self.changed:
+            self._urgent_until = self._n_added
+            self.changed.notify_all()
+            return self._n_added
+
+    def is_done(self, number: int) -> bool:
+        """Whether everything up to this number is written."""
+        with self.changed:
+            return not self._items or self._items[0].number > number
+
+    def is_urgent(self) -> bool:
+        """Whether something must not wait."""
+        with self.changed:
+            return bool(self._items) and self._items[0].number <= self._urgent_until
+
+    def wait_done(self, number: int, timeout_s: float) -> bool:
+        """Wait until everything up to this number is written; False: not in this time."""
+        until = time.monotonic() + timeout_s
+        with self.changed:
+            while not self.is_done(number):
+                left = until - time.monotonic()
+                if left <= 0:
+                    return False
+                self.changed.wait(left)
+            return True
+
+    def take(self) -> list[Change]:
+        """The next changes to write; they stay here until `written`."""
+        with self.changed:
+            self._n_taken = min(len(self._items), _MOST_AT_ONCE)
+            return [item.change for item in self._items[: self._n_taken]]
+
+    def written(self) -> None:
+        """Drop what was taken: it is on the disk."""
+        with self.changed:
+            del self._items[: self._n_taken]
+            self._n_taken = 0
+            self.changed.notify_all()
+
+    def not_written(self) -> None:
+        """Let what was taken wait again: it could not be written."""
+        with self.changed:
+            self._n_taken = 0
+
+    def __len__(self) -> int:
+        with self.changed:
+            return len(self._items)
+
+    def _waiting(self) -> Sequence[_Item]:
+        return self._items[self._n_taken :]
+
+    def _merge(self, change: Change) -> bool:
+        """Merge a change into an earlier one; it then keeps the earlier one's place.
+
+        Only changes that nothing else depends on are ever merged, so the place does not matter, as
+        long as a reply's end or beginning is not crossed.
+        """
+        for item in reversed(self._waiting()[-_LOOK_BACK:]):
+            both = merged(item.change, change)
+            if both is not None:
+                item.change = both
+                return True
+            if not isinstance(item.change, (ExtendRun, SaveUnsent, SavePlace)):
+                return False
+        return False
+
+
 RETRY_S = 2.0
 CHECKPOINT_S = 0.1
 FAILURES = (sqlite3.Error, OSError, MovedError, NewerSchemaError)
-"""What can keep changes from the disk; everything else is a mistake of ours."""
+"""Errors that can keep changes from the disk; any other is a bug."""
 
 _TIDY_AFTER_S, _LAST_TIDY_S = 0.3, 2.0
 _logger = logging.getLogger(__name__)
@@ -46,10 +179,10 @@ class Writer(threading.Thread):
         """Make the thread.
 
         Args:
-            disk: Where to; only this thread writes to it once it runs.
-            pending: Where from.
-            on_problem: Called on this thread with what keeps it from writing, and with None when
-                it can again.
+            disk: Only this thread writes to it once it runs.
+            pending: The changes to write.
+            on_problem: Called on this thread with what keeps it from writing, and with None when it
+                can write again.
             on_written: Called on this thread when the queue was emptied.
         """
         super().__init__(name="chat-writer", daemon=True)
@@ -98,7 +231,7 @@ class Writer(threading.Thread):
                 self.report(None)
 
     def report(self, error: Exception | None) -> None:
-        """Say what keeps from writing; None: nothing does."""
+        """Report an error that keeps it from writing; None: it can write again."""
         problem = problem_of(error, self._disk.path) if error else None
         if error is not None and is_damage(error):
             salvage.mark(self._disk.path)
@@ -112,7 +245,7 @@ class Writer(threading.Thread):
         self._on_problem(problem)
 
     def _wait(self) -> bool:
-        """Wait for something to do; return whether to end behind it."""
+        """Wait for something to do; returns whether to end after it."""
         with self._pending.changed:
             while not (self._stops or self._tries_now):
                 timeout_s = self._timeout_s()
@@ -123,7 +256,7 @@ class Writer(threading.Thread):
             return self._stops
 
     def _timeout_s(self) -> float | None:
-        """Seconds until there is something to do; None: not before somebody calls."""
+        """Seconds until there is something to do; None: wait for a call."""
         since_s = time.monotonic() - self._last_s
         if self._problem is not None:
             return None if self._problem.is_lasting else RETRY_S - since_s

@@ -101,9 +101,9 @@ _LONGEST_TASK = 110
 
 
 def task_of(each: Documented) -> str:
-    """Return what a thing is for as a phrase behind "how do I", from its first sentence.
+    """Return what a thing is for as a phrase after "how do I", from its first sentence.
 
-    Empty where the sentence is no instruction, or says too little by itself.
+    Empty where the sentence is no instruction, or says too little alone.
     """
     text = brief(each)
     if not each.is_called or not text or ". " in text or len(text) > _LONGEST_TASK:

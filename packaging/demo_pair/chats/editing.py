@@ -140,7 +140,7 @@ def with_docstring(code: str, text: str) -> str:
 
 
 def without_comments(code: str) -> str:
-    """Return code without comments and without lines that had nothing else; empty: no Python."""
+    """Return code without comments and without lines that had only comments; empty: no Python."""
     lines = code.splitlines()
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))

@@ -77,7 +77,7 @@ SYSTEM = (
 
 
 def with_system(chats: Sequence[Chat], share: float, rng: random.Random) -> list[Chat]:
-    """Return chats, some of them behind a system message, which changes nothing in the replies."""
+    """Return chats, some of them after a system message, which changes nothing in the replies."""
     return [
         replace(chat, turns=(("system", rng.choice(SYSTEM)), *chat.turns))
         if rng.random() < share

@@ -40,7 +40,7 @@ def about_section(section: Section, rng: random.Random, times: int = 2) -> Itera
     for _ in range(times):
         texts = [_section_question(section, rng), parts[0]]
         start = 1
-        # A long section is entered further behind, too, so that all of it is learnt as often.
+        # A long section is entered at later places, too, so that all of it is learnt as often.
         for part in parts[start : start + rng.choice((1, 2, 3))]:
             texts += [rng.choice(for_learning(MORE)), part]
         yield asked("section", *texts)
@@ -60,7 +60,7 @@ def _section_question(section: Section, rng: random.Random) -> str:
 
 
 def title_of(section: Section) -> str:
-    """Return a title that says by itself what the section is about."""
+    """Return a title that alone says what the section is about."""
     title = section.title
     if section.source.startswith("whatsnew/"):
         return f"“{title}” in Python {section.source.rpartition('/')[2]}"

@@ -167,7 +167,7 @@ class _Parser:
         return Block("term", term, body=parse(dedent(self._take_indented(0))))
 
     def _literal(self, before: Block) -> list[Block]:
-        """Shorten the colons of the paragraph before, and return the code behind it."""
+        """Shorten the colons of the paragraph before, and return the code after it."""
         before.text = before.text[:-1].rstrip() if before.text != "::" else ""
         if before.text.endswith((" :", "::")) or before.text == ":":
             before.text = before.text.rstrip(":").rstrip()

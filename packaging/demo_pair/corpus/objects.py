@@ -36,7 +36,7 @@ class Documented:
         signatures: How it is called, without the module; for data the name alone.
         paragraphs: The description as Markdown; code is fenced.
         source: The file's name.
-        alone: Whether the name's last part says by itself what is meant.
+        alone: Whether the name's last part alone says what is meant.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The model card: a template whose figures come from what was measured, and from nowhere else."""
+"""The model card: a template whose figures all come from measurements."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class EngineRefusedError(Exception):
 
 
 class Pair:
-    """Target and draft in Paceline's engine. Used in a with statement, it is freed behind it."""
+    """Target and draft in Paceline's engine, for a with statement, which frees them."""
 
     def __init__(self, target: Path, draft: Path, threads: int = 0) -> None:
         self._load = LoadPair(

@@ -10,6 +10,7 @@ from demo_pair.chats.asking import FACTS
 from demo_pair.chats.chat import Chat
 from demo_pair.judging.engine import Pair
 from paceline.bench.workload import Workload
+from paceline.engine.draft.strategy import read_strategy
 from paceline.messages import ChatMessage, SamplingParams, StartTurn, TurnFinished
 
 ALWAYS = "draft:n_max=4:p_min=0"
@@ -29,7 +30,7 @@ class Accepted:
     Attributes:
         workload: Its name.
         temperature: Of the target and the draft.
-        rate: Accepted by drafted tokens; what lay behind the reply's end does not count.
+        rate: Accepted by drafted tokens; what lay after the reply's end does not count.
         n_drafted: Those that count.
     """
 
@@ -55,7 +56,7 @@ def acceptance(
 ) -> list[Accepted]:
     """Return the acceptance of four drafted tokens per step, by workload's name and temperature.
 
-    Replies end where the model ends them: behind its end it only repeats itself, which is easily
+    Replies end where the model ends them: after its end it only repeats itself, which is easily
     drafted. Above temperature 0 each prompt is answered with several seeds.
     """
     found = []
@@ -110,7 +111,13 @@ def right_answers(pair: Pair, chats: Iterable[Chat]) -> dict[str, tuple[int, int
 def reply(pair: Pair, question: str, most: int = 320) -> TurnFinished:
     """Return the greedy reply to one question."""
     messages = (ChatMessage("user", question),)
-    turn = StartTurn("turn", messages=messages, sampling=_GREEDY, strategy=DRAFT, max_tokens=most)
+    turn = StartTurn(
+        "turn",
+        messages=messages,
+        sampling=_GREEDY,
+        strategy=read_strategy(DRAFT),
+        max_tokens=most,
+    )
     return pair.answer(turn)
 
 

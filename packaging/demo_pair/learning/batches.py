@@ -24,8 +24,8 @@ class Batch:
     Attributes:
         ids: (batch, length), int32.
         chat: Number of the token's chat in its row, (batch, length), int32.
-        before: bool, (batch, length): the places behind which a token is to be predicted.
-        wanted: The tokens behind these places, (n,), int64.
+        before: bool, (batch, length): the places after which a token is to be predicted.
+        wanted: The tokens after these places, (n,), int64.
     """
 
     ids: Tensor

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 _PLACES = 256
-"""Queries that are looked at together; they see no keys behind the last of them."""
+"""Queries that are looked at together; they see no keys after the last of them."""
 _FARTHEST = 60.0
 """Scores are kept within this: its exponential can be summed in single precision without looking
 for the largest first. A score beyond it would be cut: e^60 is as good as everything."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812 - everybody calls it so
+import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor
 
 PART = 1_024

@@ -10,7 +10,7 @@ beginning, and, growing in share over the run, the total variation itself.
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F  # noqa: N812 - everybody calls it so
+import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor
 
 

@@ -21,5 +21,5 @@ def keep_memory() -> bool:
     except (AttributeError, OSError, TypeError):  # another C library, or Windows
         return False
     settings = ((_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, _NEVER), (_M_TOP_PAD, _AT_ONCE_BYTES))
-    taken = [mallopt(name, value) for name, value in settings]  # each, whatever the others did
+    taken = [mallopt(name, value) for name, value in settings]  # each, also if another one failed
     return all(taken)

@@ -11,7 +11,7 @@ import math
 from typing import TypeAlias
 
 import torch
-import torch.nn.functional as F  # noqa: N812 - everybody calls it so
+import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor, nn
 from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex_attention
 
@@ -52,7 +52,7 @@ class Layer(nn.Module):
         self.ffn_down = nn.Linear(size.inner, size.width, bias=False)
 
     def forward(self, x: Tensor, turn: tuple[Tensor, Tensor], seen: Seen) -> Tensor:
-        """Return the residual stream behind the layer."""
+        """Return the residual stream after the layer."""
         batch, length, width = x.shape
         y = self.attn_norm(x)
         q = self.attn_q(y).view(batch, length, self.heads, -1).transpose(1, 2)

@@ -52,7 +52,7 @@ def train_tokenizer(texts: Iterable[str], n_vocab: int = N_VOCAB) -> Tokenizer:
 
 
 def encode_chats(tokenizer: Tokenizer, chats: Sequence[Chat]) -> Tokens:
-    """Return the ids of chats, one behind the other, and which of them the assistant says."""
+    """Return the ids of chats, one after the other, and which of them the assistant says."""
     header = np.array(tokenizer.encode(f"{START}assistant\n").ids, np.uint16)
     end = tokenizer.encode(END).ids[0]
     ids, said = [], []

@@ -1,6 +1,6 @@
 """Training one network: the target on the chats, the draft on the target's predictions.
 
-A run ends after its steps or its minutes, whatever comes first, and may be interrupted: its
+A run ends after its steps or its minutes, whichever comes first, and may be interrupted: its
 checkpoint has everything, and a second call goes on from there.
 """
 
@@ -86,7 +86,7 @@ class Training:
         """Train to the end.
 
         Args:
-            pause_at_s: Moment of `time.monotonic` behind which it is interrupted.
+            pause_at_s: Moment of `time.monotonic` after which it is interrupted.
 
         Raises:
             PausedError: It was; the checkpoint is written.
@@ -175,7 +175,7 @@ class Training:
         torch.compiler.reset()
         try:
             for layer in self._layers():
-                layer.compile(dynamic=False)  # each length of rows by itself: faster code
+                layer.compile(dynamic=False)  # each length of rows on its own: faster code
             self._next_token_loss = torch.compile(next_token_loss, dynamic=True)
             distilled = torch.compile(distillation_loss, dynamic=True)
             # A number would be compiled into it, and every step has another one.
@@ -186,7 +186,7 @@ class Training:
             for batch in self._batches.of_each_length():
                 with self._precision():
                     torch.autograd.backward(self._loss(batch))
-        except Exception as error:  # noqa: BLE001 - whatever a compiler may raise
+        except Exception as error:  # noqa: BLE001 - a compiler may raise anything
             self._tell(f"computing without a compiler: {error!s:.300}")
             self._do_not_compile()
             self._next_token_loss, self._distillation_loss = next_token_loss, distillation_loss
@@ -204,7 +204,7 @@ class Training:
                     layer.compile()
                 with self._precision():
                     torch.autograd.backward(self._loss(self._batches.at(0)))
-            except Exception as error:  # noqa: BLE001 - whatever a compiler may raise
+            except Exception as error:  # noqa: BLE001 - a compiler may raise anything
                 self._tell(f"attention with {name} does not compile: {error!s:.300}")
                 self._do_not_compile()
                 continue

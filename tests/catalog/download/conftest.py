@@ -12,7 +12,7 @@ import pytest
 
 from hub_server import HubServer, Repository
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.values import DownloadRequest, DownloadState
+from paceline.catalog.download.journal import DownloadRequest, DownloadState
 from paceline.catalog.hub.client import Hub
 
 REPO = "owner/model"

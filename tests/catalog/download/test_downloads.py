@@ -15,8 +15,7 @@ import pytest
 from catalog.download.conftest import MB, REPO, SIZE, Watch, settled
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.journal import Journal
-from paceline.catalog.download.values import DownloadRequest, DownloadState
+from paceline.catalog.download.journal import DownloadRequest, DownloadState, Journal
 from paceline.errors import UserError
 
 Requests = Callable[..., DownloadRequest]

@@ -16,7 +16,7 @@ import pytest
 from catalog.download.conftest import MB, SIZE, Watch
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download import part_file
-from paceline.catalog.download.values import DownloadRequest, DownloadState
+from paceline.catalog.download.journal import DownloadRequest, DownloadState
 
 Requests = Callable[..., DownloadRequest]
 NAME = "model-Q4_K_M.gguf"

@@ -18,13 +18,9 @@ import psutil
 import pytest
 
 from paceline.catalog.download import job
-from paceline.catalog.download.job import Job
-from paceline.catalog.download.journal import FileRecord, Journal, Record
-from paceline.catalog.download.kept import n_kept
+from paceline.catalog.download.job import Job, Speed, check_space, is_full
+from paceline.catalog.download.journal import DownloadRequest, FileRecord, Journal, Record, n_kept
 from paceline.catalog.download.part_file import PartFile
-from paceline.catalog.download.space import check_space, is_full
-from paceline.catalog.download.speed import Speed
-from paceline.catalog.download.values import DownloadRequest
 from paceline.catalog.hub.client import Hub
 from paceline.errors import CancelledError, UserError
 

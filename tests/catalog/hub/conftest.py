@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hub_server import HubServer, Repository
-from paceline.catalog.hub.client import Hub
-from paceline.catalog.hub.tokens import TokenSource
+from paceline.catalog.hub.client import Hub, TokenSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

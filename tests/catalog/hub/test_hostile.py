@@ -11,13 +11,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 import pytest
 
 from paceline.catalog.hub import errors, session
-from paceline.catalog.hub.addresses import host_of, origin
-from paceline.catalog.hub.client import Hub
+from paceline.catalog.hub.client import Hub, TokenSource
 from paceline.catalog.hub.errand import Caller, Errand
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.stream import Location
-from paceline.catalog.hub.tokens import TokenSource
-from paceline.catalog.hub.values import SearchQuery
+from paceline.catalog.hub.values import SearchQuery, host_of, origin
 from paceline.errors import UserError, ValueOutOfRangeError
 
 

@@ -19,7 +19,7 @@ from paceline.errors import ModelError, UserError
 
 if TYPE_CHECKING:
     from paceline.catalog.hub.client import Hub
-    from paceline.catalog.inspector import Inspector
+    from paceline.catalog.inspect.inspector import Inspector
 
 MIB = 1 << 20
 

@@ -17,9 +17,8 @@ import pytest
 from hub_server import Fault, HubServer
 from paceline import __version__
 from paceline.catalog.hub import client, errors
-from paceline.catalog.hub.client import Hub, is_offline
+from paceline.catalog.hub.client import Hub, TokenSource, is_offline
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.hub.tokens import TokenSource
 from paceline.catalog.hub.values import SearchQuery
 from paceline.errors import ValueOutOfRangeError
 

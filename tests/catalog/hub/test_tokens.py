@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline.catalog.hub.tokens import TokenSource
+from paceline.catalog.hub.client import TokenSource
 from paceline.errors import UserError, ValueOutOfRangeError
 
 if TYPE_CHECKING:

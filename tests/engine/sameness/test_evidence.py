@@ -7,9 +7,9 @@ import json
 import pytest
 
 from paceline.engine.facts import Facts
+from paceline.engine.model.context import BatchWidths
 from paceline.engine.sameness.evidence import Evidence
 from paceline.engine.sameness.look import N_FEW, n_tokens_of, ways_of_look
-from paceline.engine.sameness.widths import BatchWidths
 
 ANY = BatchWidths()
 FOURS = BatchWidths(4, 4, 60)

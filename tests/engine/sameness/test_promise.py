@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 from engine.harness import random_language
-from paceline.engine.backend import Rows
+from fake_model import FakeModel
+from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.control.costs import VerifyCosts
 from paceline.engine.facts import Facts
-from paceline.engine.fake import FakeModel
-from paceline.engine.prefix import CachedContext
+from paceline.engine.idle import IdleWork
+from paceline.engine.model.backend import Rows
+from paceline.engine.model.context import BatchWidths
+from paceline.engine.pair import LoadedPair
 from paceline.engine.sameness import promise as promise_module
-from paceline.engine.sameness.promise import ENOUGH, PIECE, Promise
-from paceline.engine.sameness.widths import BatchWidths
+from paceline.engine.sameness.promise import ENOUGH, PIECE
 from paceline.errors import ComputeFailedError, DecodeMemoryError, EngineError
 from paceline.figures import KernelUse
 
@@ -73,10 +74,11 @@ class Made:
     ) -> None:
         self.cancel = CancelFlag()
         self.model = RoundingModel(rounding, cancel=self.cancel, **options)
-        self.context = CachedContext(self.model)
         self.facts = facts or Facts("")
-        self.costs = costs or VerifyCosts()
-        self.promise = Promise(self.context, self.facts, lambda: self.costs, is_exact=is_exact)
+        self.pair = pair = LoadedPair(self.model, None, self.facts, is_exact=is_exact)
+        pair.knowledge.costs = costs or VerifyCosts()
+        self.context, self.promise = pair.target, pair.promise
+        self.work = IdleWork(pair, [self.promise])
 
     @property
     def holds(self) -> bool | None:
@@ -88,12 +90,12 @@ class Made:
 
     def idle(self) -> None:
         """Use as much idle time as there is a use for, and settle."""
-        while self.promise.slice():
+        while self.work.slice():
             pass
         self.promise.settle()
 
     def live(self, n_replies: int) -> None:
-        """Let the context hold other texts, with idle time behind each of them."""
+        """Let the context hold other texts, with idle time after each of them."""
         for i in range(n_replies):
             self.context.clear()
             rng = random.Random(i)
@@ -168,7 +170,7 @@ def test_a_device_that_never_computes_the_same_twice() -> None:
     assert made.holds is False
     assert made.context.widths == BatchWidths()
     assert "not possible" in made.words
-    assert not made.promise.slice()
+    assert not made.work.slice()
 
 
 def test_a_short_context() -> None:
@@ -189,7 +191,7 @@ def test_looks_at_short_texts_promise_nothing_about_long_ones() -> None:
     for i in range(20):  # short chats
         long.context.clear()
         long.context.feed(list(range(60 + i)), 0)
-        assert long.promise.slice()
+        assert long.work.slice()
     assert long.holds is None
     long.context.clear()
     long.idle()
@@ -225,7 +227,7 @@ def test_a_model_without_speculation_has_nothing_to_differ_from() -> None:
     made = Made()
     made.model.can_rollback = False
     assert "without speculation" in made.words
-    assert not made.promise.slice()
+    assert not made.work.slice()
 
 
 def test_other_widths_of_exact_mode_are_told_once() -> None:
@@ -283,7 +285,7 @@ def test_a_row_that_differs_is_told_with_its_difference() -> None:
     assert made.holds is False
     assert made.promise.sameness.difference == pytest.approx(0.25, abs=1e-6)
     assert "up to 0.25" in made.words
-    assert made.context.widths == BatchWidths()  # nobody asked for dearer steps
+    assert made.context.widths == BatchWidths()  # nobody asked for more expensive steps
 
 
 def test_a_cheap_padding_is_taken_by_itself() -> None:
@@ -294,7 +296,7 @@ def test_a_cheap_padding_is_taken_by_itself() -> None:
     made.idle()
     assert made.context.widths == (4, 4, 60)
     assert made.holds is True
-    made.costs.__init__()  # type: ignore[misc]  # what padded steps cost is not known at once
+    made.pair.knowledge.costs.__init__()  # type: ignore[misc]  # what padded steps cost is not known at once
     made.idle()
     assert made.context.widths == (4, 4, 60)
 
@@ -358,13 +360,13 @@ def test_a_look_that_is_stopped_leaves_the_context_as_it_was(n_before: int) -> N
         made = Made()
         made.context.feed(list(range(n_before)), 0) if n_before else None
         made.model.n_decodes_left = n_decodes
-        made.promise.slice()
+        made.work.slice()
         assert made.cancel.is_set()
         assert made.context.tokens == made.model.tokens == list(range(n_before))
         assert made.context.widths == BatchWidths()
         made.cancel.clear()
         made.model.n_decodes_left = 10**9
-        assert made.promise.slice()
+        assert made.work.slice()
         assert made.promise.sameness.n_rows
 
 
@@ -372,16 +374,16 @@ def test_a_look_that_fails_is_the_last_one() -> None:
     made = Made()
     made.context.feed(list(range(100)), 0)
     made.model.failure = DecodeMemoryError("no-memory", "No memory.")
-    assert made.promise.slice()
+    assert made.work.slice()
     assert made.context.tokens == []
-    assert not made.promise.slice()
+    assert not made.work.slice()
 
 
 def test_a_broken_device_is_told() -> None:
     made = Made()
     made.model.failure = ComputeFailedError("broken", "Broken.")
     with pytest.raises(ComputeFailedError):
-        made.promise.slice()
+        made.work.slice()
 
 
 def test_a_full_context_has_no_room_for_a_look() -> None:
@@ -401,7 +403,7 @@ def test_words_promise_no_more_than_is_known(monkeypatch: pytest.MonkeyPatch) ->
     assert "as far as was looked (" in made.words
     is_met = True
     made.context.feed(list(range(200)), 0)
-    while made.promise.slice():
+    while made.work.slice():
         pass
     assert "goes on with other batch widths" in made.words
     made.promise.settle()

@@ -1,10 +1,10 @@
-"""Fetching the files of one download, with everything that can go wrong on the way.
+"""Fetches the files of one download, and handles everything that can go wrong.
 
-The client library's own downloads start from nothing after every interruption (`huggingface_hub`
-since 1.18), so ranges of the file are asked for here. What the Hub says about a file is asked again
-at every start and after every failure, because the address of the content is signed and expires.
-All files come from the commit that the first one was found in, so that the parts of a split model
-belong together even if the repository changes meanwhile.
+The client library's own downloads start from zero after every interruption (`huggingface_hub` since
+1.18), so ranges of the file are requested here. The Hub is asked about a file again at every start
+and after every failure, because the address of the content is signed and expires. All files come
+from the commit that the first one was found in, so that the parts of a split model belong together
+even if the repository changes meanwhile.
 """
 
 from __future__ import annotations
@@ -16,26 +16,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from paceline.catalog.download.kept import n_kept, started_s
+from paceline.catalog.download.journal import n_kept, started_s
 from paceline.catalog.download.names import file_names, inside
 from paceline.catalog.download.part_file import PartFile, discard_part, hash_of
 from paceline.catalog.hub.errors import HubError
 from paceline.errors import CancelledError, UserError
 
 if TYPE_CHECKING:
-    from paceline.catalog.download.journal import FileRecord
-    from paceline.catalog.download.values import DownloadRequest
+    from paceline.catalog.download.journal import DownloadRequest, FileRecord
     from paceline.catalog.hub.client import Hub
     from paceline.catalog.hub.stream import Location
 
 T = TypeVar("T")
 
 PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-"""Seconds before each further try; so many tries in a row may bring nothing new."""
+"""Seconds before each further attempt; as many in a row may fail without progress."""
 _LONGEST_WAIT_S = 120
-"""A server that wants to be left alone for longer is obeyed by failing."""
+"""If a server asks to wait longer than this, the download fails."""
 _SYNC = 32 << 20
-"""Bytes between two points that even a power failure does not lose."""
+"""Bytes after which the file is flushed, so that a power failure loses no more."""
 _FRESH_S = 60.0
 """How long an answer about a file is used; addresses live for an hour."""
 _AGAIN = frozenset({"no-network", "timed-out", "server-error", "rate-limited", "location-expired"})
@@ -43,7 +42,7 @@ _ANEW = frozenset({"range-refused", "file-changed"})
 
 
 class Control(Protocol):
-    """Whoever wants the files; called on the worker's thread."""
+    """What a `Downloader` asks and tells its owner; called on the worker's thread."""
 
     def is_stopped(self) -> bool:
         """Whether to end; polled several times a second."""
@@ -71,7 +70,7 @@ class Downloader:
         control: Control,
         pauses_s: Sequence[float] = PAUSES_S,
     ) -> None:
-        """Prepare; nothing is asked for yet.
+        """Prepare a run; nothing is requested yet.
 
         Raises:
             UserError: ``unsafe-name``.
@@ -86,7 +85,7 @@ class Downloader:
         self._targets = [inside(folder, name) for name in file_names(request.files)]
 
     def locate(self, index: int, record: FileRecord) -> FileRecord:
-        """Ask the Hub about a file; what was fetched of another content counts for nothing.
+        """Ask the Hub about a file; bytes that were fetched of another content are discarded.
 
         Raises:
             CancelledError: It was stopped.
@@ -122,11 +121,11 @@ class Downloader:
         target = self._targets[index]
         if target.exists():
             record = self._accepted(index, record, target)
-            with contextlib.suppress(OSError):  # what is beside it is of no use any more
+            with contextlib.suppress(OSError):  # the partial file beside it is useless now
                 discard_part(target)
             return record
         with PartFile(target) as part:
-            if target.exists():  # whoever had the lock before has finished it meanwhile
+            if target.exists():  # the previous holder of the lock has finished it meanwhile
                 record = self._accepted(index, record, target)
                 part.discard()
                 return record
@@ -138,7 +137,7 @@ class Downloader:
                     self._control.is_stopped, lambda: self._control.verifying(index)
                 )
                 if record.sha256 in ("", sha256):
-                    # Somebody else may have put a file there meanwhile.
+                    # Another program may have put a file there meanwhile.
                     if target.exists():
                         record = self._accepted(index, record, target)
                         part.discard()
@@ -156,7 +155,7 @@ class Downloader:
         )
 
     def _accepted(self, index: int, record: FileRecord, target: Path) -> FileRecord:
-        """Take a file that is there already, if it is the right one."""
+        """Accept a file that is there already, if it is the right one."""
         if target.is_file() and target.stat().st_size == record.n_bytes:
             if record.is_done:
                 return record
@@ -171,7 +170,7 @@ class Downloader:
         )
 
     def _filled(self, index: int, record: FileRecord, part: PartFile) -> FileRecord:
-        """Fetch until the file has its size; a failure without progress counts as a try."""
+        """Fetch until the file has its size; a failure without progress counts as an attempt."""
         n_failed = 0
         while part.n_bytes < record.n_bytes:
             before = part.n_bytes
@@ -192,7 +191,7 @@ class Downloader:
         return record
 
     def _stream(self, index: int, record: FileRecord, part: PartFile) -> None:
-        """Take in one answer of the server, as far as it goes."""
+        """Write the bytes of one answer of the server."""
         location = self._patiently(lambda: self._location(record.path))
         stopped = self._control.is_stopped
         n_synced = part.n_bytes
@@ -214,7 +213,7 @@ class Downloader:
             raise HubError("no-network", "The connection broke off.", "Resume the download.")
 
     def _saved(self, index: int, record: FileRecord, part: PartFile) -> FileRecord:
-        """Bring the partial file to the disk, then note that."""
+        """Flush the partial file to the disk, then note that in the record."""
         part.sync()
         record = replace(record, n_safe=part.n_bytes, started_s=started_s())
         self._control.save(index, record)
@@ -222,11 +221,11 @@ class Downloader:
 
     @contextlib.contextmanager
     def _kept(self, index: int, record: FileRecord, part: PartFile) -> Iterator[None]:
-        """Keep what is here, however the block ends."""
+        """Save what has arrived when the block ends, also by an error."""
         try:
             yield
         except BaseException:
-            with contextlib.suppress(OSError):  # the first failure is the one to tell
+            with contextlib.suppress(OSError):  # the first failure is the one to report
                 self._saved(index, record, part)
             raise
         self._saved(index, record, part)
@@ -241,7 +240,7 @@ class Downloader:
         return location
 
     def _patiently(self, ask: Callable[[], T]) -> T:
-        """Ask again after failures that may pass."""
+        """Repeat a request after failures that may be temporary."""
         n_failed = 0
         while True:
             try:

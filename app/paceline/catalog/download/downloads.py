@@ -1,7 +1,7 @@
-"""All downloads: some at once, the others waiting; what is unfinished survives a restart as paused.
+"""All downloads: some run, the others wait; unfinished ones survive a restart as paused.
 
-Each running download has a thread of its own, which spends its time waiting for the network or the
-disk. Nothing here calls the listener while a lock is held that a method below needs.
+Each running download has a thread of its own, which mostly waits for the network or the disk.
+Nothing here calls the listener while a lock is held that a method below needs.
 """
 
 from __future__ import annotations
@@ -16,9 +16,14 @@ from pathlib import Path
 
 from paceline.catalog.download.downloader import PAUSES_S
 from paceline.catalog.download.job import OVER, Job
-from paceline.catalog.download.journal import FileRecord, Journal, Record
+from paceline.catalog.download.journal import (
+    DownloadRequest,
+    DownloadState,
+    FileRecord,
+    Journal,
+    Record,
+)
 from paceline.catalog.download.names import absolute_folder, file_names
-from paceline.catalog.download.values import DownloadRequest, DownloadState
 from paceline.catalog.hub.client import Hub
 
 Listener = Callable[[DownloadState], None]
@@ -39,13 +44,13 @@ class Downloads:
         at_once: int = 2,
         pauses_s: Sequence[float] = PAUSES_S,
     ) -> None:
-        """Take up what an earlier run has left, as paused; nothing is fetched yet.
+        """Load unfinished downloads of an earlier run as paused; nothing is fetched yet.
 
         Args:
             hub: Where files come from.
-            state_dir: Where journals lie; made when it is needed.
-            at_once: Downloads that run at the same time, the others wait.
-            pauses_s: Seconds before each further try after a failure.
+            state_dir: Folder of the journals; made when it is needed.
+            at_once: Number of downloads that run at the same time.
+            pauses_s: Seconds before each further attempt after a failure.
         """
         self._hub = hub
         self._journal = Journal(state_dir)
@@ -64,17 +69,17 @@ class Downloads:
             self._jobs[record.id] = self._job(replace(record, status=status))
 
     def set_listener(self, listener: Listener | None) -> None:
-        """Let somebody know of every change; None: nobody.
+        """Tell `listener` of every change; None: no listener.
 
         It is called on workers' threads, or on the thread whose call changed something, at most
-        about five times a second per download. Once this returns, the one before is not called any
-        more; so the listener must not wait for whoever sets it.
+        about five times a second per download. Once this returns, the previous one is not called
+        any more; so the listener must not wait for the thread that sets it.
         """
         with self._listening:
             self._listener = listener
 
     def add(self, request: DownloadRequest) -> str:
-        """Fetch a model, or go on with the same request; returns its id.
+        """Fetch a model, or continue the same request; returns the download's id.
 
         Raises:
             UserError: ``unsafe-name``, ``bad-folder``.
@@ -96,7 +101,7 @@ class Downloads:
                     if job.status == "done":
                         del self._jobs[job.id]
                 job = self._new_job(request)
-            elif known.stopping == "cancel":  # begins anew once everything is deleted
+            elif known.stopping == "cancel":  # begins again once everything is deleted
                 self._anew.add(known.id)
                 return known.id
         if known is not None:
@@ -107,7 +112,7 @@ class Downloads:
         return job.id
 
     def pause(self, download: str) -> None:
-        """Let a download rest; what has arrived is kept. Does not wait for that."""
+        """Pause a download; what has arrived is kept. Does not wait for that."""
         with self._lock:
             job = self._jobs.get(download)
             self._again.discard(download)
@@ -122,7 +127,7 @@ class Downloads:
         job.announce()
 
     def resume(self, download: str) -> None:
-        """Go on with a download that rests or failed, as soon as it is its turn."""
+        """Continue a download that is paused or failed, as soon as it is its turn."""
         with self._lock:
             job = self._jobs.get(download)
             if job is None or self._is_closed:
@@ -159,7 +164,7 @@ class Downloads:
                 del self._jobs[download]
 
     def states(self) -> tuple[DownloadState, ...]:
-        """Return how all of them stand, the oldest first."""
+        """Return the states of all of them, the oldest first."""
         with self._lock:
             jobs = list(self._jobs.values())
         return tuple(job.state() for job in jobs)
@@ -197,7 +202,7 @@ class Downloads:
                 return
             try:
                 self._listener(job.state())
-            except Exception:  # the download is none the worse for it
+            except Exception:  # the download itself is not affected
                 _logger.exception("whoever listens to downloads failed")
 
     def _new_job(self, request: DownloadRequest) -> Job:

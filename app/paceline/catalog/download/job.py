@@ -1,34 +1,33 @@
-"""One download as it runs: what it tells about itself, and what ends it."""
+"""One download as it runs: its state, its speed, the space it needs, and how it ends."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
+import shutil
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from paceline.catalog.download.downloader import PAUSES_S, Downloader
-from paceline.catalog.download.journal import FileRecord
-from paceline.catalog.download.kept import n_kept
+from paceline.catalog.download.journal import DownloadState, FileRecord, n_kept
 from paceline.catalog.download.names import file_names, inside
 from paceline.catalog.download.part_file import discard_part
-from paceline.catalog.download.space import check_space, is_full
-from paceline.catalog.download.speed import Speed
-from paceline.catalog.download.values import DownloadState
+from paceline.catalog.words import file_size
 from paceline.errors import CancelledError, UserError
 from paceline.files import private_folder
 
 if TYPE_CHECKING:
-    from paceline.catalog.download.journal import Journal, Record
-    from paceline.catalog.download.values import DownloadRequest, Status
+    from paceline.catalog.download.journal import DownloadRequest, Journal, Record, Status
     from paceline.catalog.hub.client import Hub
 
 OVER = ("done", "cancelled")
-"""What nothing follows on; no journal is kept of it."""
+"""Final states; no journal is kept of them."""
 _TELL_EVERY_S = 0.2
 _logger = logging.getLogger(__name__)
 
@@ -50,7 +49,7 @@ class Job:
         on_change: Callable[[Job], None],
         pauses_s: Sequence[float] = PAUSES_S,
     ) -> None:
-        """Take up a download where its record says; nothing is written yet."""
+        """Continue a download where its record says; nothing is written yet."""
         self.id = record.id
         self.request: DownloadRequest = record.request
         self.added_s = record.added_s
@@ -75,13 +74,13 @@ class Job:
 
     @property
     def status(self) -> Status:
-        """How it stands."""
+        """Its status."""
         with self._lock:
             return self._status
 
     @property
     def stopping(self) -> Literal["", "pause", "cancel"]:
-        """What it is about to do, or has done, because somebody said so."""
+        """What it is about to do, or has done, on request: pause or cancel."""
         with self._lock:
             return self._stop_kind
 
@@ -121,12 +120,12 @@ class Job:
         self._stopping.set()
 
     def shift(self, status: Status) -> None:
-        """Change how it stands while it does not run; tells nobody, see `announce`."""
+        """Change its status while it does not run; the listener is not told, see `announce`."""
         with self._lock:
             self._status, self._problem, self._hint = status, "", ""
 
     def announce(self) -> None:
-        """Write down and tell how it stands."""
+        """Save its state and tell the listener."""
         self._write()
         self._on_change(self)
 
@@ -138,7 +137,7 @@ class Job:
                 self._stopping.clear()
 
     def renew(self) -> None:
-        """Wait for a turn as if nothing had ever been, after a cancel."""
+        """Start again from zero after a cancel, and wait for its turn."""
         with self._lock:
             self._stop_kind = ""
             self._stopping.clear()
@@ -152,7 +151,7 @@ class Job:
         """Fetch everything; ends as done, paused, failed or cancelled.
 
         Args:
-            n_reserved: Bytes that others, who run already, will need on the same disk.
+            n_reserved: Bytes that other running downloads will need on the same disk.
         """
         try:
             if self.is_stopped():
@@ -162,12 +161,12 @@ class Job:
         except CancelledError:
             self._end("paused", "", "")
         except UserError as error:
-            # Where another program is at work, the journal is that one's matter.
+            # Where another program downloads the file, the journal belongs to that one.
             is_ours = error.code != "in-use"
             self._end("failed", error.message, error.hint, is_noted=is_ours)
         except OSError as error:
             self._end_by_disk(error)
-        except Exception:  # the thread's door: what fails here has nobody else to tell
+        except Exception:  # top of the thread: an error here would be reported nowhere else
             _logger.exception("the download of %s failed", self.request.repo)
             self._end("failed", "The download failed by a fault of this program.", "See the log.")
         else:
@@ -246,7 +245,7 @@ class Job:
             )
 
     def _end(self, status: Status, problem: str, hint: str, *, is_noted: bool = True) -> None:
-        """End without being done; whoever cancelled gets that, whatever ended the run."""
+        """End without being done; a cancel takes precedence over any other reason."""
         if self.stopping == "cancel":
             self._delete()
             self._finish("cancelled")
@@ -255,11 +254,11 @@ class Job:
             self._speed.clear()
             self._status, self._problem, self._hint = status, problem, hint
         if is_noted:
-            self._write()  # first, so that whoever hears of it finds it written
+            self._write()  # first, so that the listener finds it written
         self._on_change(self)
 
     def _finish(self, status: Status) -> None:
-        """End for good: nothing of it is written any more when that can be seen."""
+        """End for good: when the state is visible, nothing more is written."""
         with self._writing:
             self._journal.remove(self.id)
             with self._lock:
@@ -280,7 +279,7 @@ class Job:
     def _write(self) -> None:
         with self._writing:
             with self._lock:
-                if self._status in OVER:  # somebody comes late with an earlier change
+                if self._status in OVER:  # a call with an earlier change came late
                     return
                 self._record = record = replace(
                     self._record,
@@ -292,7 +291,7 @@ class Job:
             try:
                 self._journal.save(record)
             except OSError as error:
-                # Without the note the next start fetches more; no reason to end this run.
+                # Without this record the next start only fetches more; this run goes on.
                 _logger.info("the download's journal cannot be written: %s", error)
 
     def _delete(self) -> None:
@@ -319,3 +318,71 @@ class Job:
         if any(not f.etag for f in self._files):
             return n_done, 0
         return n_done, sum(f.n_bytes for f in self._files)
+
+
+_MARGIN = 64 << 20
+"""Bytes left free for other programs, which fail on a full disk."""
+
+
+def check_space(folder: Path, n_needed: int) -> None:
+    """Check that so many more bytes fit on the disk of a folder, which may not exist yet.
+
+    Raises:
+        UserError: ``disk-full``: they do not.
+    """
+    place = next(p for p in (folder, *folder.parents) if p.is_dir())
+    try:
+        n_free = shutil.disk_usage(place).free
+    except OSError:
+        return  # unknown; then writing will show it
+    if n_needed > 0 and n_needed + _MARGIN > n_free:
+        raise disk_full(folder, n_needed, n_free)
+
+
+def disk_full(folder: Path, n_needed: int, n_free: int) -> UserError:
+    """Return the refusal of a download that does not fit."""
+    return UserError(
+        "disk-full",
+        f"{file_size(n_needed)} are still to come, but the disk of {folder} has only "
+        f"{file_size(n_free)} free.",
+        "Make room or choose a folder on another disk, then resume.",
+    )
+
+
+def is_full(error: OSError) -> bool:
+    """Whether a write failed for lack of space, by the disk or by a quota."""
+    return error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+
+
+_WINDOW_S = 3.0
+_STEP_S = 0.1
+"""Samples closer than this are dropped."""
+
+
+class Speed:
+    """Bytes per second from a count that grows; one thread at a time."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[float, int]] = deque()
+
+    def add(self, now_s: float, n_bytes: int) -> None:
+        """Add the count at a time; a smaller count than before starts again."""
+        samples = self._samples
+        if samples and n_bytes < samples[-1][1]:
+            samples.clear()
+        if samples and now_s - samples[-1][0] < _STEP_S:
+            return
+        samples.append((now_s, n_bytes))
+        while len(samples) > 2 and samples[1][0] <= now_s - _WINDOW_S:
+            samples.popleft()
+
+    def clear(self) -> None:
+        """Forget the samples, because nothing is being transferred."""
+        self._samples.clear()
+
+    def bytes_per_s(self, now_s: float, n_bytes: int) -> float:
+        """Return the speed at a time; it falls when the count does not grow."""
+        recent = next((s for s in self._samples if s[0] >= now_s - _WINDOW_S), None)
+        if recent is None or now_s - recent[0] < _STEP_S:
+            return 0.0
+        return max(0.0, (n_bytes - recent[1]) / (now_s - recent[0]))

@@ -1,8 +1,8 @@
-"""What is known of unfinished downloads, one small JSON file for each.
+"""Requests and states of downloads, and the record of unfinished ones: a small JSON file for each.
 
-Written again and again under way, so that a download goes on where it was after a crash, or after
-the power failed: what is noted here has reached the disk. A file that cannot be understood is put
-aside and not deleted. Any thread, but each download by one at a time.
+A file is written again and again while a download runs, so that it continues after a crash or a
+power failure: what it records has reached the disk. A file that cannot be read is put aside and not
+deleted. Any thread, but each download by one at a time.
 """
 
 from __future__ import annotations
@@ -13,13 +13,67 @@ import logging
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from paceline.catalog.download.names import absolute_folder, file_names
-from paceline.catalog.download.values import DownloadRequest, Status
+import psutil
+
+from paceline.catalog.download.names import PARTIAL, absolute_folder, file_names
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import UserError
 from paceline.files import write_whole
+
+Status = Literal["waiting", "running", "paused", "verifying", "done", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadRequest:
+    """A model to fetch: one file, or all parts of a split one.
+
+    Attributes:
+        repo: ``OWNER/NAME``.
+        files: Paths within the repository, the one to load first.
+        revision: Branch, tag or commit.
+        folder: Where the files go, flat: the last part of each path becomes the name.
+        endpoint: The Hub's address; empty: the usual one.
+    """
+
+    repo: str
+    files: tuple[str, ...]
+    revision: str
+    folder: str
+    endpoint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadState:
+    """The state of a download.
+
+    Attributes:
+        id: Its id, the same across restarts.
+        request: What was asked for.
+        status: "failed" can be resumed like "paused"; a full disk pauses.
+        n_done: Bytes that are here.
+        n_total: Bytes of all files; 0: not known yet.
+        bytes_per_s: Over the last seconds; 0 when nothing moves.
+        seconds_left: None: not known.
+        problem: Why it failed, or had to pause, in one sentence; empty otherwise.
+        hint: What to do about it.
+        path: The file to load; empty until it is done.
+        sha256: Of that file; empty until it is done.
+    """
+
+    id: str
+    request: DownloadRequest
+    status: Status
+    n_done: int = 0
+    n_total: int = 0
+    bytes_per_s: float = 0.0
+    seconds_left: float | None = None
+    problem: str = ""
+    hint: str = ""
+    path: str = ""
+    sha256: str = ""
+
 
 _VERSION = 1
 _logger = logging.getLogger(__name__)
@@ -36,7 +90,7 @@ class FileRecord:
         sha256: Of the whole; empty: not known yet.
         n_safe: Bytes of the partial file that have reached the disk.
         started_s: When the computer was started that wrote them, in seconds since the epoch; 0:
-            the partial file holds nothing of this content yet. See `kept`.
+            the partial file holds nothing of this content yet. See `n_kept`.
         is_done: Whether the file is complete and has its name.
         is_ours: Whether this download has put it there.
     """
@@ -59,7 +113,7 @@ class Record:
         id: Names the journal's file, too.
         request: What was asked for.
         files: In the request's order.
-        status: How it stood.
+        status: Its status when it was written.
         problem: As in `DownloadState`.
         hint: As in `DownloadState`.
         added_s: Seconds since the epoch, for the order.
@@ -78,7 +132,7 @@ class Journal:
     """A folder of records."""
 
     def __init__(self, folder: Path) -> None:
-        """Know the folder; it is made by the first `save`."""
+        """Make a journal; its folder is made by the first `save`."""
         self._folder = folder
 
     def load(self) -> tuple[Record, ...]:
@@ -96,7 +150,7 @@ class Journal:
         write_whole(self._path(record.id), json.dumps(data).encode())
 
     def remove(self, download: str) -> None:
-        """Forget a record; one that cannot be deleted only comes back at the next start."""
+        """Delete a record; one that cannot be deleted only comes back at the next start."""
         with contextlib.suppress(OSError):
             self._path(download).unlink(missing_ok=True)
 
@@ -123,7 +177,7 @@ class Journal:
 
 
 def _is_sound(record: Record) -> bool:
-    """Whether a record says what one of ours can say.
+    """Whether a record could have been written by this program.
 
     Raises:
         UserError: A name in it is not safe.
@@ -136,3 +190,35 @@ def _is_sound(record: Record) -> bool:
         and all(file.n_bytes >= 0 and file.n_safe >= 0 for file in record.files)
         and all(math.isfinite(s) for s in (record.added_s, *(f.started_s for f in record.files)))
     )
+
+
+_SAME_S = 2.0
+"""The measured time of the start moves when the clock is set; no computer restarts within this."""
+
+
+def started_s() -> float:
+    """Return when this computer was started, in seconds since the epoch."""
+    return psutil.boot_time()
+
+
+def n_kept(record: FileRecord, target: Path) -> int:
+    """Return how many bytes of a file's partial file are certain to be right.
+
+    Bytes that a killed program has written are in the system's memory and reach the disk anyway;
+    bytes that were not yet there when the power failed are lost, and the file may have its length
+    with zeros in it. So the length of the file counts until the computer is restarted, and after
+    that only the bytes that were flushed. Flushing more often than every few seconds would halve
+    the speed of a fast network.
+
+    Args:
+        record: The file's record in the journal.
+        target: The file when it is complete.
+    """
+    if not record.n_bytes:
+        return 0  # a new one has no bytes; the disk need not be asked
+    try:
+        n_there = target.with_name(target.name + PARTIAL).stat().st_size
+    except OSError:
+        return 0
+    is_same_start = abs(record.started_s - started_s()) < _SAME_S
+    return min(n_there, record.n_bytes) if is_same_start else min(n_there, record.n_safe)

@@ -1,9 +1,9 @@
 r"""Names of files and folders that may be made on this computer from what a repository says.
 
 A repository's names are foreign input: ``../../.bashrc``, ``C:\x``, ``nul.gguf`` or a name that
-ends like our own partial files must not reach the disk (CVE-2024-37032 and CVE-2026-7020 were holes
+ends like our own partial files must not reach the disk (CVE-2024-37032 and CVE-2026-7020 were bugs
 of that kind in other programs). So every part of a path must be made of few, harmless characters,
-and what comes of it must lie directly in the folder that was chosen. Pure.
+and the result must lie directly in the chosen folder. Pure.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _LONGEST = 200
 """Most file systems end at 255 bytes, and `PARTIAL` has to fit as well."""
 _HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=()-]*")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(\..*)?", re.IGNORECASE)
-"""Devices on Windows, whatever follows behind the dot; refused everywhere, since disks travel."""
+"""Devices on Windows, with any extension; refused on every system, since disks are moved."""
 
 
 def file_name(path: str) -> str:
     """Return the name under which a repository's file is kept: the last part of its path.
 
     Raises:
-        UserError: ``unsafe-name``: some part of the path has no place on a disk.
+        UserError: ``unsafe-name``: some part of the path cannot be a file's name.
     """
     parts = path.split("/")
     for part in parts:
@@ -47,7 +47,7 @@ def file_names(paths: Iterable[str]) -> tuple[str, ...]:
     names = tuple(file_name(path) for path in paths)
     if not names:
         raise UserError("unsafe-name", "No file was named for the download.", "Choose a file.")
-    # Windows and macOS tell no capitals apart.
+    # Windows and macOS ignore case.
     if len({name.lower() for name in names}) != len(names):
         raise UserError(
             "unsafe-name",
@@ -74,7 +74,7 @@ def repository_folder(models: Path, repo: str) -> Path:
 
 
 def absolute_folder(text: str) -> Path:
-    """Return the folder that somebody has named, also by ``~``.
+    """Return the folder that a text names, also by ``~``.
 
     Raises:
         UserError: ``bad-folder``: no folder can be called that.
@@ -94,11 +94,11 @@ def absolute_folder(text: str) -> Path:
 def inside(folder: Path, name: str) -> Path:
     """Return the path of a file directly in a folder.
 
-    The names above leave nothing to be caught here; it is the second lock on the same door. Links
-    are not followed: the file that a rename puts there takes the place of a link.
+    The functions above already exclude everything else; this is a second check. Links are not
+    followed: the file that a rename puts there takes the place of a link.
 
     Raises:
-        UserError: ``unsafe-name``: it would lie anywhere else.
+        UserError: ``unsafe-name``: it would lie elsewhere.
     """
     path = folder / name
     if Path(os.path.normpath(path)).parent != Path(os.path.normpath(folder)):

@@ -1,20 +1,22 @@
-"""The file that a download grows in, until it is complete and gets its name.
+"""The partial file of a download, until it is complete and gets its name.
 
-It lies beside its place, so that the last step is a rename, which leaves either nothing or
-everything there. It is locked while it is open.
+It lies in the same folder, so that the last step is a rename, which leaves either nothing or
+everything. It is locked while it is open, so that no other program or window writes it. The system
+releases the lock when its holder dies, so a crash leaves no lock behind.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import io
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paceline.catalog.download.locks import try_lock
 from paceline.catalog.download.names import PARTIAL, inside
 from paceline.errors import CancelledError, UserError
 
@@ -29,14 +31,14 @@ class PartFile:
 
     Attributes:
         path: Where it lies.
-        n_bytes: How much it holds; the next byte goes there.
+        n_bytes: Its length; the next byte goes there.
     """
 
     def __init__(self, target: Path) -> None:
         """Open or create the partial file of `target`; its content is left alone for now.
 
         Raises:
-            UserError: ``in-use``: somebody else writes it.
+            UserError: ``in-use``: another program writes it.
             OSError: It cannot be opened.
         """
         self.path = inside(target.parent, target.name + PARTIAL)
@@ -64,10 +66,10 @@ class PartFile:
         self._file.close()
 
     def start_at(self, n_bytes: int) -> None:
-        """Keep at most the first `n_bytes` and go on behind them.
+        """Keep at most the first `n_bytes` and continue after them.
 
-        What an earlier run has written is hashed at the end, from the disk; a file that is written
-        in one go is hashed on the way.
+        Bytes of an earlier run are hashed at the end, from the disk; a file that is written in one
+        run is hashed while it is written.
 
         Raises:
             OSError: The disk failed.
@@ -81,7 +83,7 @@ class PartFile:
         """Append.
 
         Raises:
-            OSError: The disk failed; `n_bytes` still says what is sure to be there.
+            OSError: The disk failed; `n_bytes` still says how many bytes are certain.
         """
         view = memoryview(data)
         while view:
@@ -118,7 +120,7 @@ class PartFile:
         return self._hash.hexdigest()
 
     def publish(self) -> None:
-        """Give the file its name, for good.
+        """Give the file its final name.
 
         Raises:
             OSError: The disk failed; the partial file is still there.
@@ -140,7 +142,7 @@ class PartFile:
         self.path.unlink(missing_ok=True)
 
     def _is_still_there(self) -> bool:
-        """Whether the locked file has not been renamed or deleted by the one who had it before."""
+        """Whether the locked file was not renamed or deleted by the previous holder of the lock."""
         try:
             there = self.path.stat()
         except OSError:
@@ -149,7 +151,7 @@ class PartFile:
 
 
 def discard_part(target: Path) -> None:
-    """Delete the partial file of `target`, unless there is none or somebody else writes it.
+    """Delete the partial file of `target`, unless there is none or another program writes it.
 
     Raises:
         OSError: It cannot be deleted.
@@ -181,16 +183,49 @@ def hash_of(
 
 
 def _opened(path: Path) -> io.FileIO:
-    # Without following a link: it could lead to a file that is none of our business.
+    # Without following a link: it could lead to a file outside our folder.
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     return io.FileIO(os.open(path, flags, 0o644), "r+")
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last, where the system lets a folder be opened for that."""
+    """Flush a new name to the disk, where the system lets a folder be opened for that."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+_TAKEN = (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN)
+
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+
+    _FAR = 1 << 40
+    """A byte beyond any model's end: on Windows a locked byte cannot be read by others."""
+
+    def try_lock(file: io.FileIO) -> bool:
+        """Lock a file for as long as it is open here; False: another program has locked it."""
+        position = file.tell()
+        file.seek(_FAR)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            file.seek(position)
+        return True
+
+else:
+    import fcntl
+
+    def try_lock(file: io.FileIO) -> bool:
+        """Lock a file for as long as it is open here; False: another program has locked it."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            # Some network disks have no locks; there only the user can prevent two writers.
+            return error.errno not in _TAKEN
+        return True

@@ -1,9 +1,9 @@
-"""A conversation with the Hub on a thread of its own, which may be left behind.
+"""A request to the Hub on a thread of its own, which the caller may abandon.
 
 Looking up a name, connecting and waiting for bytes cannot be interrupted from outside. So they
-happen on a thread that nobody has to wait for: whoever asked looks for the next result and at his
-stop flag in turn, and goes away within a fraction of a second. The thread ends by itself when the
-time limit of its request is over, hands nothing on until then, and does not keep the program alive.
+happen on a thread that is never waited for: the caller polls for the next result and its stop flag
+in turn, and returns within a fraction of a second. The thread ends when the time limit of its
+request is over, delivers nothing until then, and does not keep the program alive.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from paceline.catalog.hub import errors
 T = TypeVar("T")
 
 _LOOK_S = 0.1
-"""How often the stop flag is looked at."""
+"""Seconds between two polls of the stop flag."""
 _AHEAD = 2
 """Results that may wait to be taken; chunks of a file are 1 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """On whose behalf a request is made.
+    """The Hub and the token of a request.
 
     Attributes:
         endpoint: Address of the Hub, without a slash at the end.
@@ -41,13 +41,13 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """What comes behind the last result: nothing, or why there are no more."""
+    """The end of the results: None, or the error that ended them."""
 
     error: BaseException | None
 
 
 class LeftBehindError(Exception):
-    """Nobody waits for the errand any more; ends its thread."""
+    """The caller has abandoned the errand; ends its thread."""
 
 
 class Errand(threading.Thread, Generic[T]):
@@ -65,7 +65,7 @@ class Errand(threading.Thread, Generic[T]):
         self._is_left = threading.Event()
 
     def run(self) -> None:
-        """Hand over what the work yields, until nobody wants it any more."""
+        """Hand over what the work yields, until it is abandoned."""
         error: BaseException | None = None
         try:
             with contextlib.closing(self._work()) as results:  # a connection may hang on it
@@ -73,7 +73,7 @@ class Errand(threading.Thread, Generic[T]):
                     self._hand_over(result)
         except LeftBehindError:
             return
-        except BaseException as failure:  # noqa: BLE001  whoever waits for the results gets it
+        except BaseException as failure:  # noqa: BLE001  the caller of `results` gets it
             error = failure
         try:
             self._hand_over(_End(error))
@@ -81,10 +81,10 @@ class Errand(threading.Thread, Generic[T]):
             return
 
     def check(self) -> None:
-        """Raise if nobody waits any more; called between the pieces of an answer.
+        """Raise if the errand is abandoned; called between the pieces of an answer.
 
         Raises:
-            LeftBehindError: Nobody does.
+            LeftBehindError: It is abandoned.
         """
         if self._is_left.is_set():
             raise LeftBehindError
@@ -92,15 +92,15 @@ class Errand(threading.Thread, Generic[T]):
     def results(
         self, is_stopped: Callable[[], bool], limit_s: float, host: str
     ) -> Generator[T, None, None]:
-        """Start the thread and yield what it finds, on the thread that asks.
+        """Start the thread and yield its results, on the caller's thread.
 
         Args:
             is_stopped: Polled while there is nothing to yield.
             limit_s: How long to wait for each result.
-            host: Who is asked, for the error.
+            host: The host that is asked, for the error.
 
         Raises:
-            HubError: "stopped", "timed-out", or whatever the work raised.
+            HubError: "stopped", "timed-out", or what the work raised.
         """
         self.start()
         try:

@@ -1,7 +1,7 @@
-"""What goes wrong with the Hub, each as a sentence and what to do about it.
+"""Errors of the Hub, each with a sentence and what to do about it.
 
-The Hub says what it means in headers (`X-Error-Code`, `Retry-After`, `RateLimit`); without them a
-status alone must do. No text holds a token or a signed address. The codes are stable: "offline",
+The Hub explains errors in headers (`X-Error-Code`, `Retry-After`, `RateLimit`); without them a only
+the status is known. No text has a token or a signed address. The codes are stable: "offline",
 "no-network", "tls-failed", "timed-out", "stopped", "not-found", "gated", "unauthorized",
 "rate-limited", "server-error", "bad-answer", "bad-environment", "location-expired",
 "range-refused", "file-changed", "bad-reference".
@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote, urlsplit
 
-from paceline.catalog.hub.addresses import host_of
+from paceline.catalog.hub.values import host_of
 from paceline.catalog.words import duration
 from paceline.errors import UserError
 
@@ -29,7 +29,7 @@ _RESET = re.compile(r";\s*t\s*=\s*([0-9]{1,9})\b")
 
 
 class HubError(UserError):
-    """The Hub cannot be reached, or does not give what was asked for.
+    """The Hub cannot be reached, or refuses the request.
 
     Attributes:
         status: The HTTP status; 0: there was none.
@@ -54,12 +54,12 @@ def offline() -> HubError:
 
 
 def stopped() -> HubError:
-    """Return what ends a call that nobody waits for any more."""
+    """Return the error that ends a stopped call."""
     return HubError("stopped", "The request to the Hub was stopped.")
 
 
 def timed_out(host: str) -> HubError:
-    """Return what ends a call that takes too long."""
+    """Return the error that ends a call that takes too long."""
     return HubError(
         "timed-out",
         f"{host} did not answer in time.",
@@ -111,7 +111,7 @@ def from_exception(error: Exception, host: str) -> HubError:
 
     Args:
         error: An `httpx2.HTTPError` or `httpx2.InvalidURL`.
-        host: Who was asked.
+        host: The host that was asked.
     """
     import httpx2
 
@@ -153,10 +153,10 @@ def from_status(
     """Return the error for a status from 400 on.
 
     Args:
-        status: As answered.
-        headers: As answered, names in lower case.
+        status: The answer's HTTP status.
+        headers: The answer's headers, names in lower case.
         url: What was asked for.
-        page: Address of the Hub's pages for people.
+        page: Address of the Hub's web pages.
         sent_token: Whether an access token went with the request.
         is_foreign: Whether another host than the Hub answered, which has the large files.
     """
@@ -196,7 +196,7 @@ def _refused(
     repo, revision, path = _parts(url, page)
     what = f"“{repo}”" if repo else "this address"
     code = headers.get("x-error-code", "")
-    is_refused_token = status == 401 and sent_token  # one that is known gets 403
+    is_refused_token = status == 401 and sent_token  # with a valid token it would be 403
     if code == "GatedRepo" and not is_refused_token:
         where = f"{page}/{repo}" if page else repo
         hint = (

@@ -1,6 +1,6 @@
-"""Naming a model on the Hub in one word: ``hf:OWNER/REPO:FILE``.
+"""References to models on the Hub: ``hf:OWNER/REPO:FILE``.
 
-Also ``hf:OWNER/REPO@REVISION:FILE``; in the place of the file a quantisation may stand
+Also ``hf:OWNER/REPO@REVISION:FILE``; instead of the file it may have a quantisation
 (``hf:OWNER/REPO:Q4_K_M``), or nothing (``hf:OWNER/REPO``): then the one for this machine is meant.
 Pure functions.
 """

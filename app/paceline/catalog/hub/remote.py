@@ -1,10 +1,10 @@
 """Judging a model on the Hub before it is downloaded: its header, by a few ranges of its file.
 
-A header with a vocabulary of 260k tokens is 16 MiB long, its length stands nowhere, and everything
-behind is weights. So the beginning is fetched in pieces that grow until ggml's parser is content:
-up to 4, 8, 16 and 20 MiB; together with the question where the file is that makes five requests.
-What was found is kept by the file's ETag, as a sparse file of the true size: llama.cpp refuses to
-look at one that ends too early. Of the other parts of a split model one small range each is enough.
+A header with a vocabulary of 260k tokens is 16 MiB long, its length is not stored, and everything
+after it is weights. So the beginning is fetched in pieces that grow until ggml's parser succeeds:
+up to 4, 8, 16 and 20 MiB; with the request for the file's address that makes five requests. What
+was found is kept by the file's ETag, as a sparse file of the true size: llama.cpp refuses to read
+one that is too short. Of the other parts of a split model one small range each is enough.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from paceline.catalog.hub import errors
 from paceline.catalog.hub.client import Hub, never
 from paceline.catalog.hub.references import HubReference, choice_for
 from paceline.catalog.hub.stream import Body, Location
-from paceline.catalog.inspector import Inspector
-from paceline.catalog.model_files import PART
+from paceline.catalog.inspect.inspector import Inspector
+from paceline.catalog.local.model_files import PART
 from paceline.errors import ModelError, UserError
 from paceline.files import private_folder, write_whole
 
 PIECES = (4 << 20, 8 << 20, 16 << 20, 20 << 20)
-"""Up to where the beginning is fetched, in turn."""
+"""Ends of the pieces in which the beginning is fetched, in order."""
 _PART_PIECES = (1 << 16, 4 << 20)
-"""For parts behind the first, which have a list of tensors and nothing else."""
+"""For parts after the first, which have only a list of tensors."""
 _MOST_PARTS = 100
 _MOST_KEPT = 64
 """Headers in the cache; at 5 to 16 MiB each."""
 _TRUSTED_S = 3600.0
-"""So long a branch is taken to be where it was; then the Hub is asked again."""
+"""Seconds for which a branch counts as unchanged; then the Hub is asked again."""
 
 
 def examine_remote(
@@ -66,12 +66,12 @@ def remote_header(
     cache_dir: Path,
     is_stopped: Callable[[], bool] = never,
 ) -> Path:
-    """Return a file that has the header of a model on the Hub, and nothing behind it.
+    """Return a file that has the header of a model on the Hub, and nothing after it.
 
     Args:
         hub: Where the model is.
         inspector: Says whether a header is complete.
-        reference: Which one; of a split model the first part.
+        reference: The model; of a split one the first part.
         cache_dir: Where headers are kept.
         is_stopped: Ends the call.
 
@@ -110,7 +110,7 @@ def named_file(
 ) -> HubReference:
     """Return a reference that names a file, the first one of a split model.
 
-    Where it names none the Hub is asked what there is, and the memory of this computer decides.
+    Where it names none, the Hub is asked for its files, and this computer's memory decides.
 
     Raises:
         HubError: There is no such repository, or nothing in it that fits the reference.
@@ -135,8 +135,8 @@ class _Fetcher:
 
         Args:
             location: Where it is.
-            there: The parts in front of it, which are here by now, and what it becomes.
-            pieces: Up to where it is fetched, in turn.
+            there: The parts before it, which have been fetched, and the file itself.
+            pieces: The ends of the pieces in which it is fetched, in order.
 
         Raises:
             ModelError: It never does.
@@ -162,13 +162,13 @@ class _Fetcher:
 
 
 def _save(body: Body, path: Path) -> int:
-    """Add bytes to a file, behind those in front of them; returns how many there are then.
+    """Append bytes to a file; returns its length then.
 
     Raises:
         ModelError: The file does not begin as a model does.
     """
     with path.open("ab") as file:
-        file.truncate(body.start)  # a server without ranges begins anew
+        file.truncate(body.start)  # a server without ranges begins at 0
         file.seek(body.start)
         for chunk in body:
             if file.tell() == 0 and not chunk.startswith(b"GGUF"[: len(chunk)]):
@@ -178,7 +178,7 @@ def _save(body: Body, path: Path) -> int:
 
 
 def _unseen(hub: Hub, reference: HubReference, path: str, commit: str) -> Location:
-    """Return the location of a file of which nothing is known yet."""
+    """Return the location of a file without a known size."""
     from huggingface_hub import hf_hub_url
 
     url = hf_hub_url(
@@ -197,7 +197,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _kept(note: Path, cache_dir: Path, *, is_offline: bool) -> Path | None:
-    """Return the header that a reference stood for the last time, if that is not long ago."""
+    """Return the header that a reference stood for recently."""
     try:
         age = time.time() - note.stat().st_mtime
         folder, _, name = note.read_text("utf-8").partition("/")
@@ -230,7 +230,7 @@ def _new_folder(folder: Path) -> Iterator[Path]:
         raise _no_room(error) from error
     try:
         yield new
-        if not folder.exists():  # somebody else may have been quicker
+        if not folder.exists():  # another program may have been faster
             new.replace(folder)
     except OSError as error:
         raise _no_room(error) from error
@@ -239,7 +239,7 @@ def _new_folder(folder: Path) -> Iterator[Path]:
 
 
 def _make_room(cache_dir: Path) -> None:
-    """Delete the headers that were not used for the longest time, and what a crash has left."""
+    """Delete the headers that were not used for the longest time, and leftovers of a crash."""
     with contextlib.suppress(OSError):
         folders = [p for p in cache_dir.iterdir() if p.is_dir() and p.name != "names"]
         by_age = sorted(folders, key=lambda p: p.stat().st_mtime, reverse=True)
@@ -248,7 +248,7 @@ def _make_room(cache_dir: Path) -> None:
 
 
 def _check_sparse(path: Path, n_there: int) -> None:
-    """Give up where the disk really holds the zeros, as exFAT does.
+    """Give up where the file system stores the zeros, as exFAT does.
 
     Raises:
         OSError: It does.

@@ -1,4 +1,4 @@
-"""A repository's page: which models it offers, in which sizes, and whether they may be had."""
+"""A repository's page: its models, their sizes, and whether they may be downloaded."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
+from paceline.catalog.card import bits_per_weight, quantisation_in_name
 from paceline.catalog.hub import errors
-from paceline.catalog.hub.addresses import host_of
 from paceline.catalog.hub.search import hub_model, whole
-from paceline.catalog.hub.values import HubChoice, HubFile, HubRepository
-from paceline.catalog.model_files import BY_PRODUCT, PART
-from paceline.catalog.quantisation import bits_per_weight, quantisation_in_name
+from paceline.catalog.hub.values import HubChoice, HubFile, HubRepository, host_of
+from paceline.catalog.local.model_files import BY_PRODUCT, PART
 
 _ROOM = 0.85
 """The share of the free memory that weights may fill; context and buffers need the rest."""
 _USUAL_LEAST = 4.4
 """Bits per weight; below, models get noticeably worse. Q4_0, IQ4_XS and Q4_K_M are above."""
 _USUAL_MOST = 7.0
-"""Q6_K is below; what Q8_0 and F16 add to it is hardly measurable, and every token costs more."""
+"""Q6_K is below; Q8_0 and F16 are hardly better, and every token takes longer."""
 _SMALL = 2 << 30
-"""Files so small may be Q8_0: small models suffer more from few bits, and are quick anyway."""
+"""Up to this file size Q8_0 is taken: small models suffer more from few bits and are fast."""
 
 
 def get_repository(endpoint: str, repo: str, revision: str) -> HubRepository:
@@ -57,7 +56,7 @@ def get_repository(endpoint: str, repo: str, revision: str) -> HubRepository:
 
 
 def grouped(files: Iterable[HubFile]) -> tuple[HubChoice, ...]:
-    """Return the models among files: parts together, by-products left out, the smallest first."""
+    """Return the models among files: parts grouped, by-products left out, the smallest first."""
     singles: list[HubChoice] = []
     splits: dict[tuple[str, int], dict[int, HubFile]] = {}
     for file in files:
@@ -92,7 +91,7 @@ def recommended(choices: Sequence[HubChoice], n_free: int) -> HubChoice | None:
     Returns:
         None when nothing fits.
     """
-    # Without a size nobody knows whether it fits, and a file without content is no model.
+    # Without a size it is unknown whether it fits, and an empty file is no model.
     fitting = [c for c in choices if c.is_complete and 0 < c.n_bytes <= _ROOM * n_free]
     usual = [c for c in fitting if _USUAL_LEAST <= _bits(c) <= _most_bits(c)]
     if usual:
@@ -116,7 +115,7 @@ def _most_bits(choice: HubChoice) -> float:
 
 
 def _quantisation(path: str) -> str:
-    """Return what the file's name tells, or the folder that its parts lie in."""
+    """Return the quantisation in the file's name, or in that of its parts' folder."""
     parts = PurePosixPath(path).parts
     for name in (parts[-1].removesuffix(".gguf"), *parts[-2:-1]):
         if found := quantisation_in_name(name):

@@ -13,8 +13,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from paceline.catalog.hub import errors
-from paceline.catalog.hub.addresses import host_of, origin
-from paceline.catalog.hub.values import Gate, HubModel, SearchQuery, Sort
+from paceline.catalog.hub.values import Gate, HubModel, SearchQuery, Sort, host_of, origin
 
 _SORTS: Mapping[Sort, str] = {
     "trending": "trendingScore", "downloads": "downloads", "likes": "likes",
@@ -23,9 +22,9 @@ _SORTS: Mapping[Sort, str] = {
 _EXPAND = ("gguf", "downloads", "likes", "gated", "tags", "lastModified")
 _PER_PAGE = 100
 _MOST_PAGES = 20
-"""Where hardly anything passes the filters, a search ends after so many pages."""
+"""A search ends after this many pages, where hardly anything passes the filters."""
 _MOST = 1 << 63
-"""No number that the Hub counts to; above, arithmetic with fractions ends."""
+"""More than any count of the Hub; above it floats are not exact."""
 _USUAL_HOSTS = ("https://huggingface.co", "https://hf.co")
 
 
@@ -34,7 +33,7 @@ class Page:
     """One page of results.
 
     Attributes:
-        items: As the Hub wrote them.
+        items: The entries as the Hub sent them.
         next_url: Address of the next page; empty: this is the last one.
     """
 
@@ -50,7 +49,7 @@ def models(
     The Hub cannot filter by what a header says, such as the architecture: that is done here.
 
     Args:
-        query: What is wanted.
+        query: The filters.
         endpoint: The Hub's address.
         get: Fetches a page.
     """
@@ -143,7 +142,7 @@ def _is_wanted(model: HubModel, query: SearchQuery) -> bool:
 
 
 def _kin(architecture: str) -> tuple[str, str]:
-    """Return an architecture, and its dense sister: Qwen3's mixture drafts with a dense Qwen3."""
+    """Return an architecture and its dense variant: a dense Qwen3 drafts for Qwen3's mixture."""
     return architecture, architecture.removesuffix("moe")
 
 
@@ -170,7 +169,7 @@ def _gate(value: object) -> Gate:
 
 
 def _base_model(tags: list[str]) -> str:
-    """Return what a model was quantised from: tags say ``base_model:quantized:OWNER/NAME``."""
+    """Return the original repository: tags say ``base_model:quantized:OWNER/NAME``."""
     for tag in tags:
         if tag.startswith("base_model:"):
             return tag.rsplit(":", 1)[1]
@@ -194,6 +193,6 @@ def _text(value: object) -> str:
 
 
 def whole(value: object) -> int:
-    """Return a number of things; 0 for what is none."""
+    """Return a count; 0 for a value that is none."""
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     return min(max(0, value), _MOST) if is_whole and isinstance(value, int) else 0

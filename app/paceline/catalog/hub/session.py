@@ -2,10 +2,10 @@
 
 `huggingface_hub` 2.4 has one session per process; its own sets no time limit, and `list_models`
 cannot be given one. On a failure the library sleeps for 23 s in all and tries six times, so here
-every failure becomes a `HubError` before it comes to that. A token goes to the host it was meant
-for and nowhere else: the session adds it itself, per request, so that neither a redirect nor a link
-to the next page carries it away. Nothing is told about this machine, and cookies are refused; nor
-does the library ask huggingface.co, whatever Hub is in use, for what it would tell.
+every failure becomes a `HubError` before that. A token goes to the host it was meant for and
+nowhere else: the session adds it itself, per request, so that neither a redirect nor a link to the
+next page carries it elsewhere. Nothing is sent about this machine, and cookies are refused; nor
+does the library make its own request to huggingface.co when another Hub is in use.
 
 Importing the library takes a third of a second, so this module is imported where it is used.
 """
@@ -29,8 +29,8 @@ from huggingface_hub import (
 
 from paceline import __version__
 from paceline.catalog.hub import errors
-from paceline.catalog.hub.addresses import host_of, origin
 from paceline.catalog.hub.errand import Errand
+from paceline.catalog.hub.values import host_of, origin
 
 if TYPE_CHECKING:
     from huggingface_hub import HfFileMetadata
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _MOST_JSON = 32 << 20
 """Bytes of an answer in memory, unpacked; the longest file lists have a tenth of that."""
 _INSTALLING = threading.Lock()
-"""One per process, as the library's session is: replacing that breaks what is under way."""
+"""One per process, as the library's session: replacing it breaks running requests."""
 
 
 def hub_session() -> HubClient:
@@ -50,7 +50,7 @@ def hub_session() -> HubClient:
         HubError: "bad-environment": proxy or certificates that the environment names are unusable.
     """
     with _INSTALLING:
-        # For its own user agent, which nobody gets to see, the library would send one more request
+        # For its own user agent, which is not used, the library would send one more request
         # to the Hub that HF_ENDPOINT names, and wait for that (utils/_detect_agent.py).
         constants.HF_HUB_DISABLE_TELEMETRY = True
         try:
@@ -73,12 +73,12 @@ def get_json(url: str, params: dict[str, Any]) -> tuple[Any, httpx2.Response]:
     response = hub_session().get(url, params=params or None)
     try:
         return response.json(), response
-    except (ValueError, RecursionError) as error:  # not only of JSON: too long a number is one
+    except (ValueError, RecursionError) as error:  # also for a number with too many digits
         raise errors.bad_answer(host_of(url), "the answer cannot be read") from error
 
 
 def file_metadata(endpoint: str, repo: str, path: str, revision: str) -> HfFileMetadata:
-    """Ask for a file's place, size and ETag; for the thread of an errand.
+    """Request a file's address, size and ETag; for the thread of an errand.
 
     Raises:
         HubError: See `errors`.
@@ -87,7 +87,7 @@ def file_metadata(endpoint: str, repo: str, path: str, revision: str) -> HfFileM
     url = hf_hub_url(repo, path, revision=revision, endpoint=endpoint)
     try:
         return get_hf_file_metadata(url, token=False, endpoint=endpoint)
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:  # it leads to no address
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:  # it redirects to no address
         raise errors.bad_answer(host_of(endpoint), "the answer cannot be read") from error
 
 
@@ -118,7 +118,7 @@ class HubClient(httpx2.Client):
     def send(
         self, request: httpx2.Request, *, stream: bool = False, **more: Any
     ) -> httpx2.Response:
-        """Send a request; its own time limits count for nothing, since some callers pass none.
+        """Send a request with our own time limits, since some callers pass none.
 
         Raises:
             HubError: It failed, or was refused.
@@ -140,9 +140,9 @@ class HubClient(httpx2.Client):
 
 
 class _Limited(httpx2.SyncByteStream):
-    """An answer that is read in one go, unless it is too long or nobody waits for it.
+    """An answer that is read at once, unless it is too long or the errand is abandoned.
 
-    Unpacks as well: a few packed bytes can stand for gigabytes.
+    Also decompresses: a few compressed bytes can stand for gigabytes.
     """
 
     def __init__(self, stream: Any, host: str, *, is_packed: bool) -> None:
@@ -171,10 +171,10 @@ class _Limited(httpx2.SyncByteStream):
 
 
 def _limit(response: httpx2.Response) -> None:
-    """Let an answer's body come unpacked, and only so much of it.
+    """Decompress an answer's body, up to a limit.
 
     Raises:
-        HubError: It is packed in a way that nobody asked for.
+        HubError: It is compressed in a way that was not requested.
     """
     host = response.request.url.netloc.decode("ascii")
     packing = response.headers.pop("content-encoding", "identity").strip().lower()
@@ -185,7 +185,7 @@ def _limit(response: httpx2.Response) -> None:
 
 
 def _limit_redirect(response: httpx2.Response) -> None:
-    """Limit the body of an answer that leads elsewhere, which the library reads to its end."""
+    """Limit the body of a redirect, which the library reads to its end."""
     if response.has_redirect_location:
         _limit(response)
 
@@ -197,7 +197,7 @@ def _check_errand() -> None:
 
 
 def _dress(request: httpx2.Request) -> None:
-    """Give a request, also one that follows a redirect, its headers.
+    """Set the headers of a request, also of one that follows a redirect.
 
     Raises:
         HubError: It would leave the encryption that the Hub's address asks for.

@@ -1,4 +1,4 @@
-"""Bytes of a file on the Hub as they arrive, from a place on and up to another."""
+"""Bytes of a file on the Hub as they arrive, of a range."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 _SOON_S = 0.25
-"""After so long what has come is handed on, however little it is."""
+"""Seconds after which the bytes so far are handed on, however few they are."""
 _RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a file's bytes are, and which they are.
+    """The address of a file's bytes, and their size and hash.
 
     Attributes:
-        url: Where to get them; on another host it is signed and works for about an hour.
+        url: Their address; on another host it is signed and valid for about an hour.
         n_bytes: Size of the file; 0: not known yet.
         etag: Changes with the content.
         sha256: Of the content; empty where the Hub keeps none.
         commit: The revision that it belongs to, 40 hex digits, or empty.
         is_foreign: Whether the address is on another host than the Hub's.
-        hub_url: The address on the Hub itself, which leads there; asked when `url` works no more.
+        hub_url: The address on the Hub, which redirects to `url`; used when `url` has expired.
     """
 
     url: str
@@ -46,10 +46,10 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What comes in front of the bytes.
+    """What comes before the bytes.
 
     Attributes:
-        start: Where they begin; 0 though more was asked for when the server knows no ranges.
+        start: Where they begin; 0 if the server does not support ranges.
         n_bytes: Size of the whole file; 0: not said.
     """
 
@@ -75,12 +75,12 @@ def read(location: Location, start: int, end: int | None) -> Generator[Head | by
     """Yield the head and then the bytes; for the thread of an errand.
 
     Args:
-        location: Where they are.
+        location: Their address.
         start: First byte.
-        end: Behind the last one; None: to the end of the file.
+        end: After the last one; None: to the end of the file.
 
     Raises:
-        HubError: They cannot be had, or are those of another file.
+        HubError: They cannot be downloaded, or are those of another file.
     """
     from paceline.catalog.hub.session import hub_session
 

@@ -1,9 +1,13 @@
-"""What the Hub says, as plain values; nothing of its client library leaves this package."""
+"""The Hub's answers as plain values; nothing of its client library leaves this package.
+
+Addresses are untrusted input.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 Sort = Literal["trending", "downloads", "likes", "recent"]
 Gate = Literal["open", "auto", "manual"]
@@ -11,11 +15,11 @@ Gate = Literal["open", "auto", "manual"]
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What to look for among the Hub's GGUF models.
+    """The filters of a search among the Hub's GGUF models.
 
     Attributes:
         text: Words of the repository's name; empty: everything.
-        sort: What comes first.
+        sort: The order of the results.
         license: E.g. ``apache-2.0``; empty: any.
         min_params: In weights; 0: no limit.
         max_params: In weights; 0: no limit.
@@ -40,11 +44,11 @@ class HubModel:
         repo: ``OWNER/NAME``.
         downloads: Of the last 30 days.
         likes: All of them.
-        modified: ISO 8601, or empty.
+        modified: Date of the last change, ISO 8601, or empty.
         gate: Whether its files must be asked for: "auto" grants at once, "manual" by its owner.
         license: E.g. ``apache-2.0``, or empty.
         n_params: Weights of the model; 0: not said.
-        architecture: Or empty.
+        architecture: The architecture, or empty.
         n_ctx_train: Tokens; 0: not said.
         base_model: The repository it was quantised from, or empty.
     """
@@ -81,7 +85,7 @@ class HubChoice:
     """One model that a repository offers: a file, or the parts of a split one, in order.
 
     Attributes:
-        quantisation: E.g. ``Q4_K_M``; empty where the name does not tell.
+        quantisation: E.g. ``Q4_K_M``; empty where the name does not say.
         files: The first one is loaded.
         is_complete: Whether all parts are there.
     """
@@ -109,8 +113,8 @@ class HubRepository:
         model: As in a list of results.
         commit: The revision that was looked at, 40 hex digits.
         choices: Models to download, the smallest first.
-        url: The page for people, where a gated model is asked for.
-        license_url: Or empty.
+        url: The web page, where access to a gated model is requested.
+        license_url: Address of the license, or empty.
         has_access: Whether its files may be downloaded with the token at hand.
     """
 
@@ -120,3 +124,24 @@ class HubRepository:
     url: str
     license_url: str = ""
     has_access: bool = True
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """Return scheme, host and port of an address, which together are what a token is sent to.
+
+    Text that is no address has an empty scheme and host, which are never trusted.
+    """
+    try:
+        parts = urlsplit(url)
+        scheme, port = parts.scheme.lower(), parts.port
+    except ValueError:
+        return "", "", 0
+    return scheme, (parts.hostname or "").lower(), port or {"http": 80, "https": 443}.get(scheme, 0)
+
+
+def host_of(url: str) -> str:
+    """Return host and port for an error text, without a password that the address may have."""
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        return url

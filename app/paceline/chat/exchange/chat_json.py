@@ -1,8 +1,9 @@
 """A conversation as JSON, complete: the whole tree, its files, and how every reply was made.
 
-Version 1 is an object of five: `format`, `version`, `conversation` (title and flags), `messages`
-(each behind the one that it follows, as they were added) and `runs` (`run_json`). One difference
-to it: JSON has no infinity, so a bias that forbids a token is the text "-Infinity".
+Version 1 is an object with five fields: `format`, `version`, `conversation` (title and flags),
+`messages` (in the order in which they were added, so each after its parent) and `runs`
+(`run_json`). One difference to `run_json`: JSON has no infinity, so a bias that forbids a token is
+the text "-Infinity".
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ MAX_FILES = 1_000
 _MAX_BYTES = 1e15
 _MAX_FIGURE = 1e15
 _MAX_COUNT = 1_000_000
-_MAX_DRAFT = 4_096  # what counts by position makes room for so many
+_MAX_DRAFT = 4_096  # the largest position that is accepted
 _FORBIDDEN = "-Infinity"
 
 
@@ -63,7 +64,7 @@ def to_json(
 def dumped(data: Mapping[str, Any]) -> Iterator[str]:
     """Write such data in pieces, one message or run per line.
 
-    The encoder keeps all other threads waiting until it is done, so it is given little at a time.
+    The encoder blocks all other threads until it is done, so it is given a little at a time.
     """
     before = "{\n"
     for key, value in data.items():
@@ -198,7 +199,7 @@ def _run_to_json(record: RunRecord) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """The same data with 0 for every number that JSON cannot write."""
+    """Return the data with 0 for every number that JSON cannot write."""
     if isinstance(value, dict):
         return {key: _finite(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -207,7 +208,7 @@ def _finite(value: Any) -> Any:
 
 
 def _is_mixed(first: object) -> bool:
-    """Whether a list has other than what `run_json` has made sound: text and whole numbers."""
+    """Whether a list holds something other than text and integers, which are always valid."""
     return isinstance(first, (dict, list))
 
 
@@ -234,7 +235,7 @@ def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord
 
 
 def _with_infinity(data: Any) -> Any:
-    """The record's data with the infinity that JSON lacks."""
+    """Return the record's data with the infinity that JSON lacks."""
     sampling = data.get("sampling") if isinstance(data, dict) else None
     biases = sampling.get("logit_bias") if isinstance(sampling, dict) else None
     for bias in biases if isinstance(biases, list) else ():
@@ -271,7 +272,7 @@ def _check_record(record: RunRecord, place: str) -> None:
 
 
 def _unsound(value: Any, place: str) -> str:
-    """The place of the first number that is negative, infinite or beyond all sense, or empty."""
+    """Return the place of the first number that is negative, infinite or too large, or ""."""
     if isinstance(value, dict):
         parts = ((f"{place}.{key}", part) for key, part in value.items())
     elif isinstance(value, (list, tuple)):
@@ -284,7 +285,7 @@ def _unsound(value: Any, place: str) -> str:
 
 
 def _check_step(step: StepCommitted, place: str, end: int) -> int:
-    """Check one step that begins behind this many characters; returns where it ends."""
+    """Check one step whose text begins at this character; returns where it ends."""
     times = (step.draft_s, step.verify_s, step.sample_s, step.total_s)
     if not all(0 <= seconds <= _MAX_FIGURE for seconds in times):
         raise broken(place, "took no time that can be")

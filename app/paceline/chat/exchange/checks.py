@@ -1,7 +1,7 @@
-"""Values of a strange JSON file, taken field by field; an error says which field is wrong.
+"""Values of an untrusted JSON file, read field by field; an error says which field is wrong.
 
-The file may be damaged or made to do harm: numbers beyond all sense, text of megabytes where a
-name belongs, half an emoji that no database takes. What passes here can be stored and shown.
+The file may be damaged or malicious: numbers out of any range, megabytes of text where a name
+belongs, half an emoji, which databases refuse. What passes here can be stored and shown.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ class Fields:
         self._place = place
 
     def place(self, key: str) -> str:
-        """What a field is called in an error."""
+        """Return what a field is called in an error."""
         return f"{self._place}.{key}" if self._place else key
 
     def has(self, key: str) -> bool:
-        """Whether it is there, and not null."""
+        """Whether a field is there, and not null."""
         return self._data.get(key) is not None
 
     def raw(self, key: str) -> object:
-        """A field as it is; None if it is missing."""
+        """Return a field as it is; None if it is missing."""
         return self._data.get(key)
 
     def text(self, key: str, default: str | None = None, most: int = MAX_TEXT_CHARS) -> str:
-        """A text; half an emoji in it becomes a question mark."""
+        """Return a text; half an emoji in it becomes a question mark."""
         value = self._data.get(key, default)
         if not isinstance(value, str):
             raise broken(self.place(key), "is not a text" if key in self._data else "is missing")
@@ -56,22 +56,22 @@ class Fields:
         return clean(value)
 
     def name(self, key: str, default: str | None = None) -> str:
-        """A text of at most a thousand characters."""
+        """Return a text of at most a thousand characters."""
         return self.text(key, default, MAX_NAME_CHARS)
 
     def optional_name(self, key: str) -> str | None:
-        """The same, or None."""
+        """Return a text of at most a thousand characters, or None."""
         return self.name(key) if self._data.get(key) is not None else None
 
     def flag(self, key: str) -> bool:
-        """A truth value; false if it is missing."""
+        """Return a truth value; false if it is missing."""
         value = self._data.get(key, False)
         if not isinstance(value, bool):
             raise broken(self.place(key), "is neither true nor false")
         return value
 
     def number(self, key: str, most: float, default: float = 0.0) -> float:
-        """A number from 0 on."""
+        """Return a number that is not negative."""
         value = self._data.get(key, default)
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not 0 <= value <= most or not math.isfinite(value):
@@ -79,7 +79,7 @@ class Fields:
         return float(value)
 
     def items(self, key: str, most: int) -> list[Any]:
-        """A list; empty if it is missing."""
+        """Return a list; empty if it is missing."""
         value = self._data.get(key, [])
         if not isinstance(value, list):
             raise broken(self.place(key), "is not a list")
@@ -89,12 +89,12 @@ class Fields:
 
 
 def clean(text: str) -> str:
-    """The text without halves of characters, which no file and no database can hold."""
+    """Return the text without unpaired surrogates, which files and databases cannot hold."""
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def scrubbed(value: Any) -> Any:
-    """The same JSON data with every text in it `clean`."""
+    """Return the JSON data with every text in it `clean`."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):

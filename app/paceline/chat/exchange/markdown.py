@@ -24,11 +24,11 @@ def to_markdown(
 ) -> str:
     """Return the shown path as Markdown.
 
-    What was said stays as it was written, so code stays code. Attached files stand in fences of
-    their own, as the model got them. Reasoning is quoted, since Markdown cannot fold.
+    Messages stay as they were written, so code stays code. Attached files stand in fences of their
+    own, as the model got them. Reasoning is quoted, since Markdown cannot fold.
 
     Args:
-        conversation: It.
+        conversation: The conversation.
         records: What is known of its replies, by message id; steps are not needed.
         words: Headings in another language.
         with_figures: Whether a line below each reply says how fast it was, and why.
@@ -49,7 +49,7 @@ def to_markdown(
 
 
 def system_prompt_of(path: tuple[Message, ...], records: Mapping[str, RunRecord]) -> str:
-    """What stood before the last reply of which that is known."""
+    """Return the system prompt of the last reply whose record is known."""
     known = (records.get(message.message_id) for message in reversed(path))
     return next((record.system_prompt.strip() for record in known if record is not None), "")
 

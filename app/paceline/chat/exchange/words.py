@@ -1,4 +1,4 @@
-"""What exported files say beside the chat itself; whoever exports may bring other words."""
+"""The texts of exported files beside the chat itself; the caller may give translated ones."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MODEL_FAMILY = ("draft",)
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Texts with places in braces.
+    """Texts with placeholders in braces.
 
     Attributes:
         you: Heading of a question.
         reply: Heading of a reply.
-        system_prompt: Heading of what stood before the chat.
-        reasoning: Heading of what the model thought.
+        system_prompt: Heading of the system prompt.
+        reasoning: Heading of the model's reasoning.
         attached: An attached file: its name and its size.
         exported: By which version the file was made, and when.
         failed: Why a reply failed.
@@ -33,12 +33,12 @@ class Words:
         plain: Speed without speculation.
         accepted: Share and number of the drafted tokens that were accepted.
         first_token: Seconds until the first token.
-        strategy: Which strategy wrote ahead, for which model.
+        strategy: Which strategy drafted, for which model.
         by_target: A token that the target chose, in which step.
-        by_drafter: A drafted token: by whom, at which place, of how many, in which step.
-        confidence: How sure the drafter was.
+        by_drafter: A drafted token: its drafter, its place, the draft's length and the step.
+        confidence: The drafter's confidence.
         legend: What the colours mean.
-        legend_target: No colour.
+        legend_target: What no colour means.
     """
 
     you: str = "You"
@@ -62,23 +62,23 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Sourcing:
-    """What drafters are called, and which of them are models.
+    """The drafters' names, and which of them are models.
 
     Attributes:
-        titles: By a drafter's id; others are called by their ids.
-        models: Ids of drafters that are models; all others look something up.
+        titles: Names by the drafter's id; a drafter without one is called by its id.
+        models: Ids of drafters that are models; all others are lookups.
     """
 
     titles: Mapping[str, str]
     models: frozenset[str] = frozenset(_MODEL_FAMILY)
 
     def title(self, drafter: str) -> str:
-        """What people call it."""
+        """Return a source's name."""
         return self.titles.get(drafter, drafter)
 
 
 def figures_line(record: RunRecord | None, words: Words) -> str:
-    """One line about how a reply was made; empty where nothing is known."""
+    """Return one line about how a reply was made; empty where nothing is known."""
     if record is None or record.stats is None:
         return ""
     stats = record.stats
@@ -100,7 +100,7 @@ def figures_line(record: RunRecord | None, words: Words) -> str:
 
 
 def token_line(trace: TokenTrace, step: StepCommitted, words: Words, sourcing: Sourcing) -> str:
-    """One line about a committed token."""
+    """Return one line about a committed token."""
     if trace.source == SOURCE_TARGET:
         return words.by_target.format(step=step.step)
     total = sum(count.n_drafted for count in step.drafted)
@@ -116,7 +116,7 @@ def token_line(trace: TokenTrace, step: StepCommitted, words: Words, sourcing: S
 
 
 def date_text(seconds: float) -> str:
-    """A time as a date; empty for 0, which is not known."""
+    """Return a time as a date; empty for 0, which stands for unknown."""
     if seconds <= 0:
         return ""
     try:
@@ -126,7 +126,7 @@ def date_text(seconds: float) -> str:
 
 
 def size_text(n_bytes: int) -> str:
-    """A file's size."""
+    """Return a file's size as text."""
     if n_bytes < 1000:
         return f"{n_bytes} B"
     return f"{n_bytes / 1000:.1f} kB" if n_bytes < 1_000_000 else f"{n_bytes / 1e6:.1f} MB"

@@ -1,4 +1,4 @@
-"""llama.cpp behind the engine's protocols, by llama-cpp-python's low-level API.
+"""The engine's protocols on llama.cpp, by llama-cpp-python's low-level API.
 
 The only package that imports `llama_cpp`; each of its classes owns the native pointers it holds
 and turns native codes into errors. All of it runs on the engine's thread, one context per model,

@@ -9,7 +9,6 @@ from typing import Any
 
 import llama_cpp
 
-from paceline.engine.backend import LanguageModel, Progress
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.llama.kernels import OwnKernels
@@ -17,14 +16,15 @@ from paceline.engine.llama.library import devices, start
 from paceline.engine.llama.model import LlamaModel
 from paceline.engine.llama.native_params import native_model_params
 from paceline.engine.llama.vocabulary import LlamaVocabularyFile
-from paceline.engine.model_file import check_model_file
-from paceline.engine.model_params import check_params, free_memory
-from paceline.engine.proposals import (
+from paceline.engine.model.backend import LanguageModel, Progress
+from paceline.engine.model.memory_hints import (
     is_about_memory,
     readable_size,
     what_to_do_about_weights,
     with_readable_sizes,
 )
+from paceline.engine.model.model_file import check_model_file
+from paceline.engine.model.model_params import check_params, free_memory
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import EngineDescribed, KernelWish, ModelParams
 
@@ -123,7 +123,7 @@ def open_model(
         if is_about_memory(why):
             size, free = path.stat().st_size, free_memory()
             sizes = readable_size(size)
-            if free < size:  # else it is a limit of the process, or of one device
+            if free < size:  # otherwise it is a limit of the process, or of one device
                 sizes += f", {readable_size(free)} are free"
             raise ModelError(
                 "does-not-fit",

@@ -20,15 +20,14 @@ from typing import Any
 
 import llama_cpp
 
-from paceline.engine.dry_run import DryRun
 from paceline.engine.llama.backend import open_model
 from paceline.engine.llama.gguf import all_tensors
 from paceline.engine.llama.library import devices, start
 from paceline.engine.llama.model import N_BATCH
 from paceline.engine.llama.native_params import native_context_params, native_model_params
 from paceline.engine.llama.repacking import repacked_bytes
-from paceline.engine.model_file import check_model_file
-from paceline.engine.model_params import check_params, choose_ctx, no_context
+from paceline.engine.model.model_file import DryRun, check_model_file
+from paceline.engine.model.model_params import check_params, choose_ctx, no_context
 from paceline.messages import DeviceInfo, ModelParams
 
 _N_OPEN = 2

@@ -4,8 +4,8 @@ What llama.cpp accepts and refuses is then what is accepted and refused here, at
 vocabulary of 150k to 260k tokens; the Python package `gguf` needs 7 to 20 s for the same. A file on
 a server is read by its beginning, as far as its header goes.
 
-The parser is native code that reads what strangers have written: whoever reads such files does it
-in a process whose death costs nothing.
+The parser is native code that reads files of strangers, so call it in a process whose death costs
+nothing.
 """
 
 from __future__ import annotations
@@ -14,25 +14,18 @@ import ctypes
 import functools
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
+import llama_cpp
 from llama_cpp._ggml import libggml
 
-from paceline.engine.gguf import GgufHeader, GgufTensor, Number, Scalar
 from paceline.engine.llama.library import start
-from paceline.errors import ModelError
+from paceline.engine.model.model_file import GgufHeader, GgufTensor, Number, Scalar
+from paceline.errors import EngineError, ModelError
 
-_STRING, _ARRAY = 8, 9  # enum gguf_type
-_SCALARS: dict[int, tuple[str, Any]] = {
-    0: ("u8", ctypes.c_uint8), 1: ("i8", ctypes.c_int8),
-    2: ("u16", ctypes.c_uint16), 3: ("i16", ctypes.c_int16),
-    4: ("u32", ctypes.c_uint32), 5: ("i32", ctypes.c_int32),
-    6: ("f32", ctypes.c_float), 7: ("bool", ctypes.c_bool),
-    10: ("u64", ctypes.c_uint64), 11: ("i64", ctypes.c_int64), 12: ("f64", ctypes.c_double),
-}  # fmt: skip
 _MAX_DIMS = 4
 _FIRST_PART = re.compile(r"-00001-of-(\d{5})\.gguf$", re.IGNORECASE)
 _MOST_NUMBERS = 1024
@@ -184,3 +177,46 @@ def _lib() -> Any:
         function = getattr(libggml, f"gguf_{name}")
         function.restype, function.argtypes = result, arguments
     return libggml
+
+
+Q8_0 = 7
+"""Of `enum llama_ftype` in llama.h."""
+_TEXT = 3  # of enum llama_model_kv_override_type
+
+
+def rewrite(source: Path, out: Path, texts: Mapping[str, str], *, mixture: int | None) -> None:
+    """Write `source` as `out`; llama.cpp's own quantiser does it (`llama_model_quantize`).
+
+    Args:
+        source: A GGUF file.
+        out: What is written; it is incomplete until the function returns.
+        texts: Values of the header by their keys, 127 bytes each at most.
+        mixture: Of `enum llama_ftype`; None: the weights stay as they are.
+
+    Raises:
+        EngineError: It cannot be read or written.
+    """
+    log = start()  # llama.cpp prints nothing then
+    overrides = (llama_cpp.llama_model_kv_override * (len(texts) + 1))()  # an empty key ends it
+    for override, (key, text) in zip(overrides, texts.items(), strict=False):
+        override.tag, override.key = _TEXT, key.encode()
+        override.value.val_str = text.encode()
+    wanted = llama_cpp.llama_model_quantize_default_params()
+    wanted.nthread = max((os.cpu_count() or 2) - 1, 1)
+    wanted.kv_overrides = ctypes.cast(overrides, type(wanted.kv_overrides))
+    wanted.only_copy = mixture is None
+    wanted.allow_requantize = True
+    wanted.ftype = mixture or 0
+    paths = (os.fsencode(path) for path in (source, out))
+    if llama_cpp.llama_model_quantize(*paths, wanted) != 0:
+        raise EngineError("cannot-rewrite", f"{source.name} cannot be written anew: {log.why()}.")
+
+
+_STRING, _ARRAY = 8, 9  # enum gguf_type
+_SCALARS: dict[int, tuple[str, Any]] = {
+    0: ("u8", ctypes.c_uint8), 1: ("i8", ctypes.c_int8),
+    2: ("u16", ctypes.c_uint16), 3: ("i16", ctypes.c_int16),
+    4: ("u32", ctypes.c_uint32), 5: ("i32", ctypes.c_int32),
+    6: ("f32", ctypes.c_float), 7: ("bool", ctypes.c_bool),
+    10: ("u64", ctypes.c_uint64), 11: ("i64", ctypes.c_int64), 12: ("f64", ctypes.c_double),
+}  # fmt: skip

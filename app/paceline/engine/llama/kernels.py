@@ -3,8 +3,8 @@
 `app/kernels` holds their source and says what they compute. They are a shared library that puts
 itself in front of ggml's kernels, within the whole process, and is compiled for one build of ggml
 (`kernel_files`). So none is used before it has given ggml's own numbers on this processor
-(`kernel_proof`), and one that ends the engine leaves a mark and is not used again
-(`kernel_marks`). Called on the engine's thread, while no model decodes.
+(`kernel_library`), and one that ends the engine leaves a mark and is not used again
+(`own_kernels`). Called on the engine's thread, while no model decodes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from pathlib import Path
 from paceline import kernel_files
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
-from paceline.engine.kernel_marks import mark_path
 from paceline.engine.llama.gguf import all_tensors
-from paceline.engine.llama.kernel_library import KernelLibrary, type_name
-from paceline.engine.llama.kernel_proof import CannotProveError, prove
+from paceline.engine.llama.kernel_library import CannotProveError, KernelLibrary, prove, type_name
 from paceline.engine.llama.repacking import multiplied
-from paceline.engine.own_kernels import (
+from paceline.engine.model.own_kernels import (
     AGAIN,
     BUILD,
     EQUAL,
@@ -33,6 +31,7 @@ from paceline.engine.own_kernels import (
     isa_fact,
     key_of,
     known_outcomes,
+    mark_path,
 )
 from paceline.figures import KernelUse
 from paceline.files import private_folder
@@ -79,7 +78,7 @@ class OwnKernels:
         except NoKernelsError as error:
             if wish == "own":
                 raise
-            if not kernel_files.is_possible():  # there is nothing that anybody could do
+            if not kernel_files.is_possible():  # there is nothing that a user could do
                 return ()
             note = f"Paceline's own CPU kernels cannot be used: {error.why}; llama.cpp's compute."
             return (f"{note} {error.hint}".rstrip(),)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import llama_cpp
 from llama_cpp._ggml import libggml
 
-from paceline.engine.model_params import NO_REASON, free_memory
+from paceline.engine.model.model_params import NO_REASON, free_memory
 from paceline.messages import DeviceInfo
 
 _LOG_ERROR = 4  # enum ggml_log_level
@@ -24,7 +24,7 @@ class NativeLog:
 
     Attributes:
         lines: Complaints.
-        listener: Hears every line, complaint or not, on the thread that says it; None: nobody.
+        listener: Hears every line, complaint or not, on the thread that says it; None: no one does.
     """
 
     def __init__(self) -> None:

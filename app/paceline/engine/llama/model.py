@@ -19,22 +19,22 @@ from typing import Any, NoReturn
 import llama_cpp
 import numpy as np
 
-from paceline.engine.backend import Rows, Vocabulary
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama.kernels import OwnKernels, uses_of
 from paceline.engine.llama.library import meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
-from paceline.engine.model_file import file_id, title_with_type
-from paceline.engine.model_params import (
+from paceline.engine.model.backend import Rows, Vocabulary
+from paceline.engine.model.memory_hints import what_to_do
+from paceline.engine.model.model_file import file_id, title_with_type
+from paceline.engine.model.model_params import (
     check_kv_memory,
     choose_ctx,
     gpu_layers,
     kv_bytes_per_token,
     no_context,
 )
-from paceline.engine.proposals import what_to_do
-from paceline.engine.threads import default_threads
+from paceline.engine.model.threads import default_threads
 from paceline.errors import (
     BatchRefusedError,
     CancelledError,
@@ -165,7 +165,7 @@ class LlamaModel:
         self._output = 0
         self._n_rows_seen = 0
         self._is_async = bool(llama_cpp.llama_supports_gpu_offload())
-        self.computes_here = not self._is_async  # else wide batches may go to a device anyway
+        self.computes_here = not self._is_async  # otherwise wide batches may go to a device anyway
         self._views: dict[int, Rows] = {}
 
     # ---------------------------------------------------------------------------- decoding
@@ -247,13 +247,13 @@ class LlamaModel:
             "llama_decode gave %d for %d tokens behind %d with %d rows, n_ctx %d",
             code, n, past, n_rows, self.n_ctx,
         )  # fmt: skip
-        if code == -1:  # llama.cpp's reason may name a token, and tokens are nobody's business
+        if code == -1:  # llama.cpp's reason may name a token of a private text
             raise BatchRefusedError(
                 "batch-refused",
                 f"llama.cpp refused a batch of {n} tokens behind {past} others.",
                 "This is a fault of Paceline, please report it. Asking again may help.",
             )
-        if code in {-2, 2}:  # aborted, though nobody asked for it
+        if code in {-2, 2}:  # aborted, though it was not asked to
             raise DecodeMemoryError(
                 "out-of-memory",
                 f"There is too little memory for a decode of {n} tokens: {why}.",
@@ -332,7 +332,7 @@ class LlamaModel:
 
 def _kv_bytes_per_token(model: Any, params: ModelParams) -> float | None:
     if llama_cpp.llama_supports_gpu_offload():
-        return None  # the cache may lie on the GPU, whose allocator refuses by itself
+        return None  # the cache may lie on the GPU, whose own allocator refuses
     arch = meta(model, "general.architecture")
     head = llama_cpp.llama_model_n_embd(model) // max(llama_cpp.llama_model_n_head(model), 1)
     return kv_bytes_per_token(

@@ -17,7 +17,7 @@ from typing import Any
 import llama_cpp
 
 from paceline.engine.llama.library import cpu_buffer_type
-from paceline.engine.model_params import FLASH_ATTN, KV_TYPES, SPLIT_MODES, gpu_layers
+from paceline.engine.model.model_params import FLASH_ATTN, KV_TYPES, SPLIT_MODES, gpu_layers
 from paceline.errors import ValueOutOfRangeError
 from paceline.messages import DeviceInfo, ModelParams
 
@@ -33,7 +33,7 @@ class BufferOverride(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class NativeModelParams:
-    """The structure and the arrays behind its pointers; keep it until the load returns.
+    """The structure and the arrays after its pointers; keep it until the load returns.
 
     Attributes:
         value: What llama.cpp takes.

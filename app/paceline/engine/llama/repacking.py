@@ -17,13 +17,13 @@ from typing import Any
 
 from llama_cpp._ggml import libggml
 
-from paceline.engine.gguf import GgufTensor
+from paceline.engine.model.model_file import GgufTensor
 
 _POINTER = ctypes.c_void_p
 _CPU = 0  # enum ggml_backend_dev_type
 _F32, _I32 = 0, 26  # enum ggml_type
 _MEMORY = 1 << 14  # for the descriptions of four tensors
-_BUFFER_OFFSET = 8  # of `ggml_tensor.buffer`, behind the type
+_BUFFER_OFFSET = 8  # of `ggml_tensor.buffer`, after the type
 _N_TOKENS = 512
 _LOOKED_UP = re.compile(r"^(token_embd|per_layer_token_embd|position_embd|token_types)\.")
 """Embeddings are looked up and not multiplied by; no other layout helps."""

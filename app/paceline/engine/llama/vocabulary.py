@@ -10,12 +10,11 @@ from typing import Any
 
 import llama_cpp
 
-from paceline.engine.backend import Grammar
 from paceline.engine.llama.gbnf import GrammarError
-from paceline.engine.llama.grammar import Candidates, compile_grammar
-from paceline.engine.llama.schema import SchemaError, schema_to_gbnf
-from paceline.engine.reasoning_marks import HARMONY, visible_tokens
-from paceline.engine.threads import on_big_stack
+from paceline.engine.llama.grammar import Candidates, SchemaError, compile_grammar, schema_to_gbnf
+from paceline.engine.model.backend import Grammar
+from paceline.engine.model.threads import on_big_stack
+from paceline.engine.prompt.reasoning_marks import HARMONY, visible_tokens
 from paceline.errors import EngineError, ModelError, ValueOutOfRangeError
 
 # Where llama.cpp has no hand-written splitter for a tokenizer it takes std::regex, which recurses

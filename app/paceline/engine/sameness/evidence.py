@@ -11,9 +11,9 @@ import json
 import math
 from bisect import bisect_right
 
-from paceline.engine.control.costs import MAX_WIDTH
+from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.facts import Facts
-from paceline.engine.sameness.widths import BatchWidths
+from paceline.engine.model.context import BatchWidths
 
 Pair = tuple[int, int]
 """Two widths, the smaller one first."""
@@ -26,7 +26,7 @@ _ANY = 8
 FAR = (0, 256, 512, 1100)
 """Tokens in the context from which on other kernels may compute: llama.cpp's attention divides a
 single query among threads from 256 or 512 cells on. Looks are counted apart from each on."""
-_WORST = 1e9  # in place of a difference that is no number
+_WORST = 1e9  # in place of a difference that is not a number
 _BASES = ((1, 1), (2, 1), (4, 4), (8, 8), (16, 16), (_ANY, 0))
 """Lowest width and multiple, the cheapest first; 0: that width alone."""
 

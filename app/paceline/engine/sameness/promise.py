@@ -2,12 +2,12 @@
 
 Three things are meant by "the same text". The same turn, with the same context in front of it, is
 the same with any strategy where rows of logits do not depend on the batch: by construction where
-Paceline's kernels compute everything, else as far as was looked. The next turn, a reply generated
-again, or one after a restart find other cells in front of them, since prompts are prefilled in
-batches that begin where the reuse ends; that is the same in exact mode alone, which prefills in
-pieces at fixed places. Another machine or build never is.
+Paceline's kernels compute everything, otherwise as far as rows were compared. The next turn, a
+reply generated again, or one after a restart find other cells in front of them, since prompts are
+prefilled in batches that begin where the reuse ends; that is the same in exact mode alone, which
+prefills in pieces at fixed places. Another machine or build never is.
 
-Looks go on as long as there is idle time, at whatever text the context holds, and a single row
+Looks go on as long as there is idle time, at the text that the context holds, and a single row
 that differs withdraws the promise: then exact mode goes on with the next choice of widths, and
 otherwise the figures say so from the next reply on. Without exact mode wider batches than needed
 are taken only where a plain step costs next to nothing more.
@@ -22,16 +22,12 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 
-from paceline.engine.control.costs import MAX_WIDTH, VerifyCosts
+from paceline.engine.auto.costs import MAX_WIDTH, VerifyCosts
 from paceline.engine.facts import Facts
-from paceline.engine.own_kernels import processor
-from paceline.engine.prefix import CachedContext
-from paceline.engine.sameness import words
+from paceline.engine.model.context import BatchWidths, CachedContext
+from paceline.engine.model.own_kernels import processor
 from paceline.engine.sameness.evidence import FAR, Evidence
-from paceline.engine.sameness.look import N_FEW, look, n_tokens_of, ways_of_look
-from paceline.engine.sameness.sample_text import sample_tokens
-from paceline.engine.sameness.widths import BatchWidths
-from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryError, EngineError
+from paceline.engine.sameness.look import N_FEW, look, n_tokens_of, sample_tokens, ways_of_look
 from paceline.figures import Sameness
 
 ENOUGH = 8
@@ -45,7 +41,7 @@ LIMIT_S = 15.0
 CHEAP = 1.05
 """Plain steps that a padded one may cost without exact mode."""
 PIECE = 128
-"""Tokens per piece of a prefill in exact mode. Shorter ones leave less to compute anew after a
+"""Tokens per piece of a prefill in exact mode. Shorter ones leave less to compute again after a
 reply, longer ones suit GPUs; 64 to 512 were equally fast on a CPU (0.95 to 1.04 of 512)."""
 _STRIDE = 37
 _ROOMY = 16  # the widest batch of a choice that takes no draft of a usual length away
@@ -85,7 +81,6 @@ class Promise:
         self._news: tuple[str, ...] = ()
         self._looked_at = 0
         self._spent_s = 0.0
-        self._has_failed = False
         if self._is_exact:
             context.prefill_piece = min(PIECE, context.model.n_batch)
         self.settle()
@@ -142,13 +137,13 @@ class Promise:
     def _words(self) -> str:
         evidence, widths = self._evidence, self._context.widths
         if self._is_exact:
-            return words.exact(
+            return words_of_exact_mode(
                 widths, evidence.n_rows(widths), self._cost, PIECE,
                 holds=self._holds, is_sure=self._is_constructed, is_possible=self._is_possible,
             )  # fmt: skip
         if not self._context.model.can_rollback:
-            return words.PLAINLY
-        return words.usual(
+            return PLAINLY
+        return usual_words(
             evidence.n_rows(widths),
             evidence.difference,
             holds=self._holds,
@@ -239,16 +234,20 @@ class Promise:
             self.settle()
         self._time()
 
+    @property
+    def contexts(self) -> tuple[CachedContext]:
+        """The target's context."""
+        return (self._context,)
+
     def slice(self) -> bool:
         """Make one look; False: there is nothing to look at that was not looked at before.
 
-        Leaves the context as it was, also where it is stopped by the flag.
-
         Raises:
-            ComputeFailedError: Neither context nor device can be trusted any more.
+            CancelledError: The flag was set; the context is as before.
+            EngineError: The model failed; the context is as before, or empty.
         """
         context = self._context
-        if self._has_failed or not context.model.can_rollback or not self._is_possible:
+        if not context.model.can_rollback or not self._is_possible:
             return False
         began = self._clock()
         try:
@@ -256,16 +255,6 @@ class Promise:
                 return self._look_here()
             is_wanted = not self._has_enough(self._goal) and self._spent_s < IDLE_S
             return is_wanted and self.look_at_a_text(began + IDLE_S)
-        except CancelledError:
-            return True
-        except ComputeFailedError:
-            raise
-        except EngineError as error:
-            _log.info("rows are not compared any more: %s", error)
-            if isinstance(error, DecodeMemoryError):  # which may have left anything in there
-                context.clear(wipe=True)
-            self._has_failed = True
-            return True
         finally:
             self._spent_s += self._clock() - began
 
@@ -342,3 +331,93 @@ class Promise:
             context.widths = widths
             context.clear()
         self._cost = seconds[widths.lowest] / max(seconds[1], 1e-9)
+
+
+PLAINLY = (
+    "This model runs without speculation, so there is no strategy that a text could depend on."
+)
+
+
+def usual_words(n_rows: int, difference: float | None, *, holds: bool | None, is_sure: bool) -> str:
+    """Say what may be relied on without exact mode.
+
+    Args:
+        n_rows: Rows that were compared.
+        difference: The largest difference of a logit.
+        holds: See `figures.Sameness`.
+        is_sure: Whether it holds by construction, and not only as far as was looked.
+    """
+    match holds:
+        case True if is_sure:
+            return (
+                "The same turn gives the same text with any strategy here: each token is computed "
+                f"as if it were alone{_looked(n_rows)}. A next turn, or regenerating, can differ "
+                "in near-ties; exact mode avoids that."
+            )
+        case True:
+            return (
+                "The same turn gives the same text with any strategy here, as far as was looked"
+                f"{_looked(n_rows)}. A next turn, or regenerating, can differ in near-ties; exact "
+                "mode avoids that."
+            )
+        case False:
+            return (
+                "Another strategy can turn a near-tie here: logits depend on the width of a batch, "
+                f"by up to {difference or 0.0:.2g} as seen so far. Exact mode avoids that."
+            )
+        case None:
+            return (
+                "Whether the same turn gives the same text with any strategy is not known yet; it "
+                "is looked at in idle time."
+            )
+
+
+def words_of_exact_mode(
+    widths: BatchWidths,
+    n_rows: int,
+    cost: float | None,
+    piece: int,
+    *,
+    holds: bool | None,
+    is_sure: bool,
+    is_possible: bool,
+) -> str:
+    """Say what exact mode does here and what it costs.
+
+    Args:
+        widths: Those in use.
+        n_rows: Rows that were compared at them.
+        cost: Time of a plain step over its usual time; None: that was not measured.
+        piece: Tokens per piece of a prefill.
+        holds: See `figures.Sameness`.
+        is_sure: See `usual_words`.
+        is_possible: Whether there are widths that agree.
+    """
+    if not is_possible:
+        return (
+            "Exact mode is not possible here: no batch widths were found at which this device "
+            "computes the same numbers, so replies may differ in near-ties."
+        )
+    if holds is False:
+        return (
+            "Exact mode goes on with other batch widths from the next reply on, since rows of "
+            "logits were seen to differ at the present ones."
+        )
+    looked = "" if is_sure else ", as far as was looked"
+    parts = [
+        "Exact mode: a reply is the same with any strategy and whatever was in the context before"
+        f"{looked}{_looked(n_rows)}."
+    ]
+    if widths.lowest > 1:
+        time = f", which takes {cost:.2f} × the time of one" if cost is not None else ""
+        parts.append(f"Single tokens are decoded as {widths.lowest}{time}.")
+    if widths.highest <= BatchWidths().highest - widths.multiple:
+        parts.append(f"Drafts end at {widths.highest - 1} tokens.")
+    parts.append(
+        f"With each prompt the last reply and up to {piece - 1} tokens more are prefilled again."
+    )
+    return " ".join(parts)
+
+
+def _looked(n_rows: int) -> str:
+    return f" ({n_rows:,} rows of logits compared, none differs)" if n_rows else ""

@@ -1,0 +1,407 @@
+"""The process that looks into model files: what runs in it, from its first line to its last.
+
+ggml's parser and llama.cpp's tokenizers are native code, and headers are untrusted. So they are
+read here, in a process that has nothing to lose and may crash; `inspector` asks it and starts
+another one. It may take half of the computer's memory at most: a header can claim any size.
+
+Nothing in a header is trusted: texts are shortened and freed of control characters, numbers that no
+model can have are refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import re
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from paceline.catalog.card import Memory, ModelCard, Nature, quantisation_of
+from paceline.catalog.inspect.wire import (
+    Answer,
+    Leave,
+    LookAt,
+    Measure,
+    Measured,
+    Question,
+    Refused,
+    Seen,
+    Texts,
+    TextsOf,
+    decode_question,
+    pack_texts,
+)
+from paceline.catalog.words import one_line
+from paceline.engine.model.model_file import GgufHeader, check_model_file
+from paceline.engine.model.vocabularies import hash_of_texts
+from paceline.errors import ModelError, UserError, ValueOutOfRangeError
+from paceline.hosting.child_setup import guard_process
+from paceline.hosting.wire import Dying, FrameReader, Ready, encode_named, frame
+
+TOKENS = "tokenizer.ggml.tokens"
+"""The key of the tokens' texts, which `make_card` hashes when the header has them."""
+_MOST_LAYERS = 512
+"""LLAMA_MAX_LAYERS; llama.cpp ends the process at more."""
+_BLOCK = re.compile(r"blk\.(\d{1,4})\.")
+_EXPERTS = re.compile(r"_(ch)?exps(\.|$)")
+_INPUT = ("token_embd.", "per_layer_token_embd.", "position_embd.", "token_types.")
+"""Tables of which a token reads a row: LLM_TENSOR_LAYER_INPUT in src/llama-arch.cpp."""
+_EMBEDDINGS, _OUTPUT = "token_embd.weight", "output.weight"
+_FILE_ENDING = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
+
+
+def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
+    """Return the card of a model.
+
+    Args:
+        headers: Of all its files in order; the first one holds the metadata.
+        file_name: The first file's name, for a model without a name in its header.
+
+    Raises:
+        ModelError: It is no model, or has more blocks than llama.cpp can take.
+    """
+    header = headers[0]
+    tensors = [tensor for each in headers for tensor in each.tensors]
+    if not header.text("general.architecture"):
+        raise ModelError(
+            "cannot-load",
+            f"“{file_name}” holds no model: its header names no architecture.",
+            "Of a split model choose the first part, else another file.",
+        )
+    n_layers = header.of_architecture("block_count")
+    if not 0 <= n_layers <= _MOST_LAYERS:
+        raise ModelError(
+            "cannot-load",
+            f"“{file_name}” cannot be loaded: it says that it has {n_layers} blocks, and "
+            f"llama.cpp takes at most {_MOST_LAYERS}.",
+            "Download it again, or choose another one.",
+        )
+    layers, experts = [0] * n_layers, [0] * n_layers
+    n_params = input_bytes = output_bytes = embedding_bytes = 0
+    for tensor in tensors:
+        n = 1
+        for size in tensor.shape:
+            n *= size
+        n_params += n
+        block = _BLOCK.match(tensor.name)
+        if block and int(block[1]) < n_layers:
+            layers[int(block[1])] += tensor.n_bytes
+            if _EXPERTS.search(tensor.name):
+                experts[int(block[1])] += tensor.n_bytes
+        elif tensor.name.startswith(_INPUT):
+            input_bytes += tensor.n_bytes
+            embedding_bytes += tensor.n_bytes if tensor.name == _EMBEDDINGS else 0
+        else:
+            output_bytes += tensor.n_bytes
+    is_tied = all(tensor.name != _OUTPUT for tensor in tensors)
+    texts = token_texts(header)
+    return ModelCard(
+        name=one_line(header.text("general.name")) or one_line(_FILE_ENDING.sub("", file_name)),
+        architecture=one_line(header.text("general.architecture")),
+        family=one_line(header.text("general.basename")),
+        quantisation=quantisation_of(header, tensors),
+        license=one_line(header.text("general.license")),
+        n_params=n_params,
+        n_bytes=sum(tensor.n_bytes for tensor in tensors),
+        n_layers=n_layers,
+        n_ctx_train=_count(header, "context_length"),
+        n_embd=_count(header, "embedding_length"),
+        n_experts=_count(header, "expert_count"),
+        n_vocab=header.arrays.get(TOKENS, 0),
+        tokenizer=_tokenizer(header),
+        vocabulary=hash_of_texts(texts) if texts else "",
+        has_template="tokenizer.chat_template" in header.values,
+        layer_bytes=tuple(layers),
+        expert_bytes=tuple(experts),
+        input_bytes=input_bytes,
+        output_bytes=output_bytes,
+        kv_elements=kv_elements(header, n_layers),
+        n_experts_used=_count(header, "expert_used_count"),
+        tied_bytes=embedding_bytes if is_tied else 0,
+    )
+
+
+def token_texts(header: GgufHeader) -> tuple[bytes, ...]:
+    """Return the texts of a header's tokens as llama.cpp has them after a load.
+
+    It gives a name to those that have no text (`llama_vocab::impl::load`, src/llama-vocab.cpp).
+    """
+    texts = header.texts.get(TOKENS, ())
+    if all(texts):
+        return texts
+    return tuple(text or b"[EMPTY_%d]" % token for token, text in enumerate(texts))
+
+
+def _tokenizer(header: GgufHeader) -> str:
+    names = (header.text(f"tokenizer.ggml.{part}") for part in ("model", "pre"))
+    return "/".join(filter(None, map(one_line, names)))
+
+
+def _count(header: GgufHeader, name: str) -> int:
+    return max(header.of_architecture(name), 0)
+
+
+_EVERY_NTH = {"qwen3next": 4, "qwen35": 4, "qwen35moe": 4, "qwen4exp": 4, "minimax-01": 8}
+"""Families in which only every n-th block has attention, and their n where no key says it."""
+_FIRST_BLOCKS = {"gemma3n": 20}
+"""Families in which only the first blocks have caches, and the others use theirs."""
+
+
+def kv_elements(header: GgufHeader, n_layers: int) -> tuple[tuple[int, int], ...]:
+    """Return per block the elements of one token's keys and values.
+
+    The rules are llama.cpp's: `load_hparams` in src/llama-model.cpp, llama-hparams.cpp,
+    llama-kv-cache.cpp, and the files of the families below src/models. Where a family is not known,
+    every block counts as one with attention: an upper bound. Any header is accepted, also an
+    invalid one.
+
+    Args:
+        header: The header with the model's metadata.
+        n_layers: Blocks, those for predicting several tokens included.
+    """
+    heads = _per_layer(header, "attention.head_count", n_layers, [0] * n_layers)
+    kv_heads = _per_layer(header, "attention.head_count_kv", n_layers, heads)
+    head = header.of_architecture("embedding_length") // heads[0] if heads and heads[0] else 0
+    full = _lengths(header, "", (head, head))
+    windowed = _lengths(header, "_swa", full)
+    is_windowed = _windowed(header, n_layers)
+    if is_windowed is None and windowed != full:  # the header does not say which blocks
+        full = max(full[0], windowed[0]), max(full[1], windowed[1])
+    has_cache = _with_cache(header, n_layers, has_heads=bool(head or full != (0, 0)))
+    mla = [header.of_architecture(f"attention.{side}_length_mla") for side in ("key", "value")]
+    found = []
+    for i in range(n_layers):
+        keys, values = windowed if is_windowed and is_windowed[i] else full
+        n = kv_heads[i] if has_cache[i] else 0
+        found.append((n * keys, 0 if all(mla) else n * values))  # MLA's keys hold the values
+    return tuple(found)
+
+
+def _lengths(header: GgufHeader, ending: str, otherwise: tuple[int, int]) -> tuple[int, int]:
+    keys, values = (
+        header.of_architecture(f"attention.{side}_length{ending}") for side in ("key", "value")
+    )
+    return keys if keys > 0 else otherwise[0], values if values > 0 else otherwise[1]
+
+
+def _with_cache(header: GgufHeader, n_layers: int, *, has_heads: bool) -> list[bool]:
+    """Return which blocks have caches of their own."""
+    architecture = header.text("general.architecture")
+    if not has_heads or header.of_architecture("wkv.head_size"):
+        return [False] * n_layers
+    has = [True] * n_layers
+    if "attention.recurrent_layers" in _own_arrays(header):
+        recurrent = _per_layer(header, "attention.recurrent_layers", n_layers, [0] * n_layers)
+        has = [not value for value in recurrent]
+    elif architecture in _EVERY_NTH:
+        n = header.of_architecture("full_attention_interval") or _EVERY_NTH[architecture]
+        has = [(i + 1) % n == 0 for i in range(n_layers)]
+    n_shared = header.of_architecture("attention.shared_kv_layers")
+    n_own = min(_FIRST_BLOCKS.get(architecture, n_layers), n_layers - n_shared)
+    n_own = min(n_own, n_layers - header.of_architecture("nextn_predict_layers"))
+    return [value and i < n_own for i, value in enumerate(has)]
+
+
+def _windowed(header: GgufHeader, n_layers: int) -> list[bool] | None:
+    """Return which blocks' attention is limited to a window; None where the header does not say."""
+    key = "attention.sliding_window_pattern"
+    if key in _own_arrays(header):
+        return [bool(value) for value in _per_layer(header, key, n_layers, [0] * n_layers)]
+    n = header.of_architecture(key)
+    return [i % n < n - 1 for i in range(n_layers)] if n > 0 else None
+
+
+def _own_arrays(header: GgufHeader) -> set[str]:
+    prefix = f"{header.text('general.architecture')}."
+    return {key.removeprefix(prefix) for key in header.numbers if key.startswith(prefix)}
+
+
+def _per_layer(
+    header: GgufHeader, name: str, n_layers: int, otherwise: Sequence[int]
+) -> Sequence[int]:
+    """Return a value per block, whether the header has one for all or one for each."""
+    key = f"{header.text('general.architecture')}.{name}"
+    if key in header.numbers:
+        given = header.numbers[key][:n_layers]
+        numbers = [max(n, 0) if isinstance(n, int) else 0 for n in given]
+        return numbers + [0] * (n_layers - len(numbers))
+    if key in header.values:
+        return [max(header.whole(key), 0)] * n_layers
+    return otherwise
+
+
+if sys.platform != "win32":
+    import resource
+
+if TYPE_CHECKING:
+    from paceline.engine.llama.dry_run import DryRuns
+    from paceline.engine.llama.vocabulary import LlamaVocabularyFile
+
+_FAILED = 70  # EX_SOFTWARE of sysexits.h
+_WORD_PIECES = 3  # enum llama_vocab_type: the tokenizer of BERT and similar models
+_NOT_ALONE = {"eagle3", "dflash", "gemma4-assistant", "clip", "wavtokenizer-dec"}
+"""Architectures that are a part of another model."""
+
+
+def run_inspector(
+    pipe: socket.socket,
+    parent_pid: int,
+    output: str,
+    prepare: Callable[[Reader], None] | None = None,
+) -> None:
+    """Run the inspector in this process; never returns.
+
+    Args:
+        pipe: One end of a socket pair.
+        parent_pid: The process that has the other end.
+        output: File for what is printed.
+        prepare: Gets the reader before the first question, for tests that inject faults.
+    """
+    guard_process(parent_pid, output)
+    _limit_memory()
+    pipe.settimeout(None)
+
+    def send(answer: Answer | Dying) -> None:
+        try:
+            pipe.sendall(frame(encode_named(answer)))
+        except OSError:
+            os._exit(0)
+
+    questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(pipe, questions), name="reader", daemon=True).start()
+    try:
+        from paceline.engine.native import report_aborts  # noqa: PLC0415  after the guard
+
+        report_aborts(lambda text: send(Dying(text)))
+        reader = Reader()
+        if prepare is not None:
+            prepare(reader)
+        send(Ready(os.getpid()))
+        while not isinstance(question := questions.get(), Leave):
+            for answer in reader.answer(question):
+                send(answer)
+    except Exception as error:  # noqa: BLE001  it would be reported nowhere else
+        send(Dying(f"{type(error).__name__}: {error}"[:300]))
+        os._exit(_FAILED)
+    os._exit(0)  # without the interpreter's shutdown
+
+
+def _receive(pipe: socket.socket, questions: queue.SimpleQueue[Question]) -> None:
+    """Take questions off the pipe; when it ends, the process ends at once."""
+    reader = FrameReader()
+    with contextlib.suppress(OSError, ValueError):
+        while data := pipe.recv(1 << 16):
+            for payload in reader.feed(data):
+                questions.put(decode_question(payload))
+    os._exit(0)
+
+
+def _limit_memory() -> None:
+    """Limit this process's own memory to half of the computer's; mapped files do not count."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, ValueError):
+            most = psutil.virtual_memory().total // 2
+            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+class Reader:
+    """Answers questions about model files."""
+
+    def __init__(self) -> None:
+        self._texts: tuple[str, tuple[bytes, ...]] = "", ()  # of the last file
+        self._dry_runs: DryRuns | None = None
+
+    def answer(self, question: Question) -> Iterator[Answer]:
+        """Yield the answers to a question."""
+        try:
+            match question:
+                case LookAt():
+                    yield self._look_at(question)
+                case TextsOf():
+                    yield from self._texts_of(question.file)
+                case Measure():
+                    yield self._measure(question)
+                case Leave():
+                    pass
+        except UserError as error:
+            yield Refused(
+                error.code,
+                error.message,
+                error.hint,
+                is_value=isinstance(error, ValueOutOfRangeError),
+                smaller_ctx=error.smaller_ctx if isinstance(error, ModelError) else 0,
+            )
+
+    def _look_at(self, question: LookAt) -> Seen:
+        from paceline.engine.llama import read_header  # noqa: PLC0415  native
+
+        files = [check_model_file(file) for file in question.files]
+        headers = [read_header(files[0], texts=[TOKENS]), *map(read_header, files[1:])]
+        card = make_card(headers, files[0].name)
+        self._texts = question.files[0], token_texts(headers[0])
+        if question.card_only:
+            return Seen(card, None)
+        causal = headers[0].values.get(f"{card.architecture}.attention.causal", True)
+        return Seen(card, _nature(files[0], card.architecture, is_causal=bool(causal)))
+
+    def _texts_of(self, file: str) -> Iterator[Texts]:
+        from paceline.engine.llama import read_header  # noqa: PLC0415  native
+
+        path = check_model_file(file)
+        if self._texts[0] != file:
+            self._texts = file, token_texts(read_header(path, texts=[TOKENS]))
+        try:
+            yield from pack_texts(self._texts[1])
+        except ValueError:
+            raise ModelError(
+                "cannot-load",
+                f"“{path.name}” cannot be used: its vocabulary is larger than any other.",
+                "Choose another one.",
+            ) from None
+
+    def _measure(self, question: Measure) -> Measured:
+        from paceline.engine.llama.dry_run import DryRuns  # noqa: PLC0415  native
+
+        if self._dry_runs is None:
+            self._dry_runs = DryRuns()
+        return Measured(self._dry_runs.measure(question.params, question.n_rows))
+
+
+def _nature(path: Path, architecture: str, *, is_causal: bool) -> Nature:
+    from paceline.engine.llama import LlamaBackend  # noqa: PLC0415  native
+
+    vocab = LlamaBackend().load_vocabulary(str(path))
+    try:
+        return Nature(
+            kind=vocab.kind,
+            n_tokens=vocab.n_tokens,
+            bos=vocab.bos,
+            eos=vocab.eos,
+            add_bos=vocab.add_bos,
+            add_eos=vocab.add_eos,
+            memory=_memory(vocab),
+            writes=is_causal and _writes(vocab, architecture),
+        )
+    finally:
+        vocab.close()
+
+
+def _memory(vocab: LlamaVocabularyFile) -> Memory:
+    if vocab.is_recurrent:
+        return "recurrent"
+    return "hybrid" if vocab.is_hybrid else "attention"
+
+
+def _writes(vocab: LlamaVocabularyFile, architecture: str) -> bool:
+    if vocab.is_diffusion or vocab.has_encoder or not vocab.has_decoder:
+        return False
+    # llama.cpp asks the weights of encoders for this, which are not there yet.
+    is_encoder = vocab.kind == _WORD_PIECES or "bert" in architecture or "embed" in architecture
+    return not (is_encoder or architecture in _NOT_ALONE)

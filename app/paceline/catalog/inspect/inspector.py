@@ -1,0 +1,472 @@
+"""Reads model files without being harmed by them.
+
+A header is parsed and a vocabulary is loaded by native code, which a broken file may crash; it is
+done in a process of its own (`inspect.child`), and a file that ends that process costs one answer.
+llama.cpp is not loaded here.
+
+On Linux a child dies with the thread that started it, so it has a thread of its own that lives as
+long as the inspector. Other threads put questions into a queue and wait. A process that dies over a
+question, hangs or sends something that is no answer is replaced, and the question is asked once
+more if the process had answered others before: one of those files may have done the damage.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from paceline.catalog.card import Examined, ModelCard
+from paceline.catalog.inspect.child import run_inspector
+from paceline.catalog.inspect.vocabulary_store import ExaminedStore, VocabularyStore
+from paceline.catalog.inspect.wire import (
+    Answer,
+    Leave,
+    LookAt,
+    Measure,
+    Measured,
+    Question,
+    Refused,
+    Seen,
+    Texts,
+    TextsOf,
+    decode_answer,
+    is_last,
+    unpack_texts,
+)
+from paceline.catalog.local.model_files import PART, model_at
+from paceline.catalog.memory.values import Measurement
+from paceline.catalog.words import one_line
+from paceline.engine.model.vocabularies import hash_of_texts
+from paceline.errors import ModelError, UserError, ValueOutOfRangeError
+from paceline.hosting.child_process import ChildMain, ChildProcess, Language
+from paceline.hosting.exit_reasons import OUT_OF_MEMORY
+from paceline.hosting.wire import FrameError, Ready, WireError, encode_named
+from paceline.params import ModelParams
+
+ANSWER_S = 20.0
+IDLE_S = 60.0
+START_S = 60.0
+_POLL_S = 0.02
+
+Trouble = Literal["closed", "crashed", "out-of-memory", "slow", "nonsense", "not-started"]
+_MAYBE_ANOTHERS: tuple[Trouble, ...] = ("crashed", "out-of-memory", "nonsense")
+"""Troubles that an earlier file may have caused; in a new process it is the file's own fault."""
+_logger = logging.getLogger(__name__)
+
+
+class NoAnswerError(Exception):
+    """A question was not answered.
+
+    Attributes:
+        trouble: What happened to the process.
+    """
+
+    def __init__(self, trouble: Trouble, text: str = "") -> None:
+        super().__init__(text or trouble)
+        self.trouble = trouble
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    question: Question
+    answers: Future[list[Answer]] = field(default_factory=Future)
+
+
+class InspectorThread:
+    """Asks a process of its own; any thread may call, and nothing starts before the first question.
+
+    Args:
+        main: Runs in the process.
+        answer_s: Seconds that a question may take.
+        idle_s: Seconds without a question after which the process is ended.
+    """
+
+    def __init__(
+        self,
+        main: ChildMain = run_inspector,
+        *,
+        answer_s: float = ANSWER_S,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        self._main = main
+        self._answer_s = answer_s
+        self._idle_s = idle_s
+        self._lock = threading.Lock()
+        self._queue: queue.SimpleQueue[_Asked | Literal["rest", "end"]] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._child: ChildProcess[Question, Answer] | None = None
+        self._is_closed = False
+
+    @property
+    def pid(self) -> int:
+        """The process's id; 0 when there is none."""
+        child = self._child
+        with contextlib.suppress(ValueError):  # it has just been freed
+            return child.pid if child else 0
+        return 0
+
+    def ask(self, question: Question) -> list[Answer]:
+        """Wait for the answers to a question, the last one of which ends it.
+
+        Raises:
+            NoAnswerError: There is none.
+        """
+        asked = _Asked(question)
+        with self._lock:
+            if self._is_closed:
+                raise NoAnswerError("closed")
+            if self._thread is None:
+                # A program that forgets to close must still be able to end.
+                self._thread = threading.Thread(target=self._run, name="inspector", daemon=True)
+                self._thread.start()
+            self._queue.put(asked)
+        return asked.answers.result()
+
+    def rest(self) -> None:
+        """End the process after the waiting questions; the next question starts another."""
+        with self._lock:
+            if self._thread is not None and not self._is_closed:
+                self._queue.put("rest")
+
+    def close(self) -> None:
+        """End process and thread; calls that wait for an answer raise `NoAnswerError`."""
+        with self._lock:
+            self._is_closed = True
+            thread = self._thread
+        if thread is not None:
+            self._queue.put("end")
+            thread.join()
+
+    # --------------------------------------------------------------- on the inspector's thread
+
+    def _run(self) -> None:
+        while True:
+            try:
+                asked = self._queue.get(timeout=self._idle_s if self._child else None)
+            except queue.Empty:
+                asked = "rest"
+            if asked == "rest":
+                self._end()
+                continue
+            if asked == "end":
+                break
+            try:
+                asked.answers.set_result(self._answers(asked.question))
+            except BaseException as error:  # noqa: BLE001  raised again where it was asked
+                asked.answers.set_exception(error)
+        self._end()
+        while not self._queue.empty():
+            left = self._queue.get()
+            if isinstance(left, _Asked):
+                left.answers.set_exception(NoAnswerError("closed"))
+
+    def _answers(self, question: Question) -> list[Answer]:
+        is_fresh = self._child is None
+        try:
+            return self._answers_once(question)
+        except NoAnswerError as error:
+            if is_fresh or error.trouble not in _MAYBE_ANOTHERS:
+                raise
+        return self._answers_once(question)
+
+    def _answers_once(self, question: Question) -> list[Answer]:
+        if self._is_closed:
+            raise NoAnswerError("closed")
+        try:
+            child = self._ready_child()
+            if not child.send(question):
+                raise self._lost(child)
+            answers: list[Answer] = []
+            deadline = time.monotonic() + self._answer_s
+            while not (answers and is_last(answers[-1])):
+                self._take(child, answers, deadline)
+        except (WireError, FrameError) as error:
+            text = f"it said nonsense: {error}"
+            raise self._killed("nonsense", text) from None
+        return answers
+
+    def _take(
+        self, child: ChildProcess[Question, Answer], answers: list[Answer], deadline: float
+    ) -> None:
+        """Add the process's last messages to the error."""
+        for answer in child.receive(_POLL_S):
+            if isinstance(answer, Ready) or (answers and is_last(answers[-1])):
+                raise WireError("an answer that nobody asked for")
+            answers.append(answer)
+        if answers and is_last(answers[-1]):
+            return
+        if child.has_ended:
+            raise self._lost(child)
+        if self._is_closed:
+            raise self._killed("closed")
+        if time.monotonic() > deadline:
+            raise self._killed("slow", "it took too long")
+
+    def _ready_child(self) -> ChildProcess[Question, Answer]:
+        child = self._child
+        if child is not None:
+            # It may have died between two questions, which costs nothing.
+            is_sane = not list(child.receive(0)) and not list(child.receive(0))
+            if is_sane and not child.has_ended:
+                return child
+            self._kill()
+        try:
+            child = self._child = ChildProcess(
+                self._main, Language("paceline-inspector", encode_named, decode_answer, Leave())
+            )
+        except OSError as error:
+            raise NoAnswerError("not-started", str(error.strerror or error)) from None
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if answers := list(child.receive(_POLL_S)):
+                if len(answers) > 1 or not isinstance(answers[0], Ready):
+                    raise WireError("an answer before any question")
+                return child
+            if child.has_ended:
+                self._lost(child)
+                raise NoAnswerError("not-started", "it ended at once")
+            if self._is_closed:
+                raise self._killed("closed")
+        raise self._killed("not-started", "it was not ready in time")
+
+    def _lost(self, child: ChildProcess[Question, Answer]) -> NoAnswerError:
+        """Return the error for a process that died."""
+        self._child = None
+        death = child.describe_death()
+        _logger.warning("the reader of model files ended: %s", death.reason)
+        is_memory = death.code == OUT_OF_MEMORY
+        return NoAnswerError("out-of-memory" if is_memory else "crashed", death.reason)
+
+    def _killed(self, trouble: Trouble, text: str = "") -> NoAnswerError:
+        """End the process at once; returns the error to raise."""
+        self._kill()
+        if text:
+            _logger.warning("the reader of model files was ended: %s", text)
+        return NoAnswerError(trouble, text)
+
+    def _kill(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+
+    def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
+
+
+_LONGEST = 500
+"""Characters of a message."""
+_AGAIN = "Download it again, or choose another one."
+_WHY: dict[Trouble, tuple[str, str, str]] = {
+    "crashed": (
+        "crashes-the-reader",
+        "“{name}” cannot be used: llama.cpp crashes when it reads the file's header.",
+        _AGAIN,
+    ),
+    "nonsense": (
+        "crashes-the-reader",
+        "“{name}” cannot be used: llama.cpp went astray when it read the file's header.",
+        _AGAIN,
+    ),
+    "out-of-memory": (
+        "crashes-the-reader",
+        "“{name}” cannot be used: its header asks for more memory than there is.",
+        _AGAIN,
+    ),
+    "slow": (
+        "takes-too-long",
+        "“{name}” cannot be used: reading its header does not come to an end.",
+        "Check the disk that it lies on, or choose another one.",
+    ),
+    "not-started": (
+        "cannot-look",
+        "“{name}” cannot be looked at: no process can be started for it ({text}).",
+        "Close other programs and try again.",
+    ),
+    "closed": ("closed", "“{name}” was not looked at, since Paceline ends.", ""),
+}
+"""Code, message and hint."""
+
+
+class Inspector:
+    """Reads model files; any thread may ask, and calls block.
+
+    Questions are answered one after the other. All methods that ask raise `ModelError`: with
+    "not-a-gguf", "cannot-load", "no-tokenizer" and the like where the file is at fault, with
+    "crashes-the-reader" where reading it ended the process, with "takes-too-long" after the time
+    limit, with "closed" after `close`.
+
+    Args:
+        cache_dir: Where vocabularies and what is known of models may be kept; None: nowhere.
+        main: Runs in the process.
+        answer_s: Seconds that an answer may take.
+        idle_s: Seconds after which a process without work is ended.
+    """
+
+    def __init__(
+        self,
+        cache_dir: Path | None = None,
+        *,
+        main: ChildMain = run_inspector,
+        answer_s: float = ANSWER_S,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        self._thread = InspectorThread(main, answer_s=answer_s, idle_s=idle_s)
+        self._vocabularies = VocabularyStore(cache_dir / "vocabularies" if cache_dir else None)
+        self._examined = ExaminedStore(cache_dir / "examined" if cache_dir else None)
+
+    @property
+    def pid(self) -> int:
+        """The process's id; 0 when there is none."""
+        return self._thread.pid
+
+    def card(self, path: Path, parts: Sequence[Path] = ()) -> ModelCard:
+        """Return a model's card, from the headers alone.
+
+        Args:
+            path: The file; of a split model any part.
+            parts: All files of a split model in order, the first part first. Where none are given,
+                those that lie beside `path` are taken. Sizes count the files that are there.
+
+        Raises:
+            ModelError: See above.
+        """
+        files = _files(path, parts)
+        return self._seen(files, card_only=True).card
+
+    def examine(self, path: Path, parts: Sequence[Path] = ()) -> Examined:
+        """Return all that a judgement about a model needs; a known model needs no process.
+
+        Args:
+            path: As for `card`. The file may lack everything after its header, if its size is
+                that of the whole file; of a split model the first part is enough for everything
+                except sizes.
+            parts: As for `card`.
+
+        Raises:
+            ModelError: See above.
+        """
+        files = _files(path, parts)
+        key = self._examined.key(files)
+        seen = self._examined.get(files)
+        is_new = seen is None
+        if seen is None:
+            seen = self._seen(files, card_only=False)
+        texts = self._vocabularies.get(seen.card.vocabulary)
+        if texts is None:
+            texts = self._texts(files[0], seen)
+            self._vocabularies.put(seen.card.vocabulary, texts)
+        if is_new:
+            self._examined.put(files, seen, key)
+        assert seen.nature is not None
+        return Examined(seen.card, seen.nature, texts)
+
+    def measure(self, params: ModelParams, *, n_rows: int = 63) -> Measurement:
+        """Return what llama.cpp would take to load a model, by a load that allocates nothing.
+
+        The first one of a model takes about as long as reading its header, others 20 ms.
+
+        Args:
+            params: How it would be loaded; the file may lack everything after its header.
+            n_rows: Rows of logits that one decode gives at most.
+
+        Raises:
+            ModelError: See above; also where such a context is not possible.
+            ValueOutOfRangeError: A parameter makes no sense.
+        """
+        path = Path(params.path)
+        _check_name(path)
+        answer = self._ask(Measure(params, n_rows), path)[-1]
+        if not isinstance(answer, Measured):
+            raise _error("nonsense", path)
+        return answer.run
+
+    def rest(self) -> None:
+        """End the process when it has answered all questions; the next question starts another.
+
+        Where a GPU is used, `measure` occupies some of its memory until then: rest before a load.
+        Does not wait.
+        """
+        self._thread.rest()
+
+    def close(self) -> None:
+        """End the process and its thread; calls that wait for an answer raise a `ModelError`."""
+        self._thread.close()
+
+    def _seen(self, files: Sequence[Path], *, card_only: bool) -> Seen:
+        question = LookAt(tuple(map(str, files)), card_only=card_only)
+        answer = self._ask(question, files[0])[-1]
+        if not isinstance(answer, Seen) or (answer.nature is None) is not card_only:
+            raise _error("nonsense", files[0])
+        return answer
+
+    def _texts(self, path: Path, seen: Seen) -> tuple[bytes, ...]:
+        answers = self._ask(TextsOf(str(path)), path)
+        pieces = [answer for answer in answers if isinstance(answer, Texts)]
+        try:
+            texts = unpack_texts(pieces)
+        except WireError:
+            raise _error("nonsense", path) from None
+        if len(texts) != seen.card.n_vocab or hash_of_texts(texts) != seen.card.vocabulary:
+            raise ModelError(
+                "changed",
+                f"“{path.name}” was changed while it was looked at.",
+                "Try again when it is complete.",
+            )
+        return texts
+
+    def _ask(self, question: Question, path: Path) -> list[Answer]:
+        try:
+            answers = self._thread.ask(question)
+        except NoAnswerError as error:
+            raise _error(error.trouble, path, str(error)) from None
+        if isinstance(refusal := answers[-1], Refused):
+            raise _refusal(refusal)
+        return answers
+
+
+def _files(path: Path, parts: Sequence[Path]) -> tuple[Path, ...]:
+    """Return all files of a model in order."""
+    if parts:
+        files = tuple(parts) if path in parts else (path, *parts)
+    else:
+        files = model_at(path).parts if PART.search(path.name) else (path,)
+    for file in files:
+        _check_name(file)
+    return files
+
+
+def _check_name(path: Path) -> None:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = path.name.encode(errors="replace").decode()
+        raise ModelError(
+            "cannot-read",
+            f"The name “{shown}” or that of its folder is no valid text.",
+            "Rename it.",
+        ) from None
+
+
+def _error(trouble: Trouble, path: Path, text: str = "") -> ModelError:
+    code, message, hint = _WHY[trouble]
+    return ModelError(code, message.format(name=path.name, text=text), hint)
+
+
+def _refusal(answer: Refused) -> UserError:
+    # llama.cpp quotes the file, whose texts may have any length and control characters.
+    message, hint = (one_line(text, _LONGEST) for text in (answer.message, answer.hint))
+    if answer.is_value:
+        return ValueOutOfRangeError(answer.code, message, hint)
+    error = ModelError(answer.code, message, hint)
+    error.smaller_ctx = answer.smaller_ctx
+    return error

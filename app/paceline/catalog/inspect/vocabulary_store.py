@@ -1,0 +1,169 @@
+"""What the inspector keeps in the cache folder, so that a known model is judged at once.
+
+``vocabularies/HASH`` holds the texts of a vocabulary's tokens: many models share one, and no file
+has to be parsed again for them. ``examined/KEY.json`` holds card and nature of a model, as long as
+its files have the same sizes and times, under the same llama.cpp. Files are written whole and
+checked when they are read; a damaged one counts as missing. Any thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+from paceline.catalog.inspect.wire import MOST_TEXT, Seen, check_seen, split_texts
+from paceline.codec import CodecError, decode_part, encode_part
+from paceline.engine.model.vocabularies import hash_of_texts
+from paceline.files import write_whole
+
+_N_VOCABULARIES = 24
+_N_EXAMINED = 400
+_N_IN_MEMORY = 4
+"""Vocabularies; one of 262k tokens takes 15 MB as Python objects."""
+_MOST_JSON = 1 << 20
+
+
+class VocabularyStore:
+    """Texts by a vocabulary's hash; without a folder, in memory only.
+
+    Args:
+        folder: Where to keep them; None: nowhere.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._recent: OrderedDict[str, tuple[bytes, ...]] = OrderedDict()
+
+    def get(self, vocabulary: str) -> tuple[bytes, ...] | None:
+        """Return the texts with this hash; None when they are not there, or broken."""
+        with self._lock:
+            texts = self._recent.get(vocabulary)
+            if texts is not None:
+                self._recent.move_to_end(vocabulary)
+                return texts
+        texts = self._read(vocabulary)
+        if texts is not None:
+            self._remember(vocabulary, texts)
+        return texts
+
+    def put(self, vocabulary: str, texts: tuple[bytes, ...]) -> None:
+        """Keep texts; if they cannot be written, only time is lost."""
+        self._remember(vocabulary, texts)
+        if self._folder is None:
+            return
+        lengths = np.fromiter(map(len, texts), "<u4", len(texts))
+        data = len(texts).to_bytes(4, "little") + lengths.tobytes() + b"".join(texts)
+        with contextlib.suppress(OSError):
+            write_whole(self._folder / vocabulary, data)
+            _prune(self._folder, _N_VOCABULARIES)
+
+    def _remember(self, vocabulary: str, texts: tuple[bytes, ...]) -> None:
+        with self._lock:
+            self._recent[vocabulary] = texts
+            while len(self._recent) > _N_IN_MEMORY:
+                self._recent.popitem(last=False)
+
+    def _read(self, vocabulary: str) -> tuple[bytes, ...] | None:
+        if self._folder is None:
+            return None
+        path = self._folder / vocabulary
+        with contextlib.suppress(OSError, ValueError):
+            if path.stat().st_size > 2 * MOST_TEXT:
+                return None
+            data = path.read_bytes()
+            n = int.from_bytes(data[:4], "little")
+            lengths = np.frombuffer(data, "<u4", n, 4)
+            texts = tuple(split_texts(lengths, data[4 + 4 * n :]))
+            if hash_of_texts(texts) == vocabulary:
+                return texts
+        return None
+
+
+class ExaminedStore:
+    """Cards and natures by the files they were made from.
+
+    Args:
+        folder: Where to keep them; None: nowhere.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._versions = [_version("llama-cpp-python"), _version("paceline")]
+
+    def get(self, files: Sequence[Path]) -> Seen | None:
+        """Return what was seen in these files, if they have not changed since; None: not known."""
+        if self._folder is None:
+            return None
+        with contextlib.suppress(OSError, ValueError, CodecError, RecursionError):
+            path = self._path(files)
+            if path.stat().st_size > _MOST_JSON:
+                return None
+            data = json.loads(path.read_bytes())
+            if isinstance(data, dict) and data.pop("key", None) == self._key(files):
+                seen = decode_part(Seen, data)
+                check_seen(seen)
+                return seen if seen.nature else None
+        return None
+
+    def put(self, files: Sequence[Path], seen: Seen, key: object) -> None:
+        """Keep what was seen in these files.
+
+        Args:
+            files: All of a model's files.
+            seen: What was seen.
+            key: What `key` returned before they were read.
+        """
+        if self._folder is None or key is None:
+            return
+        with contextlib.suppress(OSError):
+            data = json.dumps({"key": key, **encode_part(seen)}).encode()
+            write_whole(self._path(files), data)
+            _prune(self._folder, _N_EXAMINED)
+
+    def key(self, files: Sequence[Path]) -> object:
+        """Return a key that changes when the files do; None if one of them cannot be read."""
+        try:
+            return self._key(files)
+        except OSError:
+            return None
+
+    def _key(self, files: Sequence[Path]) -> list[object]:
+        # The time of a file's contents travels with copies, so another file may have it, too.
+        stats = [(str(file.absolute()), file.stat()) for file in files]
+        times = [[name, s.st_size, s.st_mtime_ns, s.st_ctime_ns] for name, s in stats]
+        return [*self._versions, times]
+
+    def _path(self, files: Sequence[Path]) -> Path:
+        assert self._folder is not None
+        name = hashlib.sha256(str(files[0].absolute()).encode(errors="surrogateescape"))
+        return self._folder / f"{name.hexdigest()[:24]}.json"
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _prune(folder: Path, most: int) -> None:
+    """Keep the newest files, as many as given, and delete the others."""
+    files = sorted(_dated(folder), reverse=True)
+    for _, path in files[most:]:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _dated(folder: Path) -> Iterator[tuple[int, Path]]:
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):
+            yield path.stat().st_mtime_ns, path

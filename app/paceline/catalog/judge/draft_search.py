@@ -1,0 +1,278 @@
+"""Looks for a draft model: on this computer, in the curated list, on the Hub.
+
+The first that fits is taken. A model on the Hub is judged by its header before it is proposed;
+without a network the list is proposed as it is, and the text says so. Blocks; meant for a worker.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from paceline.catalog.card import Examined, ModelCard
+from paceline.catalog.hub.client import Hub
+from paceline.catalog.hub.errors import HubError
+from paceline.catalog.hub.values import HubChoice, HubModel, SearchQuery
+from paceline.catalog.judge.curated import CuratedPair, words_of
+from paceline.catalog.judge.pairing import LARGEST_RATIO, Remedy, family_words, judge, size_ratio
+from paceline.catalog.local.library import LibraryEntry
+from paceline.catalog.words import file_size, weights
+from paceline.errors import UserError
+
+_MOST_LOOKED_INTO = 8
+"""Number of library files whose vocabularies are compared; the cards sort them."""
+_MOST_REMOTE = 2
+"""Repositories whose headers are fetched for one remedy; a header is up to 20 MiB."""
+_LIKED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "UD-Q4_K_XL", "Q4_0", "F16", "BF16")
+"""Quantisations of a draft model, the best first: fewer bits cost accepted tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSearch:
+    """Where to look.
+
+    Attributes:
+        library: What is on this computer.
+        curated: The list that is shipped.
+        hub: None: not to be asked.
+        examine: Returns what is known of a model by its reference.
+    """
+
+    library: Iterable[LibraryEntry]
+    curated: Sequence[CuratedPair]
+    hub: Hub | None
+    examine: Callable[[str, Callable[[], bool]], Examined]
+
+    def find(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
+        """Return what to take as a draft model; None when none can help this target."""
+        here = propose_draft(target, self._here(target, is_stopped))
+        if here is None or here.draft or here.strategy == "off":
+            return here
+        try:
+            return (
+                self._from_list(target, is_stopped)
+                or self._from_hub(target, is_stopped)
+                or propose_draft(target, ())
+            )
+        except HubError:  # no network: the list alone must do
+            return propose_draft(target, (), self.curated)
+
+    def _here(
+        self, target: Examined, is_stopped: Callable[[], bool]
+    ) -> Iterator[tuple[str, Examined]]:
+        """Yield models of the library that may fit, judged by their cards."""
+
+        def rank(card: ModelCard) -> tuple[bool, float]:
+            return card.vocabulary != target.card.vocabulary, distance(target.card, card) or 0.0
+
+        promising = [
+            (str(entry.file.path), entry.card)
+            for entry in self.library
+            if entry.card is not None and may_draft(target.card, entry.card)
+        ]
+        promising.sort(key=lambda one: (rank(one[1]), one[0]))
+        for path, _ in promising[:_MOST_LOOKED_INTO]:
+            if is_stopped():
+                return
+            try:
+                yield path, self.examine(path, is_stopped)
+            except UserError:  # it has changed or gone since the library was read
+                continue
+
+    def _from_list(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
+        pairs = curated_for(target.card, self.curated)
+        if self.hub is None:
+            return propose_draft(target, (), pairs) if pairs else None
+        for pair in pairs[:_MOST_REMOTE]:
+            reference = pair.draft_reference
+            reference = reference or self._reference(self.hub, pair.draft_repo, is_stopped)
+            draft = self._examined(reference, is_stopped)
+            if draft is not None and judge(target, draft).ok:
+                file = reference.rpartition(":")[2]
+                known = replace(pair, draft_file=file, vocabulary_checked=True)
+                return propose_draft(target, (), [known])
+        return None
+
+    def _from_hub(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
+        if self.hub is None:
+            return None
+        largest = target.card.n_params * LARGEST_RATIO
+        found = self.hub.search(search_for_drafts(target.card), is_stopped)
+        open_ones = (m for m in found if m.gate == "open" and 0 < m.n_params <= largest)
+        for model in islice(open_ones, _MOST_REMOTE):
+            reference = self._reference(self.hub, model.repo, is_stopped)
+            draft = self._examined(reference, is_stopped)
+            if draft is not None and judge(target, draft).ok:
+                return Remedy(
+                    f"Download “{draft.card.name}” ({file_size(draft.card.n_bytes)}) from "
+                    f"{model.repo}: it reads the same tokens.",
+                    draft=reference,
+                )
+        return None
+
+    def _reference(self, hub: Hub, repo: str, is_stopped: Callable[[], bool]) -> str:
+        """Return a reference to the file of a repository that is best for drafting, or nothing."""
+        try:
+            choices = hub.repository(repo, is_stopped=is_stopped).choices
+        except HubError as error:
+            if error.code in ("not-found", "gated", "unauthorized"):
+                return ""
+            raise
+        choice = best_for_drafting(choices)
+        return f"hf:{repo}:{choice.path}" if choice else ""
+
+    def _examined(self, reference: str, is_stopped: Callable[[], bool]) -> Examined | None:
+        if not reference:
+            return None
+        try:
+            return self.examine(reference, is_stopped)
+        except HubError as error:
+            if error.code in ("not-found", "gated", "unauthorized"):
+                return None
+            raise
+        except UserError:  # its header cannot be used
+            return None
+
+
+def best_for_drafting(choices: Sequence[HubChoice]) -> HubChoice | None:
+    """Return the file to take as a draft model; None when there is none that is complete."""
+    complete = [choice for choice in choices if choice.is_complete]
+    for name in _LIKED:
+        for choice in complete:
+            if choice.quantisation.upper() == name.upper():
+                return choice
+    return min(complete, key=lambda choice: choice.n_bytes, default=None)
+
+
+BEST_RATIO = 0.1
+"""The best ratio of bytes per token, draft to target; the published pairs are near it."""
+LOOKUPS = "prompt-lookup"
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    reference: str
+    card: ModelCard
+    distance: float
+
+
+def propose_draft(
+    target: Examined,
+    library: Iterable[tuple[str, Examined]],
+    curated: Sequence[CuratedPair] = (),
+    hub: Sequence[HubModel] = (),
+) -> Remedy | None:
+    """Return what to take as a draft model for a target: a local, curated or Hub model.
+
+    What is proposed from the library has been judged and fits; for a proposal from elsewhere the
+    text says that its vocabulary is still to be checked. A pure function.
+
+    Args:
+        target: The model to draft for.
+        library: References and models on this computer; those that do not fit are ignored.
+        curated: The list that is shipped.
+        hub: What a search for `search_for_drafts` has found, the best first.
+
+    Returns:
+        None when no draft model can help this target.
+    """
+    if not target.nature.writes:
+        return None
+    if target.nature.memory != "attention":
+        return Remedy("Chat with this target without speculation.", strategy="off")
+    return (
+        _from_library(target, library)
+        or _from_list(target.card, curated)
+        or _from_hub(target.card, hub)
+        or Remedy(
+            "Use lookups, which draft from the chat itself and need no draft model.",
+            strategy=LOOKUPS,
+        )
+    )
+
+
+def distance(target: ModelCard, draft: ModelCard) -> float | None:
+    """Return how far a draft's size is from the best ratio, in octaves; None: too large."""
+    ratio = size_ratio(target, draft)
+    if not 0 < ratio <= LARGEST_RATIO:
+        return None
+    return abs(math.log2(ratio / BEST_RATIO))
+
+
+def may_draft(target: ModelCard, draft: ModelCard) -> bool:
+    """Whether sizes and vocabularies may fit, as far as the cards say."""
+    return (
+        distance(target, draft) is not None
+        and bool(draft.vocabulary)
+        and target.tokenizer.split("/")[0] == draft.tokenizer.split("/")[0]
+        and abs(target.n_vocab - draft.n_vocab) <= 128
+    )
+
+
+def _from_library(target: Examined, library: Iterable[tuple[str, Examined]]) -> Remedy | None:
+    fitting = []
+    for reference, draft in library:
+        away = distance(target.card, draft.card)
+        if away is not None and judge(target, draft).ok:
+            fitting.append(_Fitting(reference, draft.card, away))
+    if not fitting:
+        return None
+    best = min(fitting, key=lambda one: (one.distance, one.card.n_bytes, one.reference))
+    share = 100 * size_ratio(target.card, best.card)
+    return Remedy(
+        f"Take “{best.card.name}” ({file_size(best.card.n_bytes)}), which is here already: it "
+        f"reads the same tokens, and {share:.0f} % of the bytes per token.",
+        draft=best.reference,
+    )
+
+
+def curated_for(target: ModelCard, curated: Iterable[CuratedPair]) -> list[CuratedPair]:
+    """Return the pairs of the list whose target this model is, the most specific first."""
+    return sorted(
+        (pair for pair in curated if pair.vocabulary_checked is not False and pair.is_for(target)),
+        key=lambda pair: (-len(pair.target_words), not pair.draft_reference),
+    )
+
+
+def _from_list(target: ModelCard, curated: Sequence[CuratedPair]) -> Remedy | None:
+    for pair in curated_for(target, curated):
+        checked = (
+            "its vocabulary was checked"
+            if pair.vocabulary_checked
+            else "its vocabulary will be checked before anything is downloaded"
+        )
+        what = pair.draft_file or "a file"
+        text = (
+            f"Download {what} from {pair.draft_repo}, which was reported to draft for "
+            f"{pair.title}; {checked}."
+        )
+        return Remedy(text, draft=pair.draft_reference)
+    return None
+
+
+def search_for_drafts(target: ModelCard) -> SearchQuery:
+    """Return a search of the Hub for models that may draft for a target."""
+    family = target.family or target.name
+    words = [word for word in words_of(family) if family_words(word)]
+    text = min(words, key=family.lower().find) if words else ""
+    return SearchQuery(
+        text=text,
+        sort="downloads",
+        max_params=int(target.n_params * LARGEST_RATIO),
+        architecture=target.architecture,
+        limit=10,
+    )
+
+
+def _from_hub(target: ModelCard, found: Sequence[HubModel]) -> Remedy | None:
+    for model in found:
+        if model.gate == "open" and 0 < model.n_params < target.n_params * LARGEST_RATIO:
+            return Remedy(
+                f"Look at {model.repo} on Hugging Face, the most downloaded small model of the "
+                f"same architecture ({weights(model.n_params)} weights); its vocabulary will be "
+                "checked before anything is downloaded.",
+                draft=f"hf:{model.repo}",
+            )
+    return None

@@ -1,0 +1,323 @@
+"""Whether one model can draft for another, and whether it is likely to be faster. Pure functions.
+
+What refuses a pair is what the engine refuses: vocabularies by llama.cpp's rules
+(`engine/vocabulary_fit`), models that do not write, and those that cannot take tokens back. The
+rest are remarks. Whether drafting is faster depends on machine and text and is not known before it
+is tried; the statements about it are rules of thumb from published measurements: the draft should
+read at most a quarter of the bytes that the target reads per token (Leviathan et al. 2022, arXiv
+2211.17192, section 3: the cost ratio), and small targets on fast devices gain little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from paceline.catalog.card import Examined, ModelCard
+from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
+
+Level = Literal["good", "note", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One finding about a pair.
+
+    Attributes:
+        code: Stable name in kebab-case, e.g. ``token-differs``.
+        text: One sentence.
+        level: "bad" refuses the pair, "note" is a remark, "good" speaks for it.
+    """
+
+    code: str
+    text: str
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """The pair to take instead.
+
+    Attributes:
+        text: One sentence that says it.
+        target: Path or ``hf:`` reference of the target to take; empty: the one that was judged.
+        draft: Path or ``hf:`` reference of the draft model to take; empty: none.
+        strategy: The strategy to use with it; empty: the usual one.
+    """
+
+    text: str
+    target: str = ""
+    draft: str = ""
+    strategy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a draft model can draft for a target.
+
+    Attributes:
+        ok: Whether the pair can be loaded and speculates.
+        reasons: The findings, the most important first; never empty.
+        gain: The expected gain in words; empty where nothing is known.
+        remedy: None where nothing better is known or needed.
+    """
+
+    ok: bool
+    reasons: tuple[Reason, ...]
+    gain: str = ""
+    remedy: Remedy | None = None
+
+
+LARGEST_RATIO = 0.25
+"""Bytes read per token, draft to target, up to which drafting is expected to be faster."""
+GOOD_RATIO = 0.1
+_SMALL_TARGET = 3_000_000_000
+"""Weights; LM Studio's documentation and draftbench report no gain for smaller targets."""
+_FEW_BITS = 3.5
+_MANY_BITS = 12.0
+_LARGE_DRAFT = 1_000_000_000
+_COMMON_WORDS = frozenset(
+    {"a", "and", "base", "chat", "draft", "gguf", "instruct", "it", "meta", "mini", "model", "of",
+     "preview", "small", "large", "the", "ai", "v", "b", "m"}
+)  # fmt: skip
+"""Words of models' names that do not name a family."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """A vocabulary as `vocabulary_fit` asks for it."""
+
+    kind: int
+    n_tokens: int
+    bos: int
+    eos: int
+    add_bos: bool
+    add_eos: bool
+    text: Callable[[int], bytes]
+
+    @classmethod
+    def of(cls, model: Examined) -> _Tokens:
+        n = model.nature
+        text = model.texts.__getitem__
+        return cls(n.kind, n.n_tokens, n.bos, n.eos, n.add_bos, n.add_eos, text)
+
+
+def mismatch(target: Examined, draft: Examined) -> Mismatch | None:
+    """Return why the draft's tokens cannot be read as the target's; None when they can."""
+    return vocabulary_mismatch(_Tokens.of(target), _Tokens.of(draft))
+
+
+def judge(target: Examined, draft: Examined) -> Verdict:
+    """Return whether a draft model can draft for a target, why, and the expected gain.
+
+    Takes about 20 ms for vocabularies of 262k tokens. File names play no part.
+    """
+    found = [*_refusals(target, draft)]
+    ok = not found
+    if ok:
+        found += _remarks(target, draft)
+    order = {"bad": 0, "note": 1, "good": 2}
+    reasons = sorted(found, key=lambda reason: order[reason.level])  # stable
+    return Verdict(ok, tuple(reasons), _expected_gain(target, draft) if ok else "")
+
+
+def bytes_per_token(card: ModelCard) -> int:
+    """Return the bytes of weights that a decode of one token reads at most.
+
+    All weights except the embeddings, of which it reads one row; where these serve as the output,
+    they are read, too. Of a mixture's experts those that work on one token are counted; where the
+    header does not say how many do, all of them.
+    """
+    inner = sum(card.layer_bytes)
+    if card.n_experts and card.n_experts_used:
+        idle = 1 - min(card.n_experts_used / card.n_experts, 1)
+        inner -= int(idle * sum(card.expert_bytes))
+    return inner + card.output_bytes + card.tied_bytes or card.n_bytes
+
+
+def size_ratio(target: ModelCard, draft: ModelCard) -> float:
+    """Return the draft's bytes per token as a fraction of the target's."""
+    return bytes_per_token(draft) / max(bytes_per_token(target), 1)
+
+
+def _have_weights(target: ModelCard, draft: ModelCard) -> bool:
+    return target.n_bytes > 0 and draft.n_bytes > 0
+
+
+def is_same_model(target: Examined, draft: Examined) -> bool:
+    """Whether both are one model; file names are ignored."""
+    same = replace(target.card, name="") == replace(draft.card, name="")
+    return same and target.nature == draft.nature
+
+
+# ------------------------------------------------------------------------------------ refusals
+
+
+def _refusals(target: Examined, draft: Examined) -> Iterator[Reason]:
+    if not target.nature.writes:
+        text = "The target does not write text from left to right, so nothing can be drafted."
+        yield Reason("target-does-not-write", text, "bad")
+    elif target.nature.memory != "attention":
+        yield Reason(
+            "cannot-rollback",
+            "This target cannot take back rejected tokens, so nothing can be drafted for it: its "
+            f"memory is {target.nature.memory}.",
+            "bad",
+        )
+    if not draft.nature.writes:
+        text = "The draft model does not write text from left to right, so it cannot draft."
+        yield Reason("draft-does-not-write", text, "bad")
+    elif draft.nature.memory != "attention":
+        yield Reason(
+            "draft-cannot-rollback",
+            "This draft model cannot take back drafted tokens, so it cannot draft: its memory is "
+            f"{draft.nature.memory}.",
+            "bad",
+        )
+    differs = mismatch(target, draft)
+    if differs is not None:
+        yield Reason(differs.code, sentence(differs), "bad")
+
+
+def sentence(differs: Mismatch) -> str:
+    """Return a mismatch as a sentence."""
+    return f"{differs.text[:1].upper()}{differs.text[1:]}."
+
+
+# ------------------------------------------------------------------------------------- remarks
+
+
+def _remarks(target: Examined, draft: Examined) -> Iterator[Reason]:
+    yield from _about_size(target, draft)
+    yield from _about_vocabulary(target, draft)
+    yield from _about_family(target.card, draft.card)
+    yield from _about_quantisation(draft.card)
+    yield from _about_the_rest(target.card, draft.card)
+
+
+def _about_size(target: Examined, draft: Examined) -> Iterator[Reason]:
+    ratio = size_ratio(target.card, draft.card)
+    share = f"{100 * ratio:.0f} %" if ratio >= 0.01 else "less than 1 %"
+    reads = f"The draft model reads {share} of the bytes that the target reads per token"
+    if is_same_model(target, draft):
+        text = "Both are the same model, so drafting costs as much as it saves."
+        yield Reason("same-model", text, "note")
+    elif not _have_weights(target.card, draft.card):
+        return  # a file that is only a vocabulary has no weights
+    elif ratio > 1:
+        text = "The draft model is larger than the target; the other way round they may pay."
+        yield Reason("draft-larger", text, "note")
+    elif ratio > LARGEST_RATIO:
+        text = f"{reads}; above {100 * LARGEST_RATIO:.0f} % drafting hardly pays."
+        yield Reason("draft-large", text, "note")
+    else:
+        yield Reason("draft-small", f"{reads}.", "good")
+    if target.card.n_experts:
+        yield Reason(
+            "target-has-experts",
+            "The target is a mixture of experts: checking several tokens at once reads more "
+            "experts than writing one, which eats a part of the gain.",
+            "note",
+        )
+
+
+def _about_vocabulary(target: Examined, draft: Examined) -> Iterator[Reason]:
+    ours, theirs = target.nature.n_tokens, draft.nature.n_tokens
+    if ours == theirs:
+        yield Reason("vocabulary-fits", f"Both read the same {ours} tokens.", "good")
+        return
+    more = "target" if ours > theirs else "draft model"
+    yield Reason(
+        "vocabulary-tail",
+        f"The first {min(ours, theirs)} tokens are the same; the {more} has "
+        f"{abs(ours - theirs)} more, which are never drafted.",
+        "good",
+    )
+
+
+def _about_family(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
+    if target.family and target.family == draft.family:
+        yield Reason("same-family", f"Both are of the family “{target.family}”.", "good")
+    elif target.family and draft.family:
+        names = f"“{target.family}” and “{draft.family}”"
+        if family_words(target.family) & family_words(draft.family):
+            yield Reason("related-family", f"Their families are related: {names}.", "good")
+        else:
+            yield Reason(
+                "other-family",
+                f"They come from different families, {names}; fewer drafted tokens may be right.",
+                "note",
+            )
+
+
+def family_words(family: str) -> frozenset[str]:
+    """Return the words that name a family, e.g. ``{"qwen", "coder"}`` of "Qwen2.5-Coder"."""
+    words = re.findall(r"[a-z]+", family.lower())
+    return frozenset(word for word in words if word not in _COMMON_WORDS)
+
+
+def _about_quantisation(draft: ModelCard) -> Iterator[Reason]:
+    bits = 8 * draft.n_bytes / max(draft.n_params, 1)
+    if 0 < bits < _FEW_BITS:
+        yield Reason(
+            "draft-few-bits",
+            f"The draft model has {bits:.1f} bits per weight; with so few, fewer drafted tokens "
+            "may be right.",
+            "note",
+        )
+    elif bits > _MANY_BITS and draft.n_params >= _LARGE_DRAFT:
+        yield Reason(
+            "draft-many-bits",
+            f"The draft model has {bits:.0f} bits per weight; one of 8 bits reads half as much "
+            "or less per drafted token.",
+            "note",
+        )
+
+
+def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
+    if not target.has_template:
+        yield Reason(
+            "no-template",
+            "The target brings no chat template; ChatML is used, which most models know.",
+            "note",
+        )
+    if 0 < draft.n_ctx_train < target.n_ctx_train:
+        yield Reason(
+            "draft-context",
+            f"The draft model was trained for {draft.n_ctx_train} tokens and the target for "
+            f"{target.n_ctx_train}; longer chats go on plainly.",
+            "note",
+        )
+    if draft.license and draft.license.lower() != target.license.lower():
+        theirs = f"“{target.license}”" if target.license else "not named"
+        yield Reason(
+            "other-license",
+            f"The draft model's licence is “{draft.license}”, the target's is {theirs}.",
+            "note",
+        )
+
+
+# ---------------------------------------------------------------------------------------- gain
+
+
+def _expected_gain(target: Examined, draft: Examined) -> str:
+    """Return the expected gain, in words: nothing was measured with this pair."""
+    ratio = size_ratio(target.card, draft.card)
+    if not _have_weights(target.card, draft.card):
+        return ""
+    if is_same_model(target, draft) or ratio > 1:
+        return "Expect replies to become slower."
+    if ratio > LARGEST_RATIO:
+        return "Expect little: the draft model is too large beside the target."
+    if target.card.n_params < _SMALL_TARGET:
+        return (
+            "Expect little on a GPU, where so small a target is fast by itself; on a CPU it may "
+            "pay."
+        )
+    if target.card.n_experts:
+        return "Expect less than with a dense target, and most on code and other predictable text."
+    if ratio > GOOD_RATIO:
+        return "Expect a gain on code and other predictable text, little on free prose."
+    return "Expect a clear gain on code and other predictable text, less on free prose."

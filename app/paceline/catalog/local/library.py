@@ -1,0 +1,385 @@
+"""The models on this computer: found by name at once, then read one by one.
+
+A file that cannot be used stays in the list with the reason, since a model that is silently missing
+is hard to understand. Findings are remembered until the file changes, bad ones included: a file
+that crashes its reader is not read at every start. No Qt.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from paceline.catalog.card import ModelCard
+from paceline.catalog.local.model_files import ModelFile, find_models, model_at
+from paceline.catalog.local.places import Place, find_ollama_models
+from paceline.catalog.words import done_and_total
+from paceline.codec import CodecError, decode_part, encode_part
+from paceline.errors import ModelError
+from paceline.files import write_whole
+
+CURRENT_S = 60.0
+SAVE_EVERY_S = 5.0
+_PASSING = frozenset({"takes-too-long", "cannot-look", "changed", "file-not-found"})
+"""Problems that may be gone the next time, with the file unchanged: a disk was slow."""
+
+
+class CardReader(Protocol):
+    """What the library needs of an `Inspector`."""
+
+    def card(self, path: Path, parts: Sequence[Path] = ()) -> ModelCard:
+        """Return a file's card; raises ModelError."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryEntry:
+    """One model on this computer.
+
+    Attributes:
+        file: Where it lies.
+        card: What its header says; None: not read yet, or `problem`.
+        problem: Why it cannot be used, in one sentence; empty: no reason is known.
+        is_ours: Whether this program has downloaded it, and so may delete it.
+    """
+
+    file: ModelFile
+    card: ModelCard | None
+    problem: str = ""
+    is_ours: bool = False
+
+
+class Library:
+    """Finds models and remembers their cards; any thread, but `refresh` takes long.
+
+    Args:
+        inspector: Reads headers.
+        places: Where to look; asked again at every refresh.
+        ours: The folder of this program's downloads.
+        cache_file: Where to remember; None: nowhere.
+    """
+
+    def __init__(
+        self,
+        inspector: CardReader,
+        *,
+        places: Callable[[], Sequence[Place]],
+        ours: Path,
+        cache_file: Path | None,
+    ) -> None:
+        self._inspector = inspector
+        self._places = places
+        self._ours = _as_prefix(ours)
+        self._cache_file = cache_file
+        self._known: dict[Path, Known] | None = None
+        self._is_saved = True
+        self._refreshed: float | None = None
+        self._guard = threading.Lock()
+
+    def places(self) -> Sequence[Place]:
+        """Return the folders that the next refresh will look through."""
+        return self._places()
+
+    def known(self) -> tuple[LibraryEntry, ...]:
+        """Return what is remembered, without reading the folders; for a list's first paint.
+
+        Files that are gone are still in it until the next refresh.
+        """
+        prefixes = tuple(_as_prefix(place.folder) for place in self._places())
+        with self._guard:
+            known = tuple(self._remembered().values())
+        return tuple(self._entry(k) for k in known if str(k.file.path).startswith(prefixes))
+
+    def refresh(
+        self,
+        on_entry: Callable[[LibraryEntry], None] = lambda _: None,
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> tuple[LibraryEntry, ...]:
+        """Search all folders, then read all files that are new or changed; on a worker.
+
+        Args:
+            on_entry: Called for every file when it is found, and again when it was read.
+            is_stopped: Polled between files; true ends the refresh and keeps the findings.
+
+        Returns:
+            All models; fewer when it was stopped.
+        """
+        entries: dict[Path, LibraryEntry] = {}
+        for file in self._find(is_stopped):
+            known = self._remembered_of(file)
+            entry = LibraryEntry(file, None, is_ours=self._is_ours(file.path))
+            if known is not None:
+                entry = self._entry(known)
+            entries[file.path] = entry
+            on_entry(entry)
+        is_whole = not is_stopped()
+        saved = time.monotonic()
+        try:
+            for path, entry in entries.items():
+                if is_stopped():
+                    break
+                if entry.card is None and not entry.problem:
+                    entries[path] = self._look_into(entry.file)
+                    on_entry(entries[path])
+                    if time.monotonic() - saved > SAVE_EVERY_S:
+                        self._save()
+                        saved = time.monotonic()
+        finally:
+            if is_whole:
+                self._forget_gone(entries)
+                self._refreshed = time.monotonic()
+            self._save()
+        return tuple(entries.values())
+
+    def current(self, is_stopped: Callable[[], bool] = lambda: False) -> tuple[LibraryEntry, ...]:
+        """Return what is known after a refresh of the last minute; made now if there was none.
+
+        Args:
+            is_stopped: True ends that refresh; what is known by then is returned.
+        """
+        refreshed = self._refreshed
+        if refreshed is None or time.monotonic() - refreshed > CURRENT_S:
+            self.refresh(is_stopped=is_stopped)
+        return self.known()
+
+    def look_at(self, path: Path) -> LibraryEntry:
+        """Read one file, e.g. one that was dropped; blocks.
+
+        Any part of a split model leads to the whole model. A file that cannot be used comes back
+        with its `problem`.
+
+        Raises:
+            ModelError: There is no such file.
+        """
+        file = model_at(path)
+        known = self._remembered_of(file)
+        if known is not None:
+            return self._entry(known)
+        entry = self._look_into(file)
+        self._save()
+        return entry
+
+    # ----------------------------------------------------------------------------------- private
+
+    def _find(self, is_stopped: Callable[[], bool]) -> Iterator[ModelFile]:
+        """Yield each file once, for the first of the places that it lies in."""
+        seen: set[tuple[int, int]] = set()
+        for place in self._places():
+            if is_stopped():
+                return
+            folder = place.folder.absolute()
+            files = find_models(folder, source=place.source, is_stopped=is_stopped)
+            if place.source == "ollama":
+                files = find_ollama_models(folder)
+            for file in files:
+                try:
+                    stat = file.path.stat()
+                except OSError:
+                    continue
+                identity = stat.st_dev, stat.st_ino
+                if identity not in seen:
+                    seen.add(identity)
+                    yield file
+
+    def _look_into(self, file: ModelFile) -> LibraryEntry:
+        card, problem, is_lasting = None, "", True
+        if file.what_is_missing:
+            problem = file.what_is_missing
+        elif not all(os.access(part, os.R_OK) for part in file.parts):
+            # Not remembered: a change of permissions leaves size and time as they are.
+            problem, is_lasting = "It cannot be read with your permissions.", False
+        else:
+            try:
+                card = self._inspector.card(file.path, file.parts)
+                problem = why_no_model(card) or _why_not_whole(card, file)
+            except ModelError as error:
+                if error.code == "closed":
+                    return LibraryEntry(file, None, is_ours=self._is_ours(file.path))
+                problem, is_lasting = error.message, error.code not in _PASSING
+        known = Known(file, None if problem else card, problem)
+        if is_lasting:
+            with self._guard:
+                self._remembered()[file.path] = known
+                self._is_saved = False
+        return self._entry(known)
+
+    def _entry(self, known: Known) -> LibraryEntry:
+        return LibraryEntry(known.file, known.card, known.problem, self._is_ours(known.file.path))
+
+    def _is_ours(self, path: Path) -> bool:
+        return str(path).startswith(self._ours)
+
+    def _remembered_of(self, file: ModelFile) -> Known | None:
+        with self._guard:
+            known = self._remembered().get(file.path)
+        if known is None or not known.is_about(file):
+            return None
+        return replace(known, file=file)  # its name or place may be another one today
+
+    def _remembered(self) -> dict[Path, Known]:
+        """Return what is known, by path; call with the guard held."""
+        if self._known is None:
+            self._known = read_cache(self._cache_file) if self._cache_file else {}
+        return self._known
+
+    def _forget_gone(self, entries: dict[Path, LibraryEntry]) -> None:
+        """Drop what a complete refresh did not find, except files outside the current places."""
+        with self._guard:
+            known = self._remembered()
+            for path in [p for p in known if p not in entries and not p.exists()]:
+                del known[path]
+                self._is_saved = False
+            for path, entry in entries.items():
+                if path in known and known[path].file != entry.file:
+                    known[path] = replace(known[path], file=entry.file)
+                    self._is_saved = False
+
+    def _save(self) -> None:
+        with self._guard:
+            if self._is_saved or self._cache_file is None:
+                return
+            self._is_saved = True
+            known = tuple(self._remembered().values())
+        write_cache(self._cache_file, known)
+
+
+def _as_prefix(folder: Path) -> str:
+    """Return how the paths of all files below a folder begin."""
+    return os.path.join(folder.absolute(), "")  # noqa: PTH118  pathlib drops the separator
+
+
+def why_no_model(card: ModelCard) -> str:
+    """Return why a valid and complete file cannot be used for chats; empty: it can."""
+    if not card.n_params:
+        return "It holds a vocabulary and no weights."
+    if not card.n_layers:
+        return "It belongs to a model, as an adapter or a projector does, and is none itself."
+    return ""
+
+
+def _why_not_whole(card: ModelCard, file: ModelFile) -> str:
+    """Return that a file holds fewer weights than its header promises; empty: it does not."""
+    if file.n_bytes >= card.n_bytes:
+        return ""
+    here, whole = done_and_total(file.n_bytes, card.n_bytes)
+    return f"It is incomplete: {here} of {whole} are here."
+
+
+VERSION = 1
+"""Changes when cards are made differently of the same file."""
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of one file; `card` or `problem`, not both."""
+
+    file: ModelFile
+    card: ModelCard | None
+    problem: str = ""
+
+    def is_about(self, file: ModelFile) -> bool:
+        """Whether it is still valid for a file that was found."""
+        was = self.file
+        return (was.path, was.parts, was.n_bytes, was.mtime_ns) == (
+            file.path, file.parts, file.n_bytes, file.mtime_ns,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _FileRecord:
+    """A `ModelFile` as JSON can hold it."""
+
+    path: str
+    parts: tuple[str, ...]
+    n_parts: int
+    n_bytes: int
+    mtime_ns: int
+    name: str
+    source: str
+
+
+def read_cache(cache_file: Path) -> dict[Path, Known]:
+    """Return what the cache file has, by path; records that cannot be read are left out.
+
+    Reading a header takes up to 0.3 s and a library may have hundreds of files, so cards are kept
+    by path, size of all parts and time of change, in one JSON file, which may be deleted at any
+    time.
+    """
+    try:
+        data: Any = json.loads(cache_file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        _logger.info("the library's cache is not used: %s", error)
+        return {}
+    if not isinstance(data, dict) or data.get("version") != _version():
+        return {}
+    records = data.get("files")
+    if not isinstance(records, list):
+        return {}
+    found = (_known(record) for record in records)
+    return {known.file.path: known for known in found if known is not None}
+
+
+def write_cache(cache_file: Path, entries: Collection[Known]) -> None:
+    """Replace the cache file; if it cannot be written, the next start only takes longer."""
+    records = [_record(known) for known in entries]
+    text = json.dumps({"version": _version(), "files": records}, separators=(",", ":"))
+    try:
+        write_whole(cache_file, text.encode())
+    except OSError as error:
+        _logger.info("the library's cache is not written: %s", error)
+
+
+def _version() -> list[Any]:
+    """Return what must match for a cache file to be used: its cards must have all fields."""
+    return [VERSION, *(field.name for field in fields(ModelCard))]
+
+
+def _record(known: Known) -> Mapping[str, Any]:
+    file = known.file
+    record = _FileRecord(
+        **{
+            **{name: getattr(file, name) for name in _FileRecord.__slots__},
+            "path": str(file.path),
+            "parts": tuple(map(str, file.parts)),
+        }
+    )
+    return {
+        "file": asdict(record),
+        "card": None if known.card is None else encode_part(known.card),
+        "problem": known.problem,
+    }
+
+
+def _known(record: Any) -> Known | None:
+    """Return what a record says; None when it says nothing that can be used."""
+    try:
+        file = decode_part(_FileRecord, record["file"])
+        card = None if record["card"] is None else decode_part(ModelCard, record["card"])
+        problem = record["problem"]
+    except (CodecError, KeyError, TypeError):
+        return None
+    if not isinstance(problem, str) or not file.parts or (card is None) != bool(problem):
+        return None
+    return Known(
+        ModelFile(
+            path=Path(file.path),
+            parts=tuple(map(Path, file.parts)),
+            n_parts=file.n_parts,
+            n_bytes=file.n_bytes,
+            mtime_ns=file.mtime_ns,
+            name=file.name,
+            source=file.source,
+        ),
+        card,
+        problem,
+    )

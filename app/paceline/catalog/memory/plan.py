@@ -1,0 +1,385 @@
+"""Plans the memory of a pair, device by device, and says what to change when it does not fit.
+
+What is predicted is how much the memory of the engine's process grows from before the load to after
+a decode that fills the context. For the CPU that is the process's PSS, pages of the model file
+included; `tests/integration/test_memory_prediction.py` checks it. For a GPU it is what
+`ggml_backend_dev_memory` (`engine.llama.library.devices`) calls free before the load and after such
+a decode, on a machine on which nothing else uses the GPU: the difference, less the driver's context
+that the first model of a process brings along, is to be compared with `DevicePlan.target` and
+`draft` of that device.
+
+Automatic values, the GPU layers of both models and the context, are decided first. The draft model
+is placed before the target, since its small decodes are limited by memory speed; then as many
+layers of the target as find room, from the last to the first; and only when even the CPU's memory
+does not suffice is the context made shorter, if its length is automatic. llama.cpp itself takes all
+layers or fails. Pure functions.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from paceline.catalog.card import ModelCard
+from paceline.catalog.memory.placement import Machine, gpus_for
+from paceline.catalog.memory.use import Load, shares
+from paceline.catalog.memory.values import (
+    DevicePlan,
+    Measurement,
+    MemoryPlan,
+    MemoryRemedy,
+    Saving,
+    Share,
+)
+from paceline.engine.auto.costs import MAX_WIDTH
+from paceline.engine.model.memory_hints import (
+    CLOSE_PROGRAMS,
+    CTX_STEP,
+    MIN_PROPOSAL,
+    QUANTISED_CACHE,
+    SMALLER_MODEL,
+    a_context_of,
+    choose,
+    has_plain_cache,
+    readable_size,
+)
+from paceline.messages import DeviceInfo
+from paceline.params import ModelParams
+
+T = TypeVar("T")
+AUTO_LAYERS = -1
+AUTO_CTX = 0
+_NOTHING = Share()
+
+
+def fit(
+    target: ModelCard,
+    target_params: ModelParams,
+    draft: ModelCard | None,
+    draft_params: ModelParams | None,
+    devices: Sequence[DeviceInfo],
+    *,
+    measured_target: Measurement | None = None,
+    measured_draft: Measurement | None = None,
+    reclaimable: Mapping[str, int] | None = None,
+) -> tuple[ModelParams, ModelParams | None]:
+    """Return how to load both models, with GPU layers and context decided.
+
+    Args:
+        target: The target.
+        target_params: How it is to be loaded; -1 GPU layers and a context of 0 are decided here.
+        draft: The draft model; None: none.
+        draft_params: The same for the draft model.
+        devices: The devices, as reported by the engine.
+        measured_target: A dry run of the target with these parameters, if there was one.
+        measured_draft: The same of the draft model.
+        reclaimable: Bytes that unloading the loaded pair frees, by device name.
+    """
+    loads = loads_of(
+        (target, target_params, measured_target), (draft, draft_params, measured_draft)
+    )
+    pair = fit_loads(*loads, Machine.of(devices, reclaimable or {}))
+    return pair[0].params, pair[1].params if pair[1] else None
+
+
+def loads_of(
+    target: tuple[ModelCard, ModelParams, Measurement | None],
+    draft: tuple[ModelCard | None, ModelParams | None, Measurement | None],
+) -> tuple[Load, Load | None]:
+    """Return the models with how they are to be loaded and what was measured for that."""
+    card, params, measured = target
+    first = Load(card, params, MAX_WIDTH, measured, params)
+    other, others_params, others_measured = draft
+    if other is None or others_params is None:
+        return first, None
+    return first, Load(other, others_params, 1, others_measured, others_params)
+
+
+def fit_loads(target: Load, draft: Load | None, machine: Machine) -> tuple[Load, Load | None]:
+    """Decide for both models; when nothing fits, with the longest possible context."""
+
+    def placed(n_ctx: int) -> tuple[Load, Load | None]:
+        return _place(
+            _with_decided_ctx(target, n_ctx), draft and _with_decided_ctx(draft, n_ctx), machine
+        )
+
+    left_open = [
+        load.n_ctx for load in (target, draft) if load is not None and load.params.n_ctx == AUTO_CTX
+    ]
+    longest = max(left_open, default=AUTO_CTX)
+    lengths = [longest, *shorter_contexts(longest)]
+    n_ctx = first_that(lengths, lambda n: fits(*placed(n), machine))
+    return placed(longest if n_ctx is None else n_ctx)
+
+
+def fits(target: Load, draft: Load | None, machine: Machine) -> bool:
+    """Whether both models, as placed, fit into every device."""
+    return all(device.fits for device in device_plans(target, draft, machine))
+
+
+def shorter_contexts(n_ctx: int) -> range:
+    """Return the contexts to try instead of one that does not fit, the longest first."""
+    return range((n_ctx - 1) // CTX_STEP * CTX_STEP, MIN_PROPOSAL - 1, -CTX_STEP)
+
+
+def first_that(options: Sequence[T], suits: Callable[[T], bool]) -> T | None:
+    """Return the first suitable option, by bisection; None when there is none.
+
+    Args:
+        options: Each takes less than the one before it, so that all after a suitable one suit.
+        suits: Asked a few times.
+    """
+    if suits(options[0]):
+        return options[0]
+    i = bisect_left(options, True, lo=1, key=suits)  # noqa: FBT003
+    return options[i] if i < len(options) else None
+
+
+def device_plans(target: Load, draft: Load | None, machine: Machine) -> tuple[DevicePlan, ...]:
+    """Return what both models take of each device, the CPU's memory last."""
+    first = shares(target, machine, machine.free)
+    rest = {  # the target is loaded first, and several GPUs share by what is free then
+        name: free - first[name].total if name in first else free
+        for name, free in machine.free.items()
+    }
+    second = shares(draft, machine, rest) if draft else {}
+    plans = []
+    shared = 0
+    for device in (*machine.gpus, machine.cpu):
+        mine, drafts = first.get(device.name, _NOTHING), second.get(device.name, _NOTHING)
+        free = machine.free[device.name]
+        used = mine.total + drafts.total
+        if device.kind == "igpu":  # it has no memory of its own
+            shared += used
+        if device.kind == "cpu":
+            free = max(free - shared, 0)
+        plans.append(
+            DevicePlan(
+                device=device.name,
+                title="Memory" if device.kind == "cpu" else device.description or device.name,
+                target=mine,
+                draft=drafts,
+                free=free,
+                total=device.total_bytes,
+                margin=machine.margin(device) if used else 0,
+            )
+        )
+    return tuple(plans)
+
+
+def _with_decided_ctx(load: Load, most: int) -> Load:
+    """Return the model with its context decided, at most so long."""
+    if load.params.n_ctx != AUTO_CTX:
+        return load
+    return load.with_params(replace(load.params, n_ctx=min(load.n_ctx, most)))
+
+
+def _place(target: Load, draft: Load | None, machine: Machine) -> tuple[Load, Load | None]:
+    """Decide the layers of both models at these contexts."""
+    if draft is not None:
+        away = _on_cpu(target, machine) if target.params.n_gpu_layers == AUTO_LAYERS else target
+        ways = _candidates(draft, machine)
+        draft = first_that(ways, lambda way: _gpus_suffice(away, way, machine)) or ways[-1]
+    ways = _candidates(target, machine)
+    return first_that(ways, lambda way: _gpus_suffice(way, draft, machine)) or ways[-1], draft
+
+
+def _candidates(load: Load, machine: Machine) -> list[Load]:
+    """Return the ways to place a model, the one with most on GPUs first."""
+    params = load.params
+    if params.n_gpu_layers != AUTO_LAYERS or not gpus_for(params, machine):
+        return [load]
+    ways = [
+        load.with_params(replace(params, n_gpu_layers=n))
+        for n in range(load.card.n_layers + 1, -1, -1)
+    ]
+    return [*ways, _on_cpu(load, machine)]
+
+
+def _on_cpu(load: Load, machine: Machine) -> Load:
+    """Return the model without any GPU, which would compute large batches even for no layer."""
+    return load.with_params(replace(load.params, device=machine.cpu.name, n_gpu_layers=0))
+
+
+def _gpus_suffice(target: Load, draft: Load | None, machine: Machine) -> bool:
+    return all(device.fits for device in device_plans(target, draft, machine)[:-1])
+
+
+def plan(
+    target: ModelCard,
+    target_params: ModelParams,
+    draft: ModelCard | None,
+    draft_params: ModelParams | None,
+    devices: Sequence[DeviceInfo],
+    *,
+    measured_target: Measurement | None = None,
+    measured_draft: Measurement | None = None,
+    reclaimable: Mapping[str, int] | None = None,
+) -> MemoryPlan:
+    """Return what a pair takes of each device; the arguments are those of `fitting.fit`."""
+    machine = Machine.of(devices, reclaimable or {})
+    wanted = loads_of(
+        (target, target_params, measured_target), (draft, draft_params, measured_draft)
+    )
+    first, second = fit_loads(*wanted, machine)
+    plans = device_plans(first, second, machine)
+    return MemoryPlan(
+        devices=plans,
+        target=first.params,
+        draft=second.params if second else None,
+        remedies=() if all(device.fits for device in plans) else remedies(*wanted, machine),
+        is_measured=measured_target is not None and (second is None or measured_draft is not None),
+    )
+
+
+_QUANTISED = "q8_0"
+FEWER_LAYERS = "automatic GPU layers"
+_PARTS = (2, 4, 8, 16)
+
+
+def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[MemoryRemedy, ...]:
+    """Return what to change for a pair that does not fit, the least costly first; at least one.
+
+    In this order: a quantised cache of the draft model, the draft model on the CPU, a shorter
+    context for it, a smaller draft model, lookups without one. Each is planned again and offered
+    only if the pair fits then. When even the target alone does not fit, one sentence says what
+    would.
+
+    Args:
+        target: The target as it was wanted, before anything was decided.
+        draft: The draft model likewise; None: there is none.
+        machine: The devices.
+    """
+    found: list[MemoryRemedy] = []
+    if draft is not None:
+        found += _with_draft(target, draft, machine)
+        fitted = _fitted(target, None, machine)
+        if fitted:
+            text = "Draft by lookups alone, without a draft model."
+            found.append(MemoryRemedy("lookups", text, fitted[0].params, None))
+    return tuple(found) or (_nothing_fits(target, draft, machine),)
+
+
+def _with_draft(target: Load, draft: Load, machine: Machine) -> Iterator[MemoryRemedy]:
+    mild: tuple[tuple[Load | None, Saving, str], ...] = (
+        (_quantised(draft), "draft-cache", f"Keep the draft model's cache in {_QUANTISED}."),
+        (
+            _off_the_gpus(draft, machine),
+            "draft-on-cpu",
+            "Keep the draft model in the CPU's memory.",
+        ),
+    )
+    for changed, saving, text in mild:
+        fitted = changed and _fitted(target, changed, machine)
+        if fitted:
+            yield _remedy(saving, text, fitted)
+    n_ctx = _longest(draft, lambda shorter: _fitted(target, shorter, machine) is not None)
+    if n_ctx:
+        fitted = _fitted(target, _with_ctx(draft, n_ctx), machine)
+        assert fitted is not None
+        text = f"Give the draft model a context of {n_ctx} tokens; longer chats go on plainly."
+        yield _remedy("draft-context", text, fitted)
+    for part in _PARTS:
+        smaller = replace(draft, card=_part_of(draft.card, part), measured=None)
+        if _fitted(target, smaller, machine):
+            size = readable_size(smaller.card.n_bytes)
+            yield MemoryRemedy(
+                "smaller-draft",
+                f"Choose a smaller draft model: one of {size} would fit.",
+                target.params,
+                draft.params,
+            )
+            break
+
+
+def _remedy(saving: Saving, text: str, fitted: tuple[Load, Load | None]) -> MemoryRemedy:
+    target, draft = fitted
+    return MemoryRemedy(saving, text, target.params, draft.params if draft else None)
+
+
+def _fitted(target: Load, draft: Load | None, machine: Machine) -> tuple[Load, Load | None] | None:
+    """Return both models as they fit; None when they do not."""
+    fitted = fit_loads(target, draft, machine)
+    return fitted if fits(*fitted, machine) else None
+
+
+def _with_ctx(load: Load, n_ctx: int) -> Load:
+    return load.with_params(replace(load.params, n_ctx=n_ctx))
+
+
+def _with_layers(load: Load, n_gpu_layers: int) -> Load:
+    return load.with_params(replace(load.params, n_gpu_layers=n_gpu_layers))
+
+
+def _named(device: DevicePlan, machine: Machine) -> str:
+    """Return a device's name as it stands within a sentence."""
+    return "memory" if device.device == machine.cpu.name else device.title
+
+
+def _longest(load: Load, suits: Callable[[Load], bool]) -> int:
+    """Return the longest shorter context that suits; 0: none."""
+    lengths = shorter_contexts(load.n_ctx)
+    if not lengths:
+        return 0
+    return first_that(lengths, lambda n: suits(_with_ctx(load, n))) or 0
+
+
+def _quantised(load: Load) -> Load | None:
+    """Return the model with a smaller cache; None when it has one."""
+    if not has_plain_cache(load.params):
+        return None
+    values = load.params.kv_type_v if load.params.flash_attn == "off" else _QUANTISED
+    return load.with_params(replace(load.params, kv_type_k=_QUANTISED, kv_type_v=values))
+
+
+def _off_the_gpus(load: Load, machine: Machine) -> Load | None:
+    """Return the model away from the GPUs; None when it is."""
+    if not gpus_for(load.params, machine):
+        return None
+    return _on_cpu(load, machine)
+
+
+def _part_of(card: ModelCard, n: int) -> ModelCard:
+    """Return a made-up model of an n-th of the size, with the same vocabulary."""
+    return replace(
+        card,
+        n_bytes=card.n_bytes // n,
+        n_layers=max(card.n_layers // n, 1),
+        layer_bytes=card.layer_bytes[: max(card.n_layers // n, 1)],
+        expert_bytes=card.expert_bytes[: max(card.n_layers // n, 1)],
+        kv_elements=card.kv_elements[: max(card.n_layers // n, 1)],
+        input_bytes=card.input_bytes // n,
+        output_bytes=card.output_bytes // n,
+        tied_bytes=card.tied_bytes // n,
+    )
+
+
+def _nothing_fits(target: Load, draft: Load | None, machine: Machine) -> MemoryRemedy:
+    """Return the sentence for a target that finds no room, and the closest that would."""
+    plans = device_plans(*fit_loads(target, None, machine), machine)
+    missing = " and ".join(
+        f"{readable_size(device.missing)} of {_named(device, machine)}"
+        for device in plans
+        if device.missing
+    )
+    ways, chosen = [], target
+    automatic = _with_layers(target, AUTO_LAYERS)
+    if automatic.params != target.params and _fitted(automatic, None, machine):
+        ways.append(FEWER_LAYERS)
+        chosen = automatic
+    n_ctx = _longest(target, lambda shorter: _fitted(shorter, None, machine) is not None)
+    if n_ctx:
+        ways.append(a_context_of(n_ctx))
+        chosen = _with_ctx(target, n_ctx) if chosen is target else chosen
+    quantised = _quantised(target)
+    if quantised and _fitted(quantised, None, machine):
+        ways.append(QUANTISED_CACHE)
+        chosen = quantised if chosen is target else chosen
+    ways.append(SMALLER_MODEL)
+    text = (
+        f"The target does not fit, even without a draft model; {missing} are missing. "
+        f"{choose(ways)} {CLOSE_PROGRAMS}"
+    )
+    return MemoryRemedy("none", text, chosen.params, draft.params if draft else None)

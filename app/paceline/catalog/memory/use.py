@@ -1,0 +1,187 @@
+"""What one model takes of each device's memory: measured if possible, otherwise estimated.
+
+Weights follow from the header and the layers' places. Caches are measured, or follow from the
+header, too. Buffers for computing are measured, or estimated by fits to dry runs of llama.cpp
+0.3.36's CPU backend over six shapes from 0.5B to 70B and contexts from 2k to 32k: they grow with
+the model's width and a batch of 512, with the vocabulary, and by 1 KiB per token of context for the
+mask (0.95 to 1.3 times what was measured); without flash attention by the scores of all heads
+besides, whose number is taken for the largest (0.99 to 2.3 times).
+
+A measurement may be of the same model with another context or cache type: then it is changed by
+what the estimates differ. Pure functions; sizes in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from paceline.catalog.card import ModelCard
+from paceline.catalog.memory.placement import Machine, gpus_for, places
+from paceline.catalog.memory.values import Measurement, Share
+from paceline.engine.model.memory_hints import CTX_STEP
+from paceline.engine.model.model_params import DEFAULT_CTX, KV_TYPES
+from paceline.params import ModelParams
+
+_BATCH = 512
+_FLOAT = 4
+_DENSE_ROWS, _EXPERT_ROWS = 16, 22  # rows of the model's width that a batch's token needs
+_MASK = 2  # bytes per token of the batch and of the context
+_HEAD = 64  # elements; more only make the estimate too high
+BASE = 4 * 2**20
+"""What llama.cpp keeps per model, measured as growth of PSS: beside this, `_PER_TOKEN` bytes for
+each token of the vocabulary, `_PER_LAYER` for each layer's nodes in graphs, and a buffer in which
+the CPU quantises a batch's rows before it multiplies them."""
+_PER_TOKEN = 300
+_PER_LAYER = 80 * 1024
+_PER_WIDTH = 2176
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A model and how it is loaded.
+
+    Attributes:
+        card: The model.
+        params: How it is loaded.
+        n_rows: Rows of logits that one decode gives at most.
+        measured: What a dry run told; None: there was none.
+        measured_for: With which parameters that was.
+    """
+
+    card: ModelCard
+    params: ModelParams
+    n_rows: int
+    measured: Measurement | None = None
+    measured_for: ModelParams | None = None
+
+    @property
+    def n_ctx(self) -> int:
+        """Tokens of its context, as the engine chooses them."""
+        return n_ctx_of(self.params, self.card)
+
+    def with_params(self, params: ModelParams) -> Load:
+        """Return the same model, loaded otherwise."""
+        return replace(self, params=params)
+
+
+def n_ctx_of(params: ModelParams, card: ModelCard) -> int:
+    """Return the context in tokens that the engine would choose; see `choose_ctx`."""
+    return params.n_ctx or min(DEFAULT_CTX, card.n_ctx_train or DEFAULT_CTX)
+
+
+def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, Share]:
+    """Return what a model takes of each device, by name.
+
+    Args:
+        load: The model.
+        machine: The devices.
+        free: Bytes by name at the moment of the load, by which several GPUs share.
+    """
+    where = places(load.card.n_layers, load.params, machine, free)
+    cpu = machine.cpu.name
+    weights = _weights(load, where, cpu)
+    kv = _sum(where, _caches(load))
+    compute = _buffers(load, where, machine)
+    names = dict.fromkeys((*weights, *kv, *compute))
+    is_plain = bool(gpus_for(load.params, machine)) or load.measured is None
+    spare = 0 if load.measured is None or is_plain else load.measured.repacked
+    return {
+        name: Share(
+            weights.get(name, 0),
+            kv.get(name, 0),
+            compute.get(name, 0),
+            spare if name == cpu else 0,
+        )
+        for name in names
+    }
+
+
+def _sum(where: Sequence[str], sizes: Sequence[int]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for name, size in zip(where, sizes, strict=False):
+        total[name] = total.get(name, 0) + size
+    return total
+
+
+def _weights(load: Load, where: Sequence[str], cpu: str) -> dict[str, int]:
+    card, n_cpu_moe = load.card, load.params.n_cpu_moe
+    total = {cpu: card.input_bytes}
+    for i, (size, experts) in enumerate(zip(card.layer_bytes, card.expert_bytes, strict=True)):
+        kept = experts if n_cpu_moe < 0 or i < n_cpu_moe else 0
+        total[cpu] += kept
+        total[where[i]] = total.get(where[i], 0) + size - kept
+    output = card.output_bytes
+    if where[-1] != cpu:
+        output += card.tied_bytes  # a GPU needs its own copy
+    total[where[-1]] = total.get(where[-1], 0) + output
+    return total
+
+
+def _caches(load: Load) -> list[int]:
+    """Return the size of each layer's cache."""
+    wanted = _estimated_caches(load.params, load.card)
+    if load.measured is None or load.measured_for is None:
+        return wanted
+    then = _estimated_caches(load.measured_for, load.card)
+    # llama.cpp does not count layers that predict several tokens, which come last.
+    measured = (*load.measured.kv_layers, *(0,) * len(wanted))[: len(wanted)]
+    # A recurrent state is as large for any context, and has no elements per token.
+    return [
+        round(size * now / before) if before else size
+        for size, now, before in zip(measured, wanted, then, strict=True)
+    ]
+
+
+def _estimated_caches(params: ModelParams, card: ModelCard) -> list[int]:
+    n_ctx = n_ctx_of(params, card)
+    cells = -(-n_ctx // CTX_STEP) * CTX_STEP
+    of_k, of_v = KV_TYPES[params.kv_type_k][1], KV_TYPES[params.kv_type_v][1]
+    return [round(cells * (k * of_k + v * of_v)) for k, v in card.kv_elements]
+
+
+def _buffers(load: Load, where: Sequence[str], machine: Machine) -> dict[str, int]:
+    cpu = machine.cpu.name
+    measured = dict(load.measured.compute) if load.measured else {}
+    estimate = _estimated_buffer(load.params, load)
+    change = 0
+    if load.measured_for is not None:
+        change = estimate - _estimated_buffer(load.measured_for, load)
+    gpus = [gpu.name for gpu in gpus_for(load.params, machine)]
+    used = [name for name in gpus if name in where]
+    # Batches are computed on the first GPU even where all layers are the CPU's.
+    total = {
+        name: max(measured[name] + change, 0) if name in measured else estimate
+        for name in used or gpus[:1]
+    }
+    rows = load.n_rows * load.card.n_vocab * _FLOAT
+    if cpu in measured:
+        main = max(measured[cpu] + (change if not gpus else 0), 0)
+        if gpus and cpu in where[:-1]:
+            main = max(main, estimate + rows)
+    else:
+        main = rows + (estimate if cpu in where[:-1] else _host_buffer(load))
+    total[cpu] = main + _base(load.card)
+    return total
+
+
+def _estimated_buffer(params: ModelParams, load: Load) -> int:
+    card = load.card
+    n_ctx = n_ctx_of(params, card)
+    rows = _EXPERT_ROWS if card.n_experts else _DENSE_ROWS
+    batch = min(_BATCH, n_ctx)
+    computed = batch * _FLOAT * card.n_embd * rows
+    scores = 0
+    if params.flash_attn == "off":
+        scores = batch * n_ctx * _FLOAT * max(card.n_embd // _HEAD, 1)
+    return max(computed + scores, load.n_rows * card.n_vocab * _FLOAT) + batch * n_ctx * _MASK
+
+
+def _host_buffer(load: Load) -> int:
+    """Return the size of what a GPU is fed from: embeddings of a batch, and the mask."""
+    batch = min(_BATCH, load.n_ctx)
+    return batch * (load.card.n_embd * _FLOAT + load.n_ctx * _MASK)
+
+
+def _base(card: ModelCard) -> int:
+    return BASE + card.n_vocab * _PER_TOKEN + card.n_layers * _PER_LAYER + card.n_embd * _PER_WIDTH

@@ -1,0 +1,129 @@
+"""What a plan of memory consists of; `memory` makes one. Sizes in bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from paceline.engine.model.model_file import DryRun
+from paceline.params import ModelParams
+
+Saving = Literal["draft-cache", "draft-on-cpu", "draft-context", "smaller-draft", "lookups", "none"]
+
+
+Measurement = DryRun
+"""What llama.cpp would take for one model, told by a load that allocates nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one model takes of one device.
+
+    Attributes:
+        weights: Of the model itself.
+        kv: Caches of keys, values and recurrent states.
+        compute: Buffers, and what llama.cpp keeps beside them (`memory_use.BASE`).
+        spare: Pages of the file whose weights were copied into another layout. They stay as long
+            as no other program needs the memory, so they need not fit.
+    """
+
+    weights: int = 0
+    kv: int = 0
+    compute: int = 0
+    spare: int = 0
+
+    @property
+    def total(self) -> int:
+        """All that has to fit."""
+        return self.weights + self.kv + self.compute
+
+
+@dataclass(frozen=True, slots=True)
+class DevicePlan:
+    """What both models take of one device.
+
+    Attributes:
+        device: Its name, as `EngineInfo.devices` has it.
+        title: For people, e.g. "Memory" or "NVIDIA RTX 4070".
+        target: The target's share.
+        draft: The draft model's share.
+        free: What can be had now, with what the loaded pair would give back.
+        total: What the device has.
+        margin: What should stay free.
+    """
+
+    device: str
+    title: str
+    target: Share
+    draft: Share
+    free: int
+    total: int
+    margin: int
+
+    @property
+    def missing(self) -> int:
+        """Bytes that are wanting for both models and the margin; 0: it fits."""
+        return max(0, self.target.total + self.draft.total + self.margin - self.free)
+
+    @property
+    def fits(self) -> bool:
+        """Whether both models and the margin find room."""
+        return self.missing == 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRemedy:
+    """A way to make a pair fit; offered in a fixed order, the mildest first.
+
+    Attributes:
+        saving: What it gives up. With "smaller-draft" and "none" another file is to be chosen:
+            the sentence says so, and the parameters are those that did not fit.
+        text: One sentence.
+        target: How to load the target then.
+        draft: How to load the draft model then; None: without.
+    """
+
+    saving: Saving
+    text: str
+    target: ModelParams
+    draft: ModelParams | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """What a pair takes, per device.
+
+    Attributes:
+        devices: The CPU's memory last.
+        target: How the target would be loaded, with automatic values decided.
+        draft: How the draft model would be loaded; None: there is none.
+        remedies: Empty when it fits.
+        is_measured: Whether caches and buffers were measured by a dry run, not estimated.
+    """
+
+    devices: tuple[DevicePlan, ...]
+    target: ModelParams
+    draft: ModelParams | None
+    remedies: tuple[MemoryRemedy, ...] = ()
+    is_measured: bool = False
+
+    @property
+    def fits(self) -> bool:
+        """Whether it fits everywhere."""
+        return all(device.fits for device in self.devices)
+
+    @property
+    def gives_back(self) -> dict[str, int]:
+        """What both models give back once they are loaded and are closed, by device name.
+
+        Of the CPU's memory these are caches, buffers and the copies of weights, which are as large
+        as the pages they leave to `Share.spare`. Other weights are clean pages of a mapped file;
+        Linux counts them as free while they are used. Where a system does not, less is promised
+        than there will be.
+        """
+        back = {each.device: each.target.total + each.draft.total for each in self.devices[:-1]}
+        main = self.devices[-1]
+        back[main.device] = sum(
+            share.kv + share.compute + share.spare for share in (main.target, main.draft)
+        )
+        return back

@@ -1,0 +1,307 @@
+"""What a user could try next, told from the figures of one reply.
+
+The rules are the usual ones for llama.cpp's speculative decoding: drafts that are mostly accepted
+may be longer; drafts that are mostly rejected should be shorter, more confident, or another
+drafter's; where speed does not follow the acceptance rate, the draft costs too much or verifying is
+not cheaper than decoding; a lookup that finds nothing needs a shorter key. Each drafter of a chain
+is judged by its own figures. Small samples give no advice, because a setting that is changed for
+noise is changed back for noise.
+
+A strategy's text is changed and not written anew, so that users find their own settings again.
+Pure functions, any thread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from paceline.engine.auto.costs import MAX_WIDTH
+from paceline.engine.draft.base import DrafterInfo, Parameter, Settings
+from paceline.engine.draft.registry import find
+from paceline.engine.draft.strategy import (
+    drafters_named,
+    key_of,
+    parse_strategy,
+    settings_named,
+    text_of,
+)
+from paceline.errors import UserError
+from paceline.messages import DrafterStats, TurnStats
+
+
+def with_settings(strategy: str, info: DrafterInfo, changes: Mapping[str, float]) -> str:
+    """Return the strategy with other settings of one of its drafters.
+
+    Args:
+        strategy: A text that can be parsed.
+        info: The drafter.
+        changes: Values by the parameter's name; each is brought into its range.
+    """
+    names = drafters_named(strategy)
+    prefix = f"{info.id}." if len(names) > 1 else ""
+    parameters = {parameter.name: parameter for parameter in info.parameters}
+    kept = [a for a in settings_named(strategy) if not _is_about(a, info.id, changes)]
+    new = [f"{prefix}{name}={_text(parameters[name], value)}" for name, value in changes.items()]
+    changed = text_of(names, (*kept, *new))
+    if _can_be_parsed(changed) or "n_max" not in changes or "n_min" not in parameters:
+        return changed
+    # The user's own shortest draft is longer than the longest one now.
+    return with_settings(strategy, info, {**changes, "n_min": changes["n_max"]})
+
+
+def without(strategy: str, info: DrafterInfo) -> str:
+    """Return a chain without one of its drafters; empty if nothing would be left."""
+    left = [name for name in drafters_named(strategy) if name != info.id]
+    if not left:
+        return ""
+    own = {parameter.name: 0.0 for parameter in info.parameters}
+    return text_of(left, (a for a in settings_named(strategy) if not _is_about(a, info.id, own)))
+
+
+def first_known(names: Sequence[str], *, besides: str = "") -> str:
+    """Return the first of these drafters that exists, except one; "off" if there is none."""
+    for name in names:
+        if name != besides:
+            try:
+                return find(name).id
+            except UserError:
+                continue
+    return "off"
+
+
+def _is_about(assignment: str, drafter: str, names: Mapping[str, float]) -> bool:
+    """Whether it sets one of these parameters; a key without an owner means the only drafter."""
+    owner, name = key_of(assignment)
+    return name in names and owner in ("", drafter)
+
+
+def _text(parameter: Parameter, value: float) -> str:
+    value = min(max(value, parameter.low), parameter.high)
+    return str(int(value)) if parameter.kind == "int" else f"{value:g}"
+
+
+def _can_be_parsed(strategy: str) -> bool:
+    try:
+        parse_strategy(strategy)
+    except UserError:
+        return False
+    return True
+
+
+MOST = 3
+"""The most pieces of advice at a time."""
+MIN_TOKENS = 40
+"""Fewer drafted tokens say nothing about a drafter's acceptance."""
+MIN_STEPS = 20
+"""Fewer steps say nothing at all."""
+HIGH, LOW = 0.6, 0.4
+_RARE = 1 / 50  # finds per call below which a lookup is as good as idle
+_DEAR = 0.25  # a draft model's share of the time from which advice is given
+_LENGTHS = ("n_max", "m", "n_pred", "max")
+_MATCHES = ("n", "n_match")
+_LOOKUPS = ("suffix", "prompt-lookup", "ngram-simple")
+_SURER = (0.5, 0.75, 0.9)
+_BOLDER = (0.75, 0.5, 0.25)
+_SHORTEST_MATCH = {"n": 2, "n_match": 16}  # shorter hashes hit by chance
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One thing to try.
+
+    Attributes:
+        code: Stable name of the rule.
+        text: What to try, in a sentence that names the setting.
+        reason: The figures that it rests on, in a sentence.
+        strategy: The strategy that the text names, ready to be used; empty when it names none.
+    """
+
+    code: str
+    text: str
+    reason: str
+    strategy: str = ""
+
+
+class _Case(NamedTuple):
+    """One drafter of the strategy and its figures."""
+
+    strategy: str
+    info: DrafterInfo
+    settings: Settings
+    stats: DrafterStats
+    others: tuple[str, ...]
+
+    @property
+    def rate(self) -> float:
+        return self.stats.tokens_accepted / max(self.stats.tokens, 1)
+
+    @property
+    def drafted(self) -> float:
+        """Tokens per draft."""
+        return self.stats.tokens / max(self.stats.drafts, 1)
+
+    @property
+    def accepted(self) -> float:
+        """Accepted tokens per draft."""
+        return self.stats.tokens_accepted / max(self.stats.drafts, 1)
+
+    @property
+    def length_name(self) -> str:
+        return next((name for name in _LENGTHS if name in self.settings), "")
+
+    @property
+    def longest(self) -> int:
+        """The longest draft in tokens; 0 when no setting says."""
+        return min(int(self.settings.get(self.length_name, 0)), MAX_WIDTH - 1)
+
+    def figures(self) -> str:
+        whose = f" of {self.info.id}" if self.others else ""
+        return f"{_percent(self.rate)} of {self.stats.tokens} drafted tokens{whose} were accepted"
+
+    def change(self, code: str, what: str, reason: str, **settings: float) -> Advice:
+        """Advise other settings of this drafter."""
+        return _advice(code, with_settings(self.strategy, self.info, settings), what, reason)
+
+
+def advise(stats: TurnStats, strategy: str) -> tuple[Advice, ...]:
+    """Return what to try next, at most `MOST`, the most useful first; often nothing.
+
+    Args:
+        stats: The figures of one reply.
+        strategy: The strategy that it ended with; drafters that it no longer has are ignored.
+    """
+    try:
+        parsed = parse_strategy(strategy)
+    except UserError:  # of another version, or a plug-in that has gone
+        return ()
+    if stats.n_steps < MIN_STEPS or parsed.is_controlled:  # a controller sees more than this
+        return ()
+    ids = tuple(info.id for info in parsed.infos)
+    did = {entry.drafter: entry for entry in stats.by_drafter}
+    cases = [
+        _Case(strategy, info, settings, did[info.id], tuple(i for i in ids if i != info.id))
+        for info, settings in parsed.drafters
+        if info.id in did
+    ]
+    cases.sort(key=lambda case: -case.stats.tokens)
+    judged = [case for case in cases if case.stats.tokens >= MIN_TOKENS]
+    slow = list(_no_speed_up(stats, cases))
+    advice = [*slow]
+    advice += [a for case in judged if case.rate < LOW for a in _mostly_rejected(case)]
+    advice += [a for case in cases if case.info.family == "lookup" for a in _finds_nothing(case)]
+    if not slow:
+        advice += [a for case in judged if case.rate > HIGH for a in _mostly_accepted(case)]
+    return tuple(advice[:MOST])
+
+
+def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
+    speedup, rate = stats.speedup, stats.acceptance_rate
+    if speedup is None or rate is None or rate < LOW or stats.n_drafted < MIN_TOKENS:
+        return
+    if speedup.verdict != "loss":
+        return
+    model = next((case for case in cases if case.info.family == "model"), None)
+    share = model.stats.draft_s / max(stats.decode_s, 1e-9) if model else 0.0
+    reason = (
+        f"{stats.tokens_per_s:.1f} tokens/s against {stats.plain_low:.1f} to "
+        f"{stats.plain_high:.1f} plain, although {_percent(rate)} of {stats.n_drafted} drafted "
+        "tokens were accepted"
+    )
+    if model and share >= _DEAR:
+        lookup = without(model.strategy, model.info) or first_known(_LOOKUPS)
+        yield _advice(
+            "dear-draft",
+            lookup,
+            "it needs no second model; or take a smaller draft model",
+            f"{reason}; the draft model took {_percent(share)} of the time.",
+        )
+    else:
+        yield _advice(
+            "dear-verify",
+            "off",
+            "verifying several tokens takes about as long here as decoding them one by one",
+            f"{reason}.",
+        )
+
+
+def _mostly_rejected(case: _Case) -> Iterator[Advice]:
+    reason = f"{case.figures()}."
+    settings = case.settings
+    surer = next((p for p in _SURER if p > settings.get("p_min", 1.0) + 0.04), None)
+    shorter = max(math.ceil(1.5 * case.accepted), 1)
+    match = next((name for name in _MATCHES if name in settings), "")
+    if surer is not None:
+        who = "the draft model" if case.info.family == "model" else "the lookup"
+        what = f"drafts end where {who} is unsure"
+        yield case.change("higher-p-min", what, reason, p_min=surer)
+    if shorter <= 0.75 * min(case.drafted, case.longest) and case.accepted >= 0.5:
+        length = f"{case.figures()}, {case.accepted:.1f} of {case.drafted:.1f} per draft."
+        yield case.change("shorter-drafts", "shorter drafts", length, **{case.length_name: shorter})
+    elif match:
+        longer = math.ceil(1.5 * settings[match])
+        if longer <= _parameter_high(case, match):
+            what = "longer matches are surer"
+            yield case.change("longer-match", what, reason, **{match: longer})
+    if case.rate < LOW / 2 or (surer is None and shorter == 1):
+        yield from _another(case, reason)
+
+
+def _mostly_accepted(case: _Case) -> Iterator[Advice]:
+    longest = case.longest
+    longer = min(math.ceil(1.5 * longest), MAX_WIDTH - 1)
+    figures = f"{case.figures()}, {case.accepted:.1f} of at most {longest} per draft."
+    may_be_longer = 0 < longest < longer <= _parameter_high(case, case.length_name)
+    if may_be_longer and case.accepted >= HIGH * longest:
+        yield case.change("longer-drafts", "longer drafts", figures, **{case.length_name: longer})
+        return
+    bolder = next((p for p in _BOLDER if p < case.settings.get("p_min", 0.0) - 0.04), None)
+    if bolder is not None and case.rate >= 0.8 and case.drafted < longest / 2:
+        yield case.change("lower-p-min", "drafts go on for longer", figures, p_min=bolder)
+
+
+def _finds_nothing(case: _Case) -> Iterator[Advice]:
+    stats, settings = case.stats, case.settings
+    if stats.n_draft < MIN_STEPS or stats.drafts >= _RARE * stats.n_draft:
+        return
+    times = f"in {stats.drafts}" if stats.drafts else "in none"
+    reason = f"{case.info.id} found something {times} of {stats.n_draft} steps."
+    changes: dict[str, float] = {}
+    if settings.get("min_hits", 1) > 1:
+        changes["min_hits"] = 1
+    for name, shortest in _SHORTEST_MATCH.items():
+        if name in settings and settings[name] > shortest:
+            changes[name] = max(int(settings[name]) // 2, shortest)
+    if case.info.family == "lookup" and settings.get("n_min", 0) > 1:
+        changes["n_min"] = max(int(settings["n_min"]) // 3, 1)
+    if changes:
+        yield case.change(
+            "shorter-match", "shorter matches are found more often", reason, **changes
+        )
+    else:
+        yield from _another(case, reason)
+
+
+def _another(case: _Case, reason: str) -> Iterator[Advice]:
+    """Advise another drafter in this one's place, or a chain without it."""
+    if case.others:
+        strategy = without(case.strategy, case.info)
+        yield _advice("another-drafter", strategy, f"leave {case.info.id} out", reason)
+        return
+    lookup = first_known(_LOOKUPS, besides=case.info.id)
+    what = "or another draft model" if case.info.family == "model" else "or a draft model"
+    yield _advice("another-drafter", lookup, what, reason)
+
+
+def _advice(code: str, strategy: str, what: str, reason: str) -> Advice:
+    return Advice(code, f"Try {strategy}: {what}.", reason, strategy)
+
+
+def _parameter_high(case: _Case, name: str) -> float:
+    return next((p.high for p in case.info.parameters if p.name == name), 0)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,375 @@
+"""The conversations of a session: which there are, which one is shown, and where they are kept.
+
+Everything goes to a store at once. Only the shown conversation is in memory, its replies without
+their steps, and one line about each of the others. Private conversations have a store of their own,
+in memory: which of the two is used is decided by id in `Conversations.store_of` and nowhere else,
+so that no word of a private chat can reach the disk. No Qt, no files, no engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from paceline.chat.reply import renamed, to_record, to_reply
+from paceline.chat.store import NEW_CHAT, MemoryStore, no_such_chat, summary_of, with_figures
+from paceline.conversation import Conversation, Message, ViewPlace, clean, clean_message
+from paceline.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from paceline.chat.reply import Reply
+    from paceline.chat.store import ConversationStore
+    from paceline.conversation import Attachment, ConversationSummary, Role, SearchHit
+    from paceline.messages import StepCommitted
+    from paceline.run_record import RunRecord
+
+_YEAR_9999_S = 253_370_764_800
+
+
+class Conversations:
+    """Conversations by their id; the shown one is kept from its first message on.
+
+    Attributes:
+        new_id: Makes ids.
+        now: Returns seconds since the epoch.
+        on_texts: Called with a conversation's id when it has other texts, was removed or restored;
+            not while a reply is under way.
+
+    Args:
+        store: Keeps the conversations that are not private.
+        new_id: See above.
+        now: See above.
+    """
+
+    def __init__(
+        self, store: ConversationStore, new_id: Callable[[], str], now: Callable[[], float]
+    ) -> None:
+        self.new_id = new_id
+        self.now = now
+        self.on_texts: Callable[[str], None] = lambda _: None
+        self._kept = store
+        self._memory = MemoryStore()
+        self._private: set[str] = set()
+        self._summaries = {s.conversation_id: s for s in store.summaries()}
+        self._removed: dict[str, ConversationSummary] = {}
+        self._purged: set[str] = set()
+        self._records: Mapping[str, RunRecord] = {}  # of the shown one, as read when it was shown
+        self._replies: dict[str, Reply] = {}  # made of these records on demand, or newer than they
+        self._current = self.empty()
+
+    def store_of(self, conversation_id: str) -> ConversationStore:
+        """Return the store that keeps this conversation: private ones stay in memory."""
+        return self._memory if conversation_id in self._private else self._kept
+
+    # ------------------------------------------------------------------------------- reading
+
+    @property
+    def current(self) -> Conversation:
+        """The conversation that is shown; not in `summaries` before its first message."""
+        return self._current
+
+    @property
+    def summaries(self) -> tuple[ConversationSummary, ...]:
+        """One line for each conversation that has a message, in no particular order."""
+        return tuple(self._summaries.values())
+
+    def summary(self, conversation_id: str) -> ConversationSummary | None:
+        """Return the line of one conversation; None: it is not in the list."""
+        return self._summaries.get(conversation_id)
+
+    def is_private(self, conversation_id: str) -> bool:
+        """Whether it is kept in memory only."""
+        return conversation_id in self._private
+
+    def is_purged(self, conversation_id: str) -> bool:
+        """Whether it was deleted for good in this session, so that nothing may be written to it."""
+        return conversation_id in self._purged
+
+    def get(self, conversation_id: str) -> Conversation:
+        """Return one conversation with all messages.
+
+        Raises:
+            UserError: It is not there, or cannot be read.
+        """
+        if conversation_id == self._current.conversation_id:
+            return self._current
+        if conversation_id in self._purged:
+            raise no_such_chat()
+        return self.store_of(conversation_id).load(conversation_id)
+
+    def with_records(self, conversation_id: str) -> tuple[Conversation, Mapping[str, RunRecord]]:
+        """Return any conversation with the records of its replies, these without their steps.
+
+        Raises:
+            UserError: It is not there, or cannot be read.
+        """
+        conversation = self.get(conversation_id)
+        return conversation, self.store_of(conversation_id).runs(conversation_id)
+
+    def reply_of(self, message_id: str) -> Reply | None:
+        """Return a reply of the shown conversation; a stored one has no steps."""
+        reply = self._replies.get(message_id)
+        record = self._records.get(message_id) if reply is None else None
+        message = self._current.messages.get(message_id)
+        if record is not None and message is not None:
+            reply = to_reply(record, self._current.conversation_id, message.content)
+            self._replies[message_id] = reply
+        return reply
+
+    def full_reply(self, message_id: str) -> Reply | None:
+        """Return the same with steps and traces, which are read from the store if necessary."""
+        reply = self.reply_of(message_id)
+        if reply is None or reply.steps or not reply.has_ended:
+            return reply
+        steps = list(self.steps_of(message_id))
+        return replace(reply, steps=steps, traces=[t for step in steps for t in step.tokens])
+
+    def steps_of(self, message_id: str) -> tuple[StepCommitted, ...]:
+        """Return the steps of any reply; empty where none are kept."""
+        store = self._memory if self._memory.has_run(message_id) else self._kept
+        return store.steps(message_id)
+
+    def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Return titles and messages that have all words of the text, the best first.
+
+        Private ones come before the others: they are few and recent.
+        """
+        return (*self._memory.search(text, limit), *self._kept.search(text, limit))[:limit]
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def empty(self, *, private: bool = False) -> Conversation:
+        """Return a new conversation without messages; not kept until it is `put`."""
+        conversation = Conversation(self.new_id(), created_s=self.now(), private=private)
+        if private:
+            self._private.add(conversation.conversation_id)
+        return conversation
+
+    def show(self, conversation: Conversation) -> None:
+        """Make this conversation the shown one."""
+        name = conversation.conversation_id
+        self._records = self.store_of(name).runs(name) if conversation.messages else {}
+        self._replies = {}
+        self._current = conversation
+
+    def add_reply(self, reply: Reply) -> None:
+        """Let `reply_of` return this reply if its message is in the shown conversation."""
+        if reply.message_id in self._current.messages:
+            self._replies[reply.message_id] = reply
+
+    # ------------------------------------------------------------------------------ changing
+
+    def put(
+        self,
+        conversation: Conversation,
+        changed: Sequence[str] = (),
+        removed: Sequence[str] = (),
+    ) -> None:
+        """Keep this value of a conversation.
+
+        Args:
+            conversation: Its title, flags and active path are kept.
+            changed: Its messages that are new or changed.
+            removed: Messages that it no longer has.
+        """
+        name = conversation.conversation_id
+        if conversation.private:
+            self._private.add(name)
+        self.store_of(name).save(conversation, changed, removed)
+        self._summaries[name] = summary_of(conversation, self._summaries.get(name))
+        for message_id in removed:
+            self._replies.pop(message_id, None)
+        if name == self._current.conversation_id:
+            self._current = conversation
+        if removed:
+            self.on_texts(name)
+
+    def new_message(
+        self, role: Role, text: str, parent_id: str | None, attachments: tuple[Attachment, ...] = ()
+    ) -> Message:
+        """Return a new message with an id and a time."""
+        return Message(self.new_id(), parent_id, role, text, self.now(), attachments)
+
+    def add_copy(self, conversation: Conversation, records: Mapping[str, RunRecord]) -> str:
+        """Keep a copy under new ids; returns its id.
+
+        Args:
+            conversation: Times, title and flags are kept.
+            records: What is known of its replies, by message id; with steps.
+
+        Raises:
+            UserError: Its messages are no tree.
+        """
+        copy, ids = _copy_of(conversation, self.new_id)
+        self.put(copy, tuple(copy.messages))
+        store = self.store_of(copy.conversation_id)
+        for old_id, record in records.items():
+            if old_id in ids:
+                mine = renamed(record, ids[old_id])
+                store.begin_run(copy.conversation_id, replace(mine, steps=()))
+                store.end_run(mine, copy.messages[ids[old_id]].content)
+        self.on_texts(copy.conversation_id)
+        return copy.conversation_id
+
+    def begin_run(self, reply: Reply) -> None:
+        """Keep the record of a reply whose message was `put`."""
+        self.store_of(reply.conversation_id).begin_run(reply.conversation_id, to_record(reply))
+
+    def extend_run(self, reply: Reply, step: StepCommitted) -> None:
+        """Keep a step of a reply that is under way."""
+        if reply.conversation_id not in self._purged:
+            store = self.store_of(reply.conversation_id)
+            store.extend_run(reply.message_id, step.text, (step,))
+
+    def end_run(self, reply: Reply) -> None:
+        """Keep the record of a reply that has ended, and its text."""
+        name = reply.conversation_id
+        if name in self._purged:
+            return
+        record = to_record(reply)
+        self.store_of(name).end_run(record, reply.text)
+        if name == self._current.conversation_id:
+            self._current = self._current.with_content(reply.message_id, reply.text)
+        self.set_figures(name, record)
+        self.on_texts(name)
+
+    def set_figures(self, conversation_id: str, record: RunRecord | None) -> None:
+        """Let the summary have the figures of this reply; None: there is none on the path."""
+        for summaries in (self._summaries, self._removed):
+            old = summaries.get(conversation_id)
+            if old is not None:
+                summaries[conversation_id] = with_figures(old, record)
+
+    def update_figures(self) -> None:
+        """Let the shown one's summary have the figures of the last reply on the shown path."""
+        replies = (self.reply_of(m.message_id) for m in reversed(self._current.path()))
+        last = next((reply for reply in replies if reply is not None), None)
+        record = to_record(last) if last is not None else None
+        self.set_figures(self._current.conversation_id, record)
+
+    # ------------------------------------------------------------------------------ deleting
+
+    def remove(self, conversation_id: str) -> None:
+        """Take one out of the list; if it was the shown one, an empty one is shown."""
+        self._removed[conversation_id] = self._summaries.pop(conversation_id)
+        self.store_of(conversation_id).remove(conversation_id)
+        if conversation_id == self._current.conversation_id:
+            self.show(self.empty())
+        self.on_texts(conversation_id)
+
+    def restore(self, conversation_id: str) -> None:
+        """Bring one back that was removed in this session; others are left alone."""
+        summary = self._removed.pop(conversation_id, None)
+        if summary is not None:
+            self._summaries[conversation_id] = summary
+            self.store_of(conversation_id).restore(conversation_id)
+            self.on_texts(conversation_id)
+
+    def purge(self, conversation_id: str) -> None:
+        """Delete a removed one for good."""
+        self._removed.pop(conversation_id, None)
+        self._purged.add(conversation_id)
+        self.store_of(conversation_id).purge(conversation_id)
+
+    # ----------------------------------------------------------------------- how it was left
+
+    @property
+    def unsent_id(self) -> str:
+        """The id under which text of the shown conversation is kept that was not sent."""
+        current = self._current
+        is_new = current.conversation_id not in self._summaries and not current.private
+        return NEW_CHAT if is_new else current.conversation_id
+
+    def unsent(self, unsent_id: str) -> str:
+        """Return the text that was kept under this id; empty where it cannot be read."""
+        try:
+            return self.store_of(unsent_id).unsent(unsent_id)
+        except UserError:
+            return ""
+
+    def save_unsent(self, unsent_id: str, text: str) -> None:
+        """Keep text that was written, but not sent; empty: there is none any more."""
+        if unsent_id not in self._purged:
+            self.store_of(unsent_id).save_unsent(unsent_id, text)
+
+    def place(self, conversation_id: str) -> ViewPlace:
+        """Return where the view of a conversation was left; its end where that cannot be read."""
+        try:
+            return self.store_of(conversation_id).place(conversation_id)
+        except UserError:
+            return ViewPlace()
+
+    def save_place(self, conversation_id: str, place: ViewPlace) -> None:
+        """Keep where the view was left; nothing is kept of a conversation without messages."""
+        if conversation_id in self._summaries:
+            self.store_of(conversation_id).save_place(conversation_id, place)
+
+
+def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversation, Message | None]:
+    """Take out a reply that never began, and its question if that has no other reply.
+
+    Returns:
+        The conversation, and the question if it was taken out.
+    """
+    question = conversation.messages[conversation.messages[reply_id].parent_id or ""]
+    gone = {reply_id}
+    others = [m for m in conversation.children(question.message_id) if m.message_id not in gone]
+    if not others:  # then the question goes, too, and what it was edited from is shown again
+        gone.add(question.message_id)
+        others = [m for m in conversation.siblings(question.message_id) if m != question]
+    messages = {name: m for name, m in conversation.messages.items() if name not in gone}
+    rest = replace(conversation, messages=MappingProxyType(messages), leaf_id=question.parent_id)
+    if others:
+        rest = rest.activate(others[-1].message_id)
+    return rest, question if question.message_id in gone else None
+
+
+def _copy_of(
+    conversation: Conversation, new_id: Callable[[], str]
+) -> tuple[Conversation, dict[str, str]]:
+    """Return a copy under new ids, and the new ids of its messages by the old ones.
+
+    Raises:
+        UserError: A message follows one that does not stand before it, or there is no such leaf.
+    """
+    ids: dict[str, str] = {}
+    messages: dict[str, Message] = {}
+    for name, message in conversation.messages.items():
+        parent = None
+        if message.parent_id is not None:
+            if message.parent_id not in ids:
+                raise _no_tree(f"a message follows {message.parent_id!r:.40}, which is not there")
+            parent = ids[message.parent_id]
+        ids[name] = new_id()
+        messages[ids[name]] = replace(
+            clean_message(message),
+            message_id=ids[name], parent_id=parent, created_s=_time(message.created_s),
+        )  # fmt: skip
+    leaf = conversation.leaf_id
+    if leaf is not None and leaf not in ids:
+        raise _no_tree(f"it ends with {leaf!r:.40}, which is not there")
+    copy = replace(
+        conversation,
+        conversation_id=new_id(),
+        title=clean(conversation.title),
+        tags=tuple(map(clean, conversation.tags)),
+        messages=MappingProxyType(messages),
+        leaf_id=ids[leaf] if leaf is not None else None,
+        created_s=_time(conversation.created_s),
+        changed_s=_time(conversation.changed_s),
+    )
+    return copy, ids
+
+
+def _time(seconds: float) -> float:
+    """Return a time that calendars know; 0, which stands for unknown, in place of any other."""
+    return seconds if 0 <= seconds < _YEAR_9999_S else 0.0
+
+
+def _no_tree(why: str) -> UserError:
+    return UserError(
+        "broken-chat", f"The chat is damaged: {why}.", "Export it again from where it is whole."
+    )

@@ -1,0 +1,345 @@
+"""The reply that is under way: hands it to the engine, and takes the engine's events for it.
+
+Events of any other turn are dropped, so a late event can never write into another reply. A reply
+that is asked for before the models are ready waits for them here, because a turn that was queued
+after a failing load could only fail.
+
+The question is handed to the store before the engine hears of it, and the reply step by step; so
+however the program ends, the question and the reply as far as it was shown are kept. The store puts
+steps together that come close to each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, Protocol, assert_never
+
+from paceline import __version__
+from paceline.chat.prompt import build_messages
+from paceline.chat.reply import Reply, ReplyError, TurnOptions, model_record
+from paceline.engine.draft.strategy import read_strategy, strategy_text
+from paceline.errors import UserError
+from paceline.hosting.exit_reasons import NOT_STARTED
+from paceline.messages import (
+    ControlReported,
+    FiguresReported,
+    LoadFailed,
+    PrefillProgressed,
+    StartTurn,
+    StepCommitted,
+    TextDiverged,
+    Tune,
+    TuneApplied,
+    TuneRejected,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paceline.chat.conversations import Conversations
+    from paceline.chat.pair import PairLoader
+    from paceline.chat.recording import Recording
+    from paceline.chat.reply import TurnEvent
+    from paceline.conversation import Conversation
+    from paceline.hosting.client import EngineClient
+    from paceline.messages import (
+        EngineDescribed,
+        EngineDied,
+        LoadProgressed,
+        ModelInfo,
+        PairLoaded,
+        Strategy,
+        Unloaded,
+    )
+
+
+class SessionListener(Protocol):
+    """Shows the session."""
+
+    def conversations_changed(self) -> None:
+        """The list has changed: a conversation came or went, or its line is different."""
+
+    def conversation_shown(self, conversation: Conversation) -> None:
+        """Another conversation, or another path of it, is shown."""
+
+    def conversation_changed(self, conversation: Conversation) -> None:
+        """The shown one has other flags, titles or siblings; its path is the same."""
+
+    def reply_started(self, reply: Reply) -> None:
+        """A message was sent; its reply is waiting for the first token."""
+
+    def reply_progressed(self, reply: Reply) -> None:
+        """The reply's status or the number of prefilled tokens has changed."""
+
+    def reply_grew(self, reply: Reply, step: StepCommitted) -> None:
+        """One step was committed; the reply has it already."""
+
+    def reply_ended(self, reply: Reply) -> None:
+        """The reply is complete, was stopped, or failed."""
+
+    def tune_answered(self, reply: Reply, answer: TuneApplied | TuneRejected) -> None:
+        """The engine took or refused a change of the running turn."""
+
+    def engine_described(self, description: EngineDescribed) -> None:
+        """Versions and devices are known."""
+
+    def engine_died(self, death: EngineDied) -> None:
+        """The engine has died; the next message starts it again."""
+
+
+class ReplyRunner:
+    """Runs one reply at a time.
+
+    Attributes:
+        listener: Is told of the reply.
+        engine_version: llama-cpp-python's version; empty until known.
+
+    Args:
+        client: Where commands go.
+        pair: The models; loaded again if they are gone.
+        conversations: Gets the reply's message, text and record.
+        options: What the next reply is generated with; asked when one begins.
+        fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not known,
+            or not yet.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        client: EngineClient,
+        pair: PairLoader,
+        conversations: Conversations,
+        options: Callable[[], TurnOptions],
+        *,
+        fingerprint_of: Callable[[str], str],
+        clock: Callable[[], float],
+    ) -> None:
+        self.listener: SessionListener | None = None
+        self.engine_version = ""
+        self._client = client
+        self._pair = pair
+        self._conversations = conversations
+        self._options = options
+        self._fingerprint_of = fingerprint_of
+        self._clock = clock
+        self._active: Reply | None = None
+        self._is_submitted = self._is_greedy = self._is_recorded = False
+        self._models: tuple[ModelInfo | None, ModelInfo | None] = (None, None)
+
+    @property
+    def active(self) -> Reply | None:
+        """The reply that is under way."""
+        return self._active
+
+    # ------------------------------------------------------------------------------ starting
+
+    def start(
+        self,
+        question_id: str,
+        *,
+        shows_again: bool = False,
+        greedy: bool = False,
+        recording: Recording | None = None,
+    ) -> Reply:
+        """Start a reply in the shown conversation; none may be under way.
+
+        Args:
+            question_id: The message that it answers.
+            shows_again: Whether the listener must show the conversation again, since the shown
+                path ends elsewhere.
+            greedy: Take the likeliest token each time, regardless of the settings.
+            recording: Its events will come from here; the engine is not asked.
+        """
+        self._is_greedy, self._is_recorded = greedy, recording is not None
+        if recording is None:
+            options = self._asked_options()
+        else:
+            options = TurnOptions(read_strategy(recording.strategy))
+        answer = self._conversations.new_message("assistant", "", question_id)
+        reply = Reply(
+            self._conversations.new_id(),
+            answer.message_id,
+            self._conversations.current.conversation_id,
+            options,
+            app_version=__version__,
+        )
+        reply.ask(options)
+        self._active, self._is_submitted = reply, False
+        current = self._conversations.current.add(answer)
+        self._conversations.put(current, (answer.message_id,))
+        self._conversations.add_reply(reply)
+        if recording is not None:
+            self._note_submission(reply, recording.target, None)
+        is_ready = recording is None and self._pair.state.status == "ready"
+        if not is_ready:
+            self._conversations.begin_run(reply)
+        if self.listener is not None:
+            self.listener.conversations_changed()
+            if shows_again:
+                self.listener.conversation_shown(current)
+            self.listener.reply_started(reply)
+        if is_ready:
+            self._submit(reply)
+        elif recording is None and self._pair.state.status != "loading" and not self._pair.reload():
+            self._fail(reply, "no-model", "No model is loaded.", "Open one in the Models menu.")
+        return reply
+
+    def _asked_options(self) -> TurnOptions:
+        """Return what the settings ask for now, with temperature 0 for a greedy reply."""
+        options = self._options()
+        if not self._is_greedy:
+            return options
+        return replace(options, sampling=replace(options.sampling, temperature=0.0))
+
+    def _submit(self, reply: Reply) -> None:
+        try:
+            conversation = self._conversations.get(reply.conversation_id)
+        except UserError as error:  # another window may have deleted it
+            self._fail(reply, error.code, error.message, error.hint)
+            return
+        reply.engine_version = self.engine_version
+        self._note_submission(reply, self._pair.state.target, self._pair.state.draft)
+        self._note_models(reply)
+        self._conversations.begin_run(reply)
+        self._client.submit(start_turn(reply, conversation))
+
+    def _note_submission(
+        self, reply: Reply, target: ModelInfo | None, draft: ModelInfo | None
+    ) -> None:
+        self._is_submitted, self._models = True, (target, draft)
+        reply.submitted_s, reply.started_s = self._clock(), self._conversations.now()
+
+    def _note_models(self, reply: Reply) -> None:
+        target, draft = self._models
+        reply.target, reply.draft = (
+            model_record(info, self._fingerprint_of(info.path)) if info else None
+            for info in (target, draft)
+        )
+
+    # ------------------------------------------------------------------------ while it runs
+
+    def stop(self) -> None:
+        """Stop the reply that is under way; its text so far stays."""
+        reply = self._active
+        if reply is None or reply.stopping:
+            return
+        reply.stopping = True
+        if not self._is_submitted:
+            self.end()
+            return
+        self._client.cancel(reply.turn_id)
+        if self.listener is not None:
+            self.listener.reply_progressed(reply)
+
+    def tune(self, strategy: Strategy) -> bool:
+        """Change the strategy from the next step on; False when no reply is under way."""
+        if self._active is None:
+            return False
+        if self._is_submitted:
+            self._client.submit(Tune(self._active.turn_id, strategy))
+        else:
+            self._active.strategy = strategy_text(strategy)  # until the options are asked for again
+        return True
+
+    def end(self) -> None:
+        """End the reply that is under way without waiting for the engine; what it has is kept."""
+        reply = self._active
+        if reply is not None:
+            reply.reason, reply.stats = "cancelled", None
+            self._end(reply, "finished")
+
+    # -------------------------------------------------------------------------------- events
+
+    def on_pair_event(self, event: LoadProgressed | PairLoaded | LoadFailed | Unloaded) -> None:
+        """Submit the reply that waits for the models, or fail it; `pair` has taken the event."""
+        reply = self._active
+        if reply is None or self._is_submitted:
+            return
+        state = self._pair.state
+        if state.status == "ready":
+            # The options that fitted when the reply was asked for need not fit the loaded pair.
+            options, seed = self._asked_options(), reply.options.seed
+            reply.ask(options if seed is None else replace(options, seed=seed))
+            self._submit(reply)
+        elif state.status == "failed":
+            hint = event.hint if isinstance(event, LoadFailed) else ""
+            if isinstance(event, LoadFailed) and event.code == NOT_STARTED:
+                hint = ""  # its seconds are soon out of date; a notice shows it
+            self._fail(reply, "no-model", state.problem, hint)
+
+    def on_death(self, death: EngineDied) -> None:
+        """Fail the reply, or hand it to the next engine; `pair` has taken the event."""
+        reply = self._active
+        if reply is None or self._is_recorded:
+            return
+        may_wait = reply.status == "waiting" and not (reply.stopping or reply.waits_again)
+        if may_wait and self._pair.reload():
+            # It died before the reply began, perhaps long ago while it had nothing to do.
+            reply.waits_again, self._is_submitted = True, False
+            reply.submitted_s = None
+        else:
+            self._fail(reply, "engine-died", death.reason, death.hint)
+
+    def on_turn_event(self, event: TurnEvent) -> None:
+        """Take an event of a turn; those of other turns are dropped."""
+        reply = self._active
+        if reply is None or not self._is_submitted or event.turn_id != reply.turn_id:
+            return
+        reply.grow(event, self._clock())
+        match event:
+            case TurnStarted() | PrefillProgressed():
+                if self.listener is not None:
+                    self.listener.reply_progressed(reply)
+            case StepCommitted():
+                self._conversations.extend_run(reply, event)
+                if self.listener is not None:
+                    self.listener.reply_grew(reply, event)
+            case TuneApplied() | TuneRejected():
+                if self.listener is not None:
+                    self.listener.tune_answered(reply, event)
+            case TurnFinished():
+                self._end(reply, "finished")
+            case TurnFailed():
+                self._fail(reply, event.code, event.message, event.hint)
+            case ControlReported() | FiguresReported() | TextDiverged():
+                pass  # observers show the first; a chat is compared with nothing
+            case _:
+                assert_never(event)
+
+    def _fail(self, reply: Reply, code: str, message: str, hint: str) -> None:
+        reply.error = ReplyError(code, message, hint)
+        reply.stats = None  # the last ones count fewer tokens than the reply has
+        self._end(reply, "failed")
+
+    def _end(self, reply: Reply, status: Literal["finished", "failed"]) -> None:
+        reply.status = status
+        if self._is_submitted:
+            self._note_models(reply)  # fingerprints may have become known meanwhile
+        self._active, self._is_submitted = None, False
+        self._conversations.end_run(reply)
+        if self.listener is not None:
+            self.listener.conversations_changed()
+            self.listener.reply_ended(reply)
+
+
+def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
+    """Return the command for a reply whose message the conversation has.
+
+    Nothing of a private conversation is remembered, regardless of the options.
+    """
+    options = reply.options
+    path = conversation.path_to(conversation.messages[reply.message_id].parent_id)
+    return StartTurn(
+        reply.turn_id,
+        messages=build_messages(path, options.system_prompt),
+        sampling=options.sampling,
+        strategy=options.strategy,
+        max_tokens=options.max_tokens,
+        seed=options.seed,
+        stop=options.stop,
+        remember=options.remember and not conversation.private,
+        cuts=options.cuts,
+    )

@@ -1,0 +1,127 @@
+"""Hands the texts of stored chats to the engine, whose lookups learn from them.
+
+After every load all are handed in, the newest chat first, one after the other: the next one is read
+when the engine has taken the last, so that neither the window nor a reply waits for them. A chat is
+handed in again when a reply has ended or it was brought back, and is taken out at once when it is
+deleted. Private chats are never handed in. On the thread of the chat session.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from paceline.chat.prompt import with_attachments
+from paceline.errors import UserError
+from paceline.messages import Remember
+
+if TYPE_CHECKING:
+    from paceline.chat.conversations import Conversations
+    from paceline.hosting.client import EngineClient
+
+
+class StoredTexts:
+    """Knows which chats the engine has, and which are to follow.
+
+    Args:
+        client: Where commands go.
+        conversations: The chats; tells of changes.
+    """
+
+    def __init__(self, client: EngineClient, conversations: Conversations) -> None:
+        self._client = client
+        self._conversations = conversations
+        self._limit = 0
+        self._is_loaded = False
+        self._sizes: dict[str, int] = {}  # bytes of the chats that were handed in
+        self._waiting: list[str] = []  # the next one last
+        self._awaited = ""
+        conversations.on_texts = self._on_texts
+
+    def set_limit(self, n_bytes: int) -> None:
+        """Hand in so many bytes of UTF-8 at most; 0: nothing, and what the engine has is gone."""
+        if n_bytes != self._limit:
+            self._limit = n_bytes
+            self._waiting = []
+            for chat in tuple(self._sizes):
+                self._take_out(chat)
+            self._hand_in_all()
+
+    def on_load(self, *, is_loaded: bool) -> None:
+        """Hand everything in to a pair that was just loaded; otherwise there is none any more."""
+        self._is_loaded = is_loaded
+        self._sizes.clear()
+        self._hand_in_all()
+
+    def on_remembered(self, chat: str) -> None:
+        """Go on with the next chat, since the engine has taken this one."""
+        if chat == self._awaited:
+            self._awaited = ""
+            self._go_on()
+
+    def _hand_in_all(self) -> None:
+        self._awaited = ""
+        lines = sorted(self._conversations.summaries, key=attrgetter("changed_s"))
+        self._waiting = [line.conversation_id for line in lines]
+        self._go_on()
+
+    def _on_texts(self, chat: str) -> None:
+        if self._is_stored(chat):
+            self._waiting.append(chat)
+            self._go_on()
+        elif chat in self._sizes:
+            self._take_out(chat)
+
+    def _is_stored(self, chat: str) -> bool:
+        is_private = self._conversations.is_private(chat)
+        return not is_private and self._conversations.summary(chat) is not None
+
+    def _changed_s(self, chat: str) -> float:
+        line = self._conversations.summary(chat)
+        return line.changed_s if line is not None else 0.0
+
+    def _go_on(self) -> None:
+        """Hand in the next chat, unless the engine has not taken the last one yet."""
+        while self._is_loaded and self._limit and self._waiting and not self._awaited:
+            chat = self._waiting.pop()
+            texts, size = self._read(chat) if self._is_stored(chat) else ((), 0)
+            was_known = self._sizes.pop(chat, None) is not None
+            if not self._make_room(chat, size):
+                changed_s = self._changed_s(chat)  # what is older does not count either
+                self._waiting = [
+                    name for name in self._waiting if self._changed_s(name) > changed_s
+                ]
+            elif texts or was_known:
+                self._sizes[chat] = size
+                self._awaited = chat
+                self._client.submit(Remember(chat, texts))
+
+    def _read(self, chat: str) -> tuple[tuple[str, ...], int]:
+        """Return a chat's texts, as many of the latest as the limit allows, and their size."""
+        try:
+            messages = tuple(self._conversations.get(chat).messages.values())
+        except UserError:  # another window may have deleted it
+            return (), 0
+        texts: list[str] = []
+        n_bytes = 0
+        for message in reversed(messages):
+            text = with_attachments(message)
+            n_bytes += len(text.encode(errors="replace"))
+            if n_bytes > self._limit:
+                return tuple(texts), self._limit
+            if text:
+                texts.append(text)
+        return tuple(texts), n_bytes
+
+    def _make_room(self, chat: str, size: int) -> bool:
+        """Take out older chats where the limit asks for it; False: all the others are newer."""
+        while sum(self._sizes.values()) + size > self._limit:
+            oldest = min(self._sizes, key=self._changed_s)
+            if self._changed_s(oldest) >= self._changed_s(chat):
+                return False
+            self._take_out(oldest)
+        return True
+
+    def _take_out(self, chat: str) -> None:
+        del self._sizes[chat]
+        self._client.submit(Remember(chat))

@@ -1,0 +1,465 @@
+"""One reply of `paceline chat`, shown as text or as JSON lines.
+
+Outside tools rely on the keys of the JSON lines: ``{"event": "step", …}`` for every decoding step,
+then one ``finished`` or ``failed``. Numbers that JSON does not have (NaN, infinity) become null.
+
+A step's ``sources`` has one entry per committed token: ``target``, or the id of the drafter that
+proposed it (``grammar`` for what a grammar forced). ``drafted`` has one entry per drafter whose
+tokens were verified in the step: none in a plain step, several where one drafter continues
+another's draft. ``decision`` is what Auto decided for the step, with the fields of
+`messages.Decision`; null without Auto.
+
+``stats`` are the fields of `messages.TurnStats`; in ``by_drafter`` every drafter that was asked has
+the fields of `messages.DrafterStats`, which are llama.cpp's statistics: calls of begin, draft and
+accept (``n_begin``, ``n_draft``, ``n_accept``) and the seconds in them (``begin_s``, ``draft_s``,
+``accept_s``), proposals with any token (``drafts``), those with any accepted token
+(``drafts_accepted``), ``tokens``, ``tokens_accepted``, and ``accepted_per_position``, the accepted
+tokens by their place in the whole draft, which as a rate is divided by ``drafts``. ``kernels`` says
+by type of weights, and for "attention", whose kernels computed: "own", Paceline's, or "stock".
+
+``control`` of the finished reply is what Auto knows by then, with the fields of
+`messages.ControlReported`; null without Auto. It is no line of its own, so that every line but the
+last one is a step.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, assert_never
+
+from paceline.chat.last_run import LastRun, save_last_run
+from paceline.cli.interrupts import EXIT_CODE, Interrupts
+from paceline.cli.loading import TurnError, decide_layers
+from paceline.cli.output import Progress, Results, remark
+from paceline.cli.remembered import add_texts, load_texts
+from paceline.figures import by_kind
+from paceline.hosting.exit_reasons import AGAIN, DIED
+from paceline.messages import (
+    Calibrated,
+    ControlReported,
+    EngineDescribed,
+    EngineDied,
+    Event,
+    FiguresReported,
+    LoadFailed,
+    LoadProgressed,
+    PairLoaded,
+    PrefillProgressed,
+    Remember,
+    Remembered,
+    SamenessChanged,
+    StepCommitted,
+    TextDiverged,
+    TokensCounted,
+    TuneApplied,
+    TuneRejected,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    TurnStats,
+    Unloaded,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paceline.cli.loading import Planner
+    from paceline.figures import Reason
+    from paceline.hosting.client import EngineClient
+    from paceline.messages import LoadPair, StartTurn
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What to load, what to generate, and what to tell about options without an effect.
+
+    `kept_dir` is where the reply's figures and the chat's text are kept, and what earlier chats
+    left there; None keeps nothing. `strategy` is the turn's strategy as the user wrote it.
+    """
+
+    load: LoadPair
+    turn: StartTurn
+    notes: tuple[str, ...] = ()
+    kept_dir: Path | None = None
+    strategy: str = "auto"
+
+
+class ChatRun:
+    """One load and one turn of an inline client, whose events are printed.
+
+    `plan` decides the GPU layers that were left open; without it llama.cpp does.
+    """
+
+    def __init__(
+        self,
+        client: EngineClient,
+        request: ChatRequest,
+        interrupts: Interrupts,
+        *,
+        as_json: bool,
+        plan: Planner | None = None,
+    ) -> None:
+        self._plan = plan
+        self._client = client
+        self._request = request
+        self._interrupts = interrupts
+        self._results = Results(on_lost=self._cancel)
+        self._printer: Printer = (JsonPrinter if as_json else TextPrinter)(self._results)
+        self._loaded: PairLoaded | None = None
+        self._finished: TurnFinished | None = None
+        self._error: TurnError | None = None
+
+    def run(self) -> int:
+        """Load, generate, close; returns the exit code."""
+        for note in self._request.notes:
+            remark(note)
+        self._client.set_listener(self._on_event)
+        self._interrupts.when_hit(self._cancel)
+        try:
+            if not self._interrupts.hit:
+                self._client.submit(self._decided_load())
+            if self._loaded and self._request.kept_dir:
+                texts = load_texts(self._request.kept_dir)
+                self._client.submit(Remember("remembered", texts, at_once=True))
+            if self._loaded and not self._interrupts.hit:
+                self._client.submit(self._request.turn)
+        finally:
+            self._printer.close()
+            self._client.close()
+        self._keep()
+        self._results.check()
+        return self._exit_code()
+
+    def _decided_load(self) -> LoadPair:
+        load = self._request.load
+        if self._plan is not None:
+            load, notes = decide_layers(load, self._client, self._plan)
+            self._tell(notes)
+            self._client.set_listener(self._on_event)
+        return load
+
+    def _keep(self) -> None:
+        folder, turn = self._request.kept_dir, self._request.turn
+        if folder is not None and self._loaded and self._finished:
+            run = LastRun.of(self._finished, self._loaded.target, self._loaded.draft)
+            save_last_run(folder, run)
+            prompt = [message.content for message in turn.messages] or [turn.prompt or ""]
+            add_texts(folder, [*prompt, self._finished.text])
+
+    def _exit_code(self) -> int:
+        if self._error is not None:
+            raise self._error
+        if self._results.error is not None:
+            return 0  # the reader of the results has closed its end
+        if self._finished is None:
+            raise TurnError("cancelled", "Stopped before the reply began.")
+        return EXIT_CODE if self._finished.reason == "cancelled" else 0
+
+    def _cancel(self) -> None:
+        self._client.cancel(self._request.load.request_id)
+        self._client.cancel(self._request.turn.turn_id)
+
+    def _on_event(self, event: Event) -> None:
+        if self._interrupts.hit:  # it may have come when there was nothing to cancel yet
+            self._cancel()
+        match event:
+            case LoadProgressed() | PrefillProgressed():
+                self._printer.progress(event)
+            case PairLoaded():
+                self._loaded = event
+                self._tell(event.notes)
+            case TurnStarted():
+                self._tell(event.notes)
+            case StepCommitted():
+                self._printer.step(event)
+            case ControlReported():
+                self._printer.control(event)
+            case TurnFinished():
+                from paceline.engine.draft.strategy import as_written  # loads NumPy
+
+                strategy = as_written(event.strategy, self._request.strategy)
+                self._finished = replace(event, strategy=strategy)
+                self._printer.finished(self._finished)
+            case LoadFailed() | TurnFailed():
+                self._error = TurnError(event.code, event.message, event.hint)
+            case EngineDied():
+                # There is no next message here, which a window would start the engine with.
+                hint = event.hint.replace(AGAIN, "Run the command again.")
+                self._error = TurnError(DIED, event.reason, hint)
+            case TuneRejected():
+                remark(f"{event.message} {event.hint}")  # a drafter failed on the way
+            case (
+                EngineDescribed() | Unloaded() | TuneApplied() | TokensCounted() | Remembered()
+                | TextDiverged() | Calibrated() | SamenessChanged() | FiguresReported()
+            ):  # fmt: skip
+                pass  # answers to commands that are not used here
+            case _:
+                assert_never(event)
+
+    @staticmethod
+    def _tell(notes: tuple[str, ...]) -> None:
+        for note in notes:
+            remark(note)
+
+
+# ----------------------------------------------------------------------------------------- printers
+
+
+class Printer(Protocol):
+    """Shows what happens in a turn; failures are printed by `main`, in the same way for both."""
+
+    def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
+        """A load or a prefill goes on."""
+
+    def step(self, event: StepCommitted) -> None:
+        """The reply grew."""
+
+    def control(self, event: ControlReported) -> None:
+        """Auto reports what it knows."""
+
+    def finished(self, event: TurnFinished) -> None:
+        """The reply is complete or was stopped."""
+
+    def close(self) -> None:
+        """The turn is over, finished or failed."""
+
+
+class TextPrinter:
+    """The reply as it grows on stdout, its figures in one line on stderr."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._progress = Progress()
+        self._decisions = Decisions()
+        self._n_printed = 0
+
+    def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
+        """Show it while stderr is a terminal."""
+        self._progress.show(_progress_text(event))
+
+    def step(self, event: StepCommitted) -> None:
+        """Print what the reply gained."""
+        self._progress.clear()
+        self._decisions.add(event)
+        self._print(event.text)
+
+    def control(self, event: ControlReported) -> None:
+        """Show nothing: the last line sums the decisions up."""
+
+    def finished(self, event: TurnFinished) -> None:
+        """Print the rest of the text and the figures."""
+        self._progress.clear()
+        self._print(event.text[self._n_printed :])
+        self._results.write("\n")
+        self._n_printed = 0
+        if self._results.error is None:
+            remark(summary(event, self._decisions))
+
+    def close(self) -> None:
+        """End the line that a failed turn left open."""
+        self._progress.clear()
+        if self._n_printed:
+            self._results.write("\n")
+
+    def _print(self, text: str) -> None:
+        self._n_printed += len(text)
+        self._results.write(text)
+
+
+class JsonPrinter:
+    """One JSON object per step, and one for the finished reply."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._progress = Progress()
+        self._control: ControlReported | None = None
+
+    def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
+        """Show it while stderr is a terminal."""
+        self._progress.show(_progress_text(event))
+
+    def step(self, event: StepCommitted) -> None:
+        """Print the step."""
+        self._progress.clear()
+        self._results.write(json_line(step_object(event)))
+
+    def control(self, event: ControlReported) -> None:
+        """Keep it: the last one becomes a part of the finished reply."""
+        self._control = event
+
+    def finished(self, event: TurnFinished) -> None:
+        """Print the reply."""
+        self._progress.clear()
+        self._results.write(json_line(finished_object(event, self._control)))
+
+    def close(self) -> None:
+        """Take the progress line away."""
+        self._progress.clear()
+
+
+def _progress_text(event: LoadProgressed | PrefillProgressed) -> str:
+    if isinstance(event, LoadProgressed):
+        what = "the draft model" if event.stage == "draft" else "the target"
+        return f"Loading {what} … {event.fraction:.0%}"
+    return f"Reading the prompt … {event.n_done} of {event.n_total} tokens"
+
+
+def summary(event: TurnFinished, decisions: Decisions) -> str:
+    """Return the figures of a reply in one line."""
+    stats = event.stats
+    parts = [
+        f"{_tokens(stats.n_generated)} in {stats.decode_s:.2f} s",
+        f"{stats.tokens_per_s:.1f} tokens/s",
+        *_plain(stats),
+        *_acceptance(stats),
+        f"prompt of {_tokens(stats.n_prompt)} in {stats.prefill_s:.2f} s",
+        f"strategy {event.strategy}{decisions.words()}",
+        f"seed {event.seed}",
+        f"ended by {event.reason}",
+    ]
+    return "; ".join(parts)
+
+
+def _tokens(n: int) -> str:
+    return "1 token" if n == 1 else f"{n} tokens"
+
+
+def _plain(stats: TurnStats) -> list[str]:
+    speedup = stats.speedup
+    if speedup is None:
+        return []
+    return [
+        f"{speedup.ratio:.2f}× ({speedup.low:.2f}–{speedup.high:.2f}) "
+        f"the plain {stats.plain_tokens_per_s:.1f} tokens/s"
+    ]
+
+
+def _acceptance(stats: TurnStats) -> list[str]:
+    if stats.acceptance_rate is None:
+        return []
+    return [
+        f"{stats.n_accepted} of {stats.n_drafted} drafted tokens accepted "
+        f"({stats.acceptance_rate:.0%})"
+    ]
+
+
+_WHY_PLAIN: dict[Reason, str] = {
+    "pays": "as it was faster",
+    "nothing": "as there was nothing to draft",
+    "dear": "as the drafts were not worth their time",
+    "shut": "as drafting did not pay",
+    "trial": "as drafting was only tried out",
+    "ledger": "as no loss was to be risked",
+    "plain": "to time plain decoding",
+    "first": "to time plain decoding",
+    "forced": "as the grammar left no choice",
+}
+"""Why steps were plain, by the decision's reason."""
+
+
+class Decisions:
+    """Counts Auto's decisions, step by step."""
+
+    def __init__(self) -> None:
+        self._drafters: Counter[str] = Counter()
+        self._plain: Counter[Reason] = Counter()
+
+    def add(self, step: StepCommitted) -> None:
+        """Count a step; one without a decision is not Auto's."""
+        if step.decision is None:
+            return
+        if step.decision.n_drafted:
+            self._drafters[step.decision.drafter] += 1
+        else:
+            self._plain[step.decision.reason] += 1
+
+    def words(self) -> str:
+        """Return the shares of drafters and plain steps, with a reason; empty without Auto."""
+        n_plain = self._plain.total()
+        n_steps = self._drafters.total() + n_plain
+        if not n_steps:
+            return ""
+        parts = [f"{name} {n / n_steps:.0%}" for name, n in self._drafters.most_common()]
+        if n_plain:
+            reason, _ = self._plain.most_common(1)[0]
+            parts.append(f"plain {n_plain / n_steps:.0%}, mostly {_WHY_PLAIN[reason]}")
+        return f" ({', '.join(parts)})"
+
+
+# --------------------------------------------------------------------------------------- JSON lines
+
+
+def json_line(data: dict[str, Any]) -> str:
+    """Return one line of JSON with its line end."""
+    return json.dumps(_finite(data), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def step_object(event: StepCommitted) -> dict[str, Any]:
+    """Return the object for a decoding step."""
+    return {
+        "event": "step",
+        "step": event.step,
+        "tokens": [trace.token for trace in event.tokens],
+        "text": event.text,
+        "sources": [trace.source for trace in event.tokens],
+        "n_committed": len(event.tokens),
+        "drafted": [
+            {
+                "drafter": count.drafter,
+                "n_drafted": count.n_drafted,
+                "n_accepted": count.n_accepted,
+            }
+            for count in event.drafted
+        ],
+        "draft_s": event.draft_s,
+        "verify_s": event.verify_s,
+        "sample_s": event.sample_s,
+        "decision": dataclasses.asdict(event.decision) if event.decision else None,
+    }
+
+
+def finished_object(event: TurnFinished, control: ControlReported | None = None) -> dict[str, Any]:
+    """Return the object that ends a reply; `control` is what Auto knows by then."""
+    return {
+        "event": "finished",
+        "text": event.text,
+        "tokens": list(event.tokens),
+        "reason": event.reason,
+        "seed": event.seed,
+        "strategy": event.strategy,
+        "stats": stats_object(event.stats),
+        "control": _control_object(control) if control else None,
+    }
+
+
+def failed_object(code: str, message: str, hint: str) -> dict[str, Any]:
+    """Return the object that takes the place of `finished` after an error."""
+    return {"event": "failed", "code": code, "message": message, "hint": hint}
+
+
+def stats_object(figures: TurnStats) -> dict[str, Any]:
+    """Return the object with the figures of a reply."""
+    data = dataclasses.asdict(figures)
+    data["by_drafter"] = {entry.pop("drafter"): entry for entry in data["by_drafter"]}
+    data["kernels"] = by_kind(figures.kernels)
+    return data
+
+
+def _control_object(report: ControlReported) -> dict[str, Any]:
+    data = dataclasses.asdict(report)
+    del data["turn_id"]
+    return data
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value

@@ -1,0 +1,338 @@
+"""Between a command and the engine: files fetched, GPU layers decided, the pair loaded.
+
+References to the Hub are downloaded before a load. What knows the Hub is imported only when one is
+given, since its HTTP client takes longer to import than a small model to load.
+
+GPU layers that were left to the program (``--gpu-layers auto``) are decided before the load:
+llama.cpp puts all layers on the GPU or fails. Where there is a GPU, the engine is asked for free
+memory, and both models are planned; without one nothing is asked and nothing changes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paceline.catalog.hub.references import is_reference
+from paceline.cli.interrupts import EXIT_CODE
+from paceline.cli.output import Progress, remark
+from paceline.errors import CancelledError, UserError
+from paceline.hosting.exit_reasons import DIED
+from paceline.messages import (
+    DescribeEngine,
+    EngineDescribed,
+    EngineDied,
+    Event,
+    LoadFailed,
+    LoadProgressed,
+    PairLoaded,
+)
+from paceline.paths import Paths
+from paceline.settings import SETTINGS_FILE, peek_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from paceline.catalog.memory.values import MemoryPlan
+    from paceline.catalog.models import Models
+    from paceline.cli.interrupts import Interrupts
+    from paceline.hosting.client import EngineClient
+    from paceline.messages import DeviceInfo, LoadPair
+    from paceline.params import ModelParams
+
+    Planner = Callable[[ModelParams, ModelParams | None, Sequence[DeviceInfo]], MemoryPlan]
+
+
+USAGE_CODES = frozenset(
+    {
+        "bad-grammar",
+        "bad-json-schema",
+        "bad-strategy",
+        "context-too-long",
+        "empty-prompt",
+        "no-such-device",
+        "no-such-role",
+        "no-such-token",
+        "value-out-of-range",
+    }
+)
+"""Codes of the engine's `ValueOutOfRangeError`: wrong usage (exit code 2), not a failure."""
+_AUTO = -1
+ANSWER_S = 20.0
+
+
+class TurnError(UserError):
+    """The engine reported that load or turn failed."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(code, message, hint)
+        if code in USAGE_CODES:
+            self.exit_code = 2
+        elif code == "cancelled":
+            self.exit_code = EXIT_CODE
+
+
+class StoppedError(UserError):
+    """Ctrl+C was pressed."""
+
+    exit_code = EXIT_CODE
+
+
+# --------------------------------------------------------------------------------------------- load
+
+
+@contextmanager
+def loaded_pair(
+    load: LoadPair, paths: Paths, interrupts: Interrupts, *, in_process: bool
+) -> Iterator[tuple[EngineClient, PairLoaded]]:
+    """Load a pair, tell its notes, and give the client that has it.
+
+    Args:
+        load: Files, or references to the Hub, which are downloaded.
+        paths: The program's folders.
+        interrupts: Stops the load.
+        in_process: Whether the engine gets a process of its own.
+
+    Raises:
+        UserError: It cannot be loaded, or Ctrl+C was pressed.
+    """
+    from paceline.hosting.inline import inline_client
+
+    load = with_local_files(load, paths, lambda: interrupts.hit)
+    client = inline_client(in_process=in_process)
+    try:
+        load, notes = decide_layers(load, client, planner(paths))
+        loaded = _load(client, load, interrupts)
+        sameness = loaded.sameness
+        differs = sameness is not None and sameness.holds is False and not sameness.is_exact
+        for note in (*notes, *loaded.notes, *((sameness.words,) if differs and sameness else ())):
+            remark(note)
+        yield client, loaded
+    finally:
+        client.close()
+
+
+def _load(client: EngineClient, load: LoadPair, interrupts: Interrupts) -> PairLoaded:
+    ends: list[Event] = []
+    progress = Progress()
+
+    def hear(event: Event) -> None:
+        if interrupts.hit:  # it may have come when there was nothing to cancel yet
+            client.cancel(load.request_id)
+        if isinstance(event, LoadProgressed):
+            progress.show(f"Loading the {event.stage} model: {event.fraction:.0%}")
+        elif isinstance(event, PairLoaded | LoadFailed | EngineDied):
+            ends.append(event)
+
+    client.set_listener(hear)
+    interrupts.when_hit(lambda: client.cancel(load.request_id))
+    try:
+        if not interrupts.hit:
+            client.submit(load)
+    finally:
+        progress.clear()
+    for event in ends:
+        if isinstance(event, PairLoaded):
+            return event
+        if isinstance(event, LoadFailed):
+            raise TurnError(event.code, event.message, event.hint)
+        if isinstance(event, EngineDied):
+            raise TurnError(DIED, event.reason, event.hint)
+    raise StoppedError("cancelled", "Stopped before the model was loaded.")
+
+
+# -------------------------------------------------------------------------------------------- files
+
+
+def open_models(paths: Paths, folders: Sequence[Path] = ()) -> Models:
+    """Return the models of this computer and the Hub, by the window's settings; to be closed.
+
+    Args:
+        paths: The program's folders.
+        folders: More of the user's own than the settings name.
+    """
+    from paceline.catalog.hub.client import is_offline
+    from paceline.catalog.models import Models
+
+    settings = peek_settings(paths.config_dir / SETTINGS_FILE)
+    return Models(
+        paths,
+        offline=settings.hub_offline or is_offline(os.environ),
+        own_folders=[*map(Path, settings.model_folders), *folders],
+    )
+
+
+def with_local_files(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> LoadPair:
+    """Return the same load with files in place of references, downloaded if they are not here.
+
+    Progress goes to stderr.
+
+    Raises:
+        UserError: A file cannot be had; what has arrived is kept.
+    """
+    named = [p.path for p in (load.target, load.draft) if p and is_reference(p.path)]
+    if not named:
+        return load
+    from paceline.cli.hub import Reporter
+
+    models, reporter = open_models(paths), Reporter()
+
+    def local(params: ModelParams) -> ModelParams:
+        if not is_reference(params.path):
+            return params
+        return replace(params, path=models.local_path(params.path, reporter.show, is_stopped))
+
+    try:
+        return replace(
+            load, target=local(load.target), draft=local(load.draft) if load.draft else None
+        )
+    except (CancelledError, UserError) as error:
+        raise _stopped(error, is_stopped) from None
+    finally:
+        models.close()
+        reporter.close()
+
+
+def _stopped(error: CancelledError | UserError, is_stopped: Callable[[], bool]) -> UserError:
+    """Return the error to report: after Ctrl+C every error is its consequence."""
+    if is_stopped() or isinstance(error, CancelledError):
+        return StoppedError(
+            "cancelled",
+            "Stopped before the model was here; what has arrived is kept.",
+            "The same command goes on from there.",
+        )
+    return error
+
+
+# --------------------------------------------------------------------------------------- GPU layers
+
+
+def planner(paths: Paths) -> Planner:
+    """Return a function that plans a pair of local files; it makes what it needs when called."""
+
+    def plan(
+        target: ModelParams, draft: ModelParams | None, devices: Sequence[DeviceInfo]
+    ) -> MemoryPlan:
+        from paceline.catalog.models import Models
+
+        models = Models(paths, offline=True)
+        try:
+            return models.plan(target, draft, devices)
+        finally:
+            models.close()
+
+    return plan
+
+
+def decide_layers(
+    load: LoadPair, client: EngineClient, plan: Planner
+) -> tuple[LoadPair, tuple[str, ...]]:
+    """Return the load with the layers decided, and notes about it.
+
+    Args:
+        load: As the options say.
+        client: Asked for its devices; it has no listener afterwards.
+        plan: From `planner`.
+    """
+    models = [load.target, load.draft] if load.draft else [load.target]
+    if all(params.n_gpu_layers != _AUTO for params in models):
+        return load, ()
+    answers: list[Event] = []
+    client.set_listener(answers.append)
+    client.submit(DescribeEngine())
+    client.set_listener(None)
+    devices = [d for a in answers if isinstance(a, EngineDescribed) for d in a.devices]
+    if not any(device.kind in {"gpu", "igpu"} for device in devices):
+        return load, ()
+    try:
+        planned = plan(load.target, load.draft, devices)
+    except UserError:  # the load will say what is wrong with the file
+        return load, ()
+    notes = () if planned.fits else (f"Memory may not suffice. {planned.remedies[0].text}",)
+    return replace(load, target=planned.target, draft=planned.draft), notes
+
+
+# -------------------------------------------------------------------------------- the engine itself
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the engine says of itself, or why it says nothing.
+
+    Attributes:
+        answer: What the native library says; None when it says nothing.
+        library_error: Why it says nothing; empty when it does.
+        process_error: Why the engine's own process does not answer; empty when it does.
+        seconds: From the start of that process to its answer, or until it was given up.
+    """
+
+    answer: EngineDescribed | None
+    library_error: str
+    process_error: str
+    seconds: float
+
+
+def ask_engine() -> Asked:
+    """Return what the engine says of itself, asked in its own process, then within this one.
+
+    A library that crashes when it is loaded would end this program, too. So the process is asked
+    first, which takes no longer than loading the library here; this program loads it only when
+    the process gave no answer and did not crash in native code.
+    """
+    began = time.monotonic()
+    answer, process_error, has_crashed = _ask_process()
+    seconds = time.monotonic() - began
+    if answer is not None or has_crashed:
+        return Asked(answer, process_error, process_error, seconds)
+    answer, library_error = _ask_here()
+    return Asked(answer, library_error, process_error, seconds)
+
+
+def _ask_process() -> tuple[EngineDescribed | None, str, bool]:
+    """Return the answer, or why there is none and whether native code crashed."""
+    from paceline.hosting.child import run_child
+    from paceline.hosting.child_process import ChildProcess, engine_language
+    from paceline.hosting.wire import WireError
+
+    try:
+        child = ChildProcess(run_child, engine_language())
+    except OSError as error:
+        return None, f"it cannot be started ({error.strerror or error})", False
+    deadline = time.monotonic() + ANSWER_S
+    try:
+        child.send(DescribeEngine())
+        while time.monotonic() < deadline:
+            for message in child.receive(0.1):
+                if isinstance(message, EngineDescribed):
+                    child.end()
+                    return message, "", False
+            if child.has_ended:
+                death = child.describe_death()
+                return None, death.reason, death.is_native
+    except WireError as error:
+        child.kill()
+        return None, f"it sent something that is no message ({error})", False
+    child.kill()
+    return None, f"it has not answered for {ANSWER_S:.0f} seconds", False
+
+
+def _ask_here() -> tuple[EngineDescribed | None, str]:
+    """Return what the native library says of itself, or why it says nothing."""
+    answers: list[Event] = []
+    try:
+        from paceline.hosting.inline import InlineClient
+
+        client = InlineClient()
+        client.set_listener(answers.append)
+        client.submit(DescribeEngine())
+        client.close()
+    except (ImportError, OSError, RuntimeError, UserError) as error:
+        return None, str(error)
+    for event in answers:
+        if isinstance(event, EngineDescribed):
+            return event, ""
+    return None, "; ".join(str(event) for event in answers) or "it does not answer"

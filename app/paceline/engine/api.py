@@ -1,0 +1,413 @@
+"""The engine for scripts: load a pair, bring a drafter, take a reply step by step.
+
+Everything runs on the caller's thread and nothing is printed. A reply itself is made by
+`turn.py`; here is only what a script should not have to write: a command, a seed, a name for a
+drafter that exists in no registry.
+"""
+
+from __future__ import annotations
+
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self, cast
+
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.draft import registry
+from paceline.engine.draft.base import Drafter, DrafterInfo, Settings, Workbench
+from paceline.engine.draft.strategy import read_strategy, strategy_text
+from paceline.engine.model.backend import Backend, Vocabulary
+from paceline.engine.pair import LoadedPair
+from paceline.engine.service import EngineService
+from paceline.engine.turn import Turn
+from paceline.errors import UserError
+from paceline.messages import (
+    ChatMessage,
+    Event,
+    KernelWish,
+    LoadPair,
+    ModelInfo,
+    ModelParams,
+    SamplingParams,
+    StartTurn,
+    StepCommitted,
+    Strategy,
+    Tune,
+    TuneApplied,
+    TuneRejected,
+    TurnFinished,
+    TurnStats,
+)
+
+MakeDrafter = Callable[[Workbench, Settings], Drafter]
+"""A drafter's class, or any function that makes one."""
+StrategyLike = str | MakeDrafter | DrafterInfo
+"""A strategy text, or a drafter to be used alone with its default settings."""
+
+
+class Names:
+    """Drafters by name: those of the registry, and those that a script brings along."""
+
+    def __init__(self, own: Mapping[str, MakeDrafter | DrafterInfo]) -> None:
+        self._own = {name: registry.describe(name, make) for name, make in own.items()}
+        self._single: dict[str, DrafterInfo] = {}
+        self._written: dict[str, str] = {}
+
+    def read(self, strategy: StrategyLike) -> Strategy:
+        """Return the strategy for anything that `generate` takes as one.
+
+        Raises:
+            ValueOutOfRangeError: There is no such drafter or setting.
+        """
+        if isinstance(strategy, str):
+            if strategy in self._single:  # even if its name looks like another one's
+                return Strategy.of(strategy)
+            read = read_strategy(strategy, self.find)
+            self._written[strategy_text(read, self.find)] = strategy
+            return read
+        name = strategy.id if isinstance(strategy, DrafterInfo) else _name_of(strategy)
+        self._single[name] = registry.describe(name, strategy)
+        return Strategy.of(name)
+
+    def as_written(self, strategy: str) -> str:
+        """Return a strategy that an event names the way the script wrote it."""
+        return self._written.get(strategy, strategy)
+
+    def find(self, name: str) -> DrafterInfo:
+        """Return a drafter by its name; those of the script come first.
+
+        Raises:
+            ValueOutOfRangeError: There is none.
+        """
+        return self._single.get(name) or self._own.get(name) or registry.find(name)
+
+
+def _name_of(make: MakeDrafter) -> str:
+    name = getattr(make, "name", None) or getattr(make, "__name__", None)
+    return name if isinstance(name, str) else type(make).__name__
+
+
+Prompt = str | Sequence[ChatMessage] | Sequence[int]
+
+
+class _Closing(ABC):
+    """Something that is closed at the end of its ``with``."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Free everything; a second call does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Pair(_Closing):
+    """A target and perhaps a draft model, loaded. A context manager: leaving it frees both.
+
+    It belongs to the thread that loaded it; `cancel` alone may be called by any.
+
+    Attributes:
+        loaded: The engine's own view: contexts, template, measured facts.
+        flag: What `cancel` sets; every reply clears it when it is made.
+        reply: The reply that has the contexts, or had them last.
+    """
+
+    def __init__(self, loaded: LoadedPair, cancel: CancelFlag) -> None:
+        self.loaded = loaded
+        self.flag = cancel
+        self.reply: Reply | None = None
+
+    @property
+    def target(self) -> ModelInfo:
+        """Facts about the target."""
+        return self.loaded.target.model.info
+
+    @property
+    def draft(self) -> ModelInfo | None:
+        """Facts about the draft model."""
+        return self.loaded.draft.model.info if self.loaded.draft else None
+
+    @property
+    def vocab(self) -> Vocabulary:
+        """The target's tokens: `tokenize`, `piece`."""
+        return self.loaded.target.model.vocab
+
+    def remember(self, chat: str, texts: Sequence[str]) -> None:
+        """Let lookups know these texts of an earlier chat, in place of those it had. Own thread.
+
+        They are used by replies with `remember`; it takes a second per million characters.
+
+        Raises:
+            EngineError: One cannot be tokenized.
+        """
+        self.loaded.earlier.put(chat, texts)
+        while self.loaded.earlier.slice():
+            pass
+
+    def cancel(self) -> None:
+        """Stop the running reply as soon as possible, even within a decode. Any thread."""
+        self.flag.set()
+
+    def stop(self) -> None:
+        """Close the running reply, if there is one. The pair's own thread."""
+        if self.reply is not None:
+            self.reply.close()
+            self.reply = None
+
+    def close(self) -> None:
+        """Stop the running reply and free both models; the pair is dead afterwards."""
+        self.stop()
+        self.loaded.close()
+
+
+class Reply(_Closing, Iterator[StepCommitted]):
+    """A reply that grows while it is iterated; made by `generate`.
+
+    Nothing is computed between two steps, so a step can be looked at for as long as one likes;
+    that time counts as decoding time in the figures, though.
+
+    Attributes:
+        result: The last event, with the whole text and all tokens; None until the reply ended.
+        rejections: A drafter that failed, or a `tune` that could not be: the reply goes on.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        command: StartTurn,
+        seed: int,
+        names: Names,
+        on_event: Callable[[Event], None] | None,
+    ) -> None:
+        self.result: TurnFinished | None = None
+        self.rejections: list[TuneRejected] = []
+        self._command = command
+        self._names = names
+        self._on_event = on_event
+        self._wish: str | Strategy | None = None
+        self._text: list[str] = []
+        self._is_closed = False
+        pair.stop()  # a context holds one reply at a time
+        pair.flag.clear()
+        self._turn = Turn(
+            pair.loaded,
+            command,
+            seed,
+            self._emit,
+            take_tune=self._take_tune,
+            cancel=pair.flag,
+            find=names.find,
+        )
+        self._steps = self._turn.run()
+        self._has_begun = False
+        pair.reply = self
+
+    def __next__(self) -> StepCommitted:
+        """Return the next step; the first one has the prefill before it.
+
+        Raises:
+            StopIteration: The reply ended, see `result`.
+            EngineError: The target failed; what was committed stands.
+        """
+        if self._is_closed:
+            raise StopIteration
+        self._has_begun = True
+        return next(self._steps)
+
+    @property
+    def text(self) -> str:
+        """The reply's text so far."""
+        return self.result.text if self.result else "".join(self._text)
+
+    @property
+    def stats(self) -> TurnStats:
+        """The figures so far; times in seconds, rates in 0..1."""
+        return self.result.stats if self.result else self._turn.stats
+
+    def finish(self) -> TurnFinished:
+        """Run to the end and return the last event.
+
+        Raises:
+            EngineError: The target failed.
+            UserError: The reply was closed before it had begun.
+        """
+        for _ in self:
+            pass
+        if self.result is None:
+            raise UserError(
+                "not-running", "This reply was closed before it began.", "Start another one."
+            )
+        return self.result
+
+    def tune(self, strategy: StrategyLike) -> None:
+        """Draft by another strategy from the next step on; see `generate`.
+
+        One that cannot work turns up in `rejections`, and the reply goes on as before.
+        """
+        self._wish = strategy if isinstance(strategy, str) else self._names.read(strategy)
+
+    def close(self) -> None:
+        """Stop here; `result` then has the reason "cancelled". Closing twice does nothing."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._has_begun:
+            self._steps.close()
+        else:
+            self._turn.close()
+
+    def _emit(self, event: Event) -> None:
+        if isinstance(event, (TuneApplied, TuneRejected, TurnFinished)):
+            event = replace(event, strategy=self._names.as_written(event.strategy))
+        match event:
+            case StepCommitted():
+                self._text.append(event.text)
+            case TuneRejected():
+                self.rejections.append(event)
+            case TurnFinished():
+                self.result = event
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def _take_tune(self, turn_id: str) -> Tune | None:
+        wish, self._wish = self._wish, None
+        if isinstance(wish, str):
+            try:
+                return Tune(turn_id, self._names.read(wish))
+            except UserError as error:
+                self._emit(TuneRejected(turn_id, wish, error.code, error.message, error.hint))
+                return None
+        return Tune(turn_id, wish) if wish is not None else None
+
+
+def load_pair(
+    target: str | Path | ModelParams,
+    draft: str | Path | ModelParams | None = None,
+    *,
+    exact: bool = False,
+    kernels: KernelWish = "auto",
+    cache_dir: str | Path = "",
+    lookup_cache: str | Path = "",
+    backend: Callable[[], Backend] | None = None,
+) -> Pair:
+    """Load a target and, if one is given, a draft model of the same vocabulary.
+
+    Args:
+        target: A GGUF file; as `ModelParams` with context, threads, devices and so on.
+        draft: The same for the draft model.
+        exact: Choose batch widths at which the text cannot depend on the strategy.
+        kernels: Whose kernels compute on the CPU: "own", Paceline's, or the load fails; "stock",
+            llama.cpp's; "auto", Paceline's as far as they are proved on this machine, which takes
+            some seconds the first time.
+        cache_dir: Folder for measured facts; empty: none are kept.
+        lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
+        backend: Makes the library that runs models; None is llama.cpp.
+
+    Returns:
+        The pair, owned by the calling thread. Close it, or use it in a ``with``.
+
+    Raises:
+        UserError: A file cannot be used, does not fit into memory, or the two do not fit together;
+            `message` says what is wrong and `hint` what to do.
+    """
+    cancel = CancelFlag()
+    service = EngineService(
+        lambda _event: None, take_between=lambda _turn: None, cancel=cancel, backend=backend
+    )
+    command = LoadPair(
+        "load",
+        _params(target),
+        _params(draft) if draft is not None else None,
+        cache_dir=str(cache_dir),
+        lookup_cache=str(lookup_cache),
+        exact=exact,
+        kernels=kernels,
+    )
+    return Pair(service.open_pair(command), cancel)
+
+
+def _params(model: str | Path | ModelParams) -> ModelParams:
+    return model if isinstance(model, ModelParams) else ModelParams(str(model))
+
+
+def generate(
+    pair: Pair,
+    prompt: Prompt,
+    *,
+    strategy: StrategyLike = "off",
+    drafters: Mapping[str, MakeDrafter | DrafterInfo] | None = None,
+    sampling: SamplingParams | None = None,
+    max_tokens: int = 1024,
+    seed: int | None = None,
+    stop: Sequence[str] = (),
+    ignore_eog: bool = False,
+    remember: bool = False,
+    on_event: Callable[[Event], None] | None = None,
+) -> Reply:
+    """Begin a reply; nothing is computed before its first step is asked for.
+
+    The token ids depend on prompt, sampling and seed alone, never on the strategy. The first steps
+    after a load (one to warm up, four timed ones) are plain, so that there is a plain speed to
+    compare with; drafting begins after them. A reply of the same pair that still runs is closed.
+
+    Args:
+        pair: From `load_pair`; its thread is the one to call from.
+        prompt: What the user says, put through the chat template; or a whole conversation; or
+            token ids, taken as they are (``pair.vocab.tokenize("…", special=False)``).
+        strategy: A text such as ``"draft:n_max=4"`` or ``"prompt-lookup+draft"``; or a drafter's
+            class (or what else makes one), which is then used with its default settings.
+        drafters: Own drafters by name, for use in strategy texts: ``{"mine": MyDrafter}`` allows
+            ``"mine+draft:mine.n_max=4"``.
+        sampling: How tokens are drawn; None takes the defaults of `SamplingParams`.
+        max_tokens: Tokens to generate at most, at least 1.
+        seed: Key of the noise, 0 to 2^63 - 1; None draws one, see ``reply.result.seed``.
+        stop: Texts that end the reply, cut off before the first of them.
+        ignore_eog: Never end the generation before `max_tokens`.
+        remember: Let lookups use what `Pair.remember` was given, and keep how often drafts were
+            accepted in the pair's `cache_dir`.
+        on_event: Called with every event (progress of the prefill, steps, the end).
+
+    Returns:
+        An iterator over `StepCommitted`, one per verify decode of the target. Its `close`, or the
+        end of a ``with``, stops the reply.
+
+    Raises:
+        UserError: No such strategy or setting, a prompt that is empty or longer than the context,
+            a value out of range, a strategy that cannot work here. Nothing has run then.
+        TypeError: A drafter's class or function is neither.
+    """
+    names = Names(drafters or {})
+    messages, tokens = _prompt(prompt)
+    command = StartTurn(
+        "reply",
+        messages,
+        prompt_tokens=tokens,
+        sampling=sampling or SamplingParams(),
+        strategy=names.read(strategy),
+        max_tokens=max_tokens,
+        seed=seed,
+        stop=tuple(stop),
+        ignore_eog=ignore_eog,
+        remember=remember,
+    )
+    return Reply(pair, command, secrets.randbits(32) if seed is None else seed, names, on_event)
+
+
+def _prompt(prompt: Prompt) -> tuple[tuple[ChatMessage, ...], tuple[int, ...] | None]:
+    """Return messages, or token ids."""
+    if isinstance(prompt, str):
+        return (ChatMessage("user", prompt),), None
+    if all(isinstance(item, ChatMessage) for item in prompt):
+        return tuple(cast("Sequence[ChatMessage]", prompt)), None
+    return (), tuple(int(token) for token in cast("Sequence[int]", prompt))

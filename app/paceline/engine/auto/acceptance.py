@@ -1,0 +1,290 @@
+"""How likely a drafted token is accepted, and what a draft model's steps gain; by drafter.
+
+Confidences of different drafters mean different things (a probability, a match's length, nothing
+at all), and few mean what they say. So they only sort tokens into classes, and what became of each
+class is counted: recent tokens count most, since texts change, and lean on the long run, which
+outlives turns and programs. Only tokens up to the first rejected one are judged.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+from paceline.figures import ClassRate
+
+UPPER = (0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
+"""Upper ends of the classes of confidence."""
+PLACE_OF = (0, 1, 2, 3, 3, 4, 4, 4, 4) + (5,) * 56
+"""The group that a place in the draft belongs to; acceptance is told by it."""
+_BOUNDS = UPPER[:-1]
+_SILENT = len(UPPER)  # the class of tokens that come without a confidence
+_DEFAULT = (0.2, 0.4, 0.6, 0.75, 0.85, 0.95, 0.5)  # believed of each class before any was judged
+_WEIGHT, _RECENT_WEIGHT = 4.0, 6.0  # judged tokens that this and the long run count for
+_KEPT = 0.98  # of what was judged, with each further draft
+_FEW = 20.0  # judged tokens below which the lower 30 % quantile is believed, and its z
+_Z_LOW = 0.52
+_MOST = 2000.0  # beyond so many, older tokens of the long run fade
+_HOPELESS = 0.02
+_CAUTION = 0.9  # of what is chosen because it promises most: that is rather overrated
+_KEPT_GAIN = 0.985  # see `Acceptance.value`
+_SPREAD, _FIRST = 0.5, 3.0  # of a step's gain before any was seen, and steps that this counts for
+_FORGOTTEN, _NEXT_REPLY = 0.997, 0.7
+_TELLING = 8.0  # steps
+_VERSION, _LARGEST = 1, 1e9
+
+
+def classes_of(confidences: Sequence[float | None]) -> list[int]:
+    """Return the class of each confidence, 0..6."""
+    return [_SILENT if c is None else bisect_right(_BOUNDS, c) for c in confidences]
+
+
+class Acceptance:
+    """One drafter's.
+
+    Attributes:
+        n_judged: Tokens of its own that were ever judged.
+        n_accepted: How many of them were accepted.
+        saved: Plain steps that it saved, over all.
+    """
+
+    __slots__ = ("_accepted", "_gain", "_judged", "_long_accepted", "_long_judged", "_mass",
+                 "_n_gains", "_n_tried", "_places", "_rates", "_squares", "n_accepted",
+                 "n_judged", "saved")  # fmt: skip
+
+    def __init__(self) -> None:
+        self._long_judged, self._long_accepted = [0.0] * len(_DEFAULT), [0.0] * len(_DEFAULT)
+        self.n_judged = self.n_accepted = 0
+        self.saved = 0.0
+        self._gain = self._squares = self._n_gains = self._n_tried = 0.0
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was recent; the long run stays."""
+        self._judged, self._accepted = [0.0] * len(_DEFAULT), [0.0] * len(_DEFAULT)
+        self._places = [[0.0, 0.0] for _ in range(PLACE_OF[-1] + 1)]
+        self._mass = 1.0  # of a token that is judged now; older ones stay as they were
+        self._rates: list[float | None] = [None] * len(_DEFAULT)
+
+    # ------------------------------------------------------------------------------ its tokens
+
+    def rate(self, cls: int) -> float:
+        """Return what is safe to believe of a token of this class, given those before it."""
+        rate = self._rates[cls]
+        if rate is None:
+            prior, n = _RECENT_WEIGHT * self._mass, self._long_judged[cls]
+            rate = (self._accepted[cls] + prior * self._long_rate(cls)) / (
+                self._judged[cls] + prior
+            )
+            if n < _FEW:
+                rate -= min(_Z_LOW * math.sqrt(rate * (1.0 - rate) / (n + 6.0)), 0.9 * rate)
+            self._rates[cls] = rate
+        return rate
+
+    @property
+    def mean(self) -> float:
+        """Share of all tokens that were accepted recently."""
+        prior = _RECENT_WEIGHT * self._mass
+        return (sum(self._accepted) + 0.6 * prior) / (sum(self._judged) + prior)
+
+    def survivals(self, confidences: Sequence[float | None], most: int) -> list[float]:
+        """Return how likely each token is accepted with all before it; ends where it is hopeless.
+
+        Args:
+            confidences: The proposal's.
+            most: Tokens that are looked at, at most.
+        """
+        survival, found, rates = _CAUTION, [], self._rates
+        for confidence in confidences[:most]:
+            cls = _SILENT if confidence is None else bisect_right(_BOUNDS, confidence)
+            rate = rates[cls]
+            survival *= self.rate(cls) if rate is None else rate
+            if survival < _HOPELESS:
+                break
+            found.append(survival)
+        return found
+
+    def add(self, classes: Sequence[int], n_accepted: int, n_judged: int) -> None:
+        """Count one draft.
+
+        Args:
+            classes: Of its tokens.
+            n_accepted: Tokens accepted, from the first one on.
+            n_judged: Tokens that were compared at all; the one after the accepted ones, if it is
+                among them, was rejected.
+        """
+        n = n_accepted + 1 if n_accepted < n_judged else n_judged
+        n = n if n < len(classes) else len(classes)
+        if n < 1:
+            return
+        n_right = n_accepted if n_accepted < n else n
+        mass = self._mass = self._mass / _KEPT
+        judged, accepted, places, rates = self._judged, self._accepted, self._places, self._rates
+        long_judged, long_accepted = self._long_judged, self._long_accepted
+        for i in range(n):
+            cls, place = classes[i], places[PLACE_OF[i]]
+            judged[cls] += mass
+            long_judged[cls] += 1.0
+            place[0] += mass
+            if i < n_right:
+                accepted[cls] += mass
+                long_accepted[cls] += 1.0
+                place[1] += mass
+            rates[cls] = None
+        self.n_judged += n
+        self.n_accepted += n_right
+        if mass > _LARGEST:
+            self._judged = [x / mass for x in self._judged]
+            self._accepted = [x / mass for x in self._accepted]
+            self._places = [[x / mass, y / mass] for x, y in self._places]
+            self._mass = 1.0
+
+    def _long_rate(self, cls: int) -> float:
+        judged, accepted = self._long_judged, self._long_accepted
+        if judged[cls] > _MOST:
+            judged[cls] *= 0.5
+            accepted[cls] *= 0.5
+        return (accepted[cls] + _WEIGHT * _DEFAULT[cls]) / (judged[cls] + _WEIGHT)
+
+    # ------------------------------------------------------------------------------- its steps
+
+    @property
+    def value(self) -> float:
+        """Tokens that a step of a model may gain over a plain one, less its time at the rate.
+
+        The mean of its recent steps and its standard error: an upper bound, as in UCB1-Tuned
+        (Auer et al., Machine Learning 47, 2002). So a useless model, whose steps all lose alike, is
+        given up after a few. Trials are forgotten with time, so that it is tried again.
+        """
+        n = self._n_gains + _FIRST
+        mean = self._gain / n
+        variance = max(self._squares / n - mean * mean, 0.0) + _SPREAD**2 * _FIRST / n
+        return mean + math.sqrt(variance / (self._n_tried + 0.25))
+
+    @property
+    def has_paid(self) -> bool:
+        """Whether its recent steps have gained."""
+        return self._gain > 0.0
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether a good number of its steps say that it does not pay here."""
+        return self._n_tried >= _TELLING and self.value <= 0.0
+
+    @property
+    def is_untried(self) -> bool:
+        """Whether next to nothing is known of its steps."""
+        return self._n_tried < 1.0
+
+    def gained(self, tokens: float) -> None:
+        """Count a step that it drafted; see `value`."""
+        self._gain = _KEPT_GAIN * self._gain + tokens
+        self._squares = _KEPT_GAIN * self._squares + tokens * tokens
+        self._n_gains = _KEPT_GAIN * self._n_gains + 1.0
+        self._n_tried += 1.0
+
+    def pass_over(self, n_steps: int = 1) -> None:
+        """Let some steps go by."""
+        self._fade(_FORGOTTEN if n_steps == 1 else _FORGOTTEN**n_steps)
+
+    def begin_reply(self) -> None:
+        """Another text begins, in which a model may do better."""
+        self._fade(_NEXT_REPLY)
+
+    def _fade(self, kept: float) -> None:
+        self._gain *= kept
+        self._squares *= kept
+        self._n_gains *= kept
+        self._n_tried *= kept
+
+    # --------------------------------------------------------------------------------- telling
+
+    def by_confidence(self) -> tuple[ClassRate, ...]:
+        """Return what is believed of each class of confidence that was seen."""
+        return tuple(
+            ClassRate(upper, self.rate(cls), self._judged[cls] / self._mass)
+            for cls, upper in enumerate(UPPER)
+            if self._long_judged[cls] > 0.0
+        )
+
+    def by_place(self) -> tuple[float, ...]:
+        """Return the recent acceptance by group of places, up to those that are seldom reached."""
+        found: list[float] = []
+        for judged, accepted in self._places:
+            if judged < self._mass * 0.5:
+                break
+            found.append(accepted / judged)
+        return tuple(found)
+
+    def to_json(self) -> dict[str, object]:
+        """Return what is kept from one program to the next: nothing of any text is in it."""
+        return {
+            "judged": [round(x, 3) for x in self._long_judged],
+            "accepted": [round(x, 3) for x in self._long_accepted],
+            "n_judged": self.n_judged,
+            "n_accepted": self.n_accepted,
+            "saved": round(self.saved, 3),
+            "gains": [
+                round(x, 3) for x in (self._gain, self._squares, self._n_gains, self._n_tried)
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, held: dict[str, object]) -> Acceptance:
+        """Return what `to_json` gave this for.
+
+        Raises:
+            KeyError: It did not; or a TypeError, or a ValueError.
+        """
+        found = cls()
+        found._long_judged = _numbers(held["judged"], len(_DEFAULT))
+        found._long_accepted = _numbers(held["accepted"], len(_DEFAULT))
+        counts = _numbers([held["n_accepted"], held["n_judged"]], 2)
+        found.n_accepted, found.n_judged = map(int, counts)
+        pairs = zip(found._long_accepted, found._long_judged, strict=True)
+        if any(accepted > judged + 1e-3 for accepted, judged in (*pairs, counts)):
+            raise ValueError("more tokens were accepted than judged")
+        (found.saved,) = _numbers([held["saved"]], 1, least=-_LARGEST)
+        gains = _numbers(held.get("gains", (0.0,) * 4), 4, least=-_LARGEST)
+        found._gain, (found._squares, found._n_gains, found._n_tried) = (
+            gains[0],
+            map(abs, gains[1:]),
+        )
+        return found
+
+
+def rates_to_json(rates: dict[str, Acceptance]) -> str:
+    """Return the acceptance of all drafters as a text."""
+    drafters = {name: each.to_json() for name, each in sorted(rates.items())}
+    return json.dumps({"version": _VERSION, "drafters": drafters})
+
+
+def rates_from_json(text: str) -> dict[str, Acceptance]:
+    """Return what `rates_to_json` gave this text for.
+
+    Raises:
+        ValueError: It is no such text.
+    """
+    data = json.loads(text)
+    try:
+        if data["version"] != _VERSION:
+            raise ValueError("these rates are of another version")
+        return {str(name): Acceptance.from_json(held) for name, held in data["drafters"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"these are no rates: {error}") from error
+
+
+def _numbers(given: object, n: int, *, least: float = 0.0) -> list[float]:
+    if not isinstance(given, Iterable):
+        raise TypeError(f"no list: {given!r}")
+    found: list[float] = []
+    for value in given:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not least <= value <= _LARGEST:
+            raise ValueError(f"no number from {least} to {_LARGEST}: {value!r}")
+        found.append(float(value))
+    if len(found) != n:
+        raise ValueError(f"{len(found)} numbers instead of {n}")
+    return found

@@ -1,0 +1,115 @@
+"""What the context adds to a step: attention reads all of its tokens, for each row of the batch.
+
+A GPU reads them once for all rows, so wide steps get slower by about as much as plain ones. A CPU
+computes with them once more for every row: after 1,500 tokens of context a step of four tokens was
+seen to take 2.5 plain steps instead of 1.7. So the addition has a share for each further row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+USUAL_SHARE = 0.5
+FEW = 0.02  # plain steps that pass unnoticed
+
+
+class ContextCost:
+    """Plain steps at an empty context that tokens in it add.
+
+    Attributes:
+        slope: By which share of itself a plain step gets slower with each token of the context.
+        share: Of that, what each further token of a batch adds once more, 0..1.
+    """
+
+    __slots__ = ("share", "slope")
+
+    def __init__(self) -> None:
+        self.slope = 0.0
+        self.share = USUAL_SHARE
+
+    def scale(self, n_ctx: int) -> float:
+        """Return the time of a plain step over that at an empty context."""
+        return 1.0 + self.slope * n_ctx
+
+    def at_empty(self, width: int, n_ctx: int, seconds: float, plain: float | None) -> float:
+        """Return what a step would take at an empty context.
+
+        Args:
+            width: Its tokens.
+            n_ctx: Tokens in the context.
+            seconds: What it took there.
+            plain: Seconds of a plain step at an empty context; None: not known.
+        """
+        added = self.slope * n_ctx
+        if width == 1 or plain is None:
+            return seconds / (1.0 + added)
+        base = seconds - plain * added * (1.0 + self.share * (width - 1))
+        return base if base > plain else min(plain, seconds)
+
+    def at(self, width: int, n_ctx: int, base: float, plain: float | None) -> float:
+        """Return what a step takes that takes `base` seconds at an empty context."""
+        added = self.slope * n_ctx
+        if width == 1 or plain is None:
+            return base * (1.0 + added)
+        return base + plain * added * (1.0 + self.share * (width - 1))
+
+    def ratios(self, at_empty: Sequence[float], n_ctx: int) -> Sequence[float]:
+        """Return plain steps by width at a context; those at an empty one begin with 0.0, 1.0."""
+        added = self.slope * n_ctx
+        if added < FEW or not at_empty:
+            return at_empty
+        share, whole = added * self.share, 1.0 + added
+        first = added - share
+        # A row that adds nothing is r + added; each further one costs its share of that again.
+        found = [(ratio + first + share * w) / whole for w, ratio in enumerate(at_empty)]
+        found[:2] = (0.0, 1.0)
+        return found
+
+
+_STRETCH = 256
+_N_KEPT = 9
+_N_NEEDED = 3  # plain steps of a stretch
+_SPAN = 512  # tokens between stretches that are compared
+_STEEPEST = 0.01
+
+
+class ContextSlope:
+    """Plain steps by context; for the engine's thread.
+
+    Plain steps are collected by the length of the context. Of each stretch of 256 tokens the faster
+    ones of the last steps count, since other work of the machine only makes steps slower; the slope
+    is the median of those between all pairs of stretches (Theil and Sen's estimator), which a few
+    bad stretches do not move.
+    """
+
+    __slots__ = ("_stretches",)
+
+    def __init__(self) -> None:
+        self._stretches: dict[int, list[tuple[int, float]]] = {}
+
+    def add(self, n_ctx: int, seconds: float) -> None:
+        """Count one true plain step, in `n_ctx` tokens of context."""
+        held = self._stretches.setdefault(n_ctx // _STRETCH, [])
+        held.append((n_ctx, seconds))
+        if len(held) > _N_KEPT:
+            del held[0]
+
+    def fit(self) -> float | None:
+        """Return b in seconds = a * (1 + b * n_ctx); None while the contexts are too alike."""
+        points = []
+        for held in self._stretches.values():
+            if len(held) >= _N_NEEDED:
+                ordered = sorted(held, key=lambda sample: sample[1])
+                points.append(ordered[len(ordered) // 4])
+        slopes, bases = [], []
+        for i, (n, seconds) in enumerate(points):
+            for other_n, other_seconds in points[:i]:
+                if abs(n - other_n) >= _SPAN:
+                    slope = (seconds - other_seconds) / (n - other_n)
+                    slopes.append(slope)
+                    bases.append(seconds - slope * n)
+        if not slopes:
+            return None
+        slope, base = median(slopes), median(bases)
+        return min(max(slope / base, 0.0), _STEEPEST) if base > 0.0 else None

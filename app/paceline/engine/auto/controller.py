@@ -1,0 +1,574 @@
+"""Decides each step of a reply: who drafts, how far, and how much of it is verified.
+
+Tokens per second are a ratio of sums, so the best policy maximises tokens - rate * time step by
+step, with the rate that it reaches itself (renewal reward; Dinkelbach's method). A step that
+verifies n tokens of which E are expected to be accepted is worth E - rate * (T(n + 1) - 1 +
+drafting), all times in plain steps of the moment. Lookups are asked first, for nothing; a draft
+model is asked where its steps may gain more than the best offer, and stopped where its next token
+would not pay. Every loss that could be must be covered by the ledger. The theory is that of
+Leviathan (arXiv 2211.17192) with the costs of Cascade (2506.20675); proposals that were not
+verified are scored on the committed text (HedgeSpec, 2510.20064).
+
+The constants were fitted in the simulator of `tests/engine/auto`; decision record 068 says what
+each mechanism is worth there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from math import ceil
+from typing import NamedTuple
+
+from paceline.engine.auto.acceptance import classes_of
+from paceline.engine.auto.costs import MAX_WIDTH
+from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.auto.ledger import SHARE, Ledger
+from paceline.figures import Decision, Outlook, Reason
+from paceline.messages import ControlReported
+
+FORCED = "grammar"
+"""The drafter whose proposals the grammar leaves no choice about: `grammar_drafter.NAME`."""
+MOST_SWITCH = 1.0
+"""Plain steps that another width may cost: seen with a model of 17 M weights, whose graph takes as
+long to be built as to be computed."""
+_RESERVE = 0.3  # plain steps of slack that stay untouched, for what timings are off
+_STAKE, _SMALL = 0.5, 0.6  # share of the slack that a step may lose, and what it may in any case
+_SURE = 0.8  # how likely a proposal has to break even, that all of the slack may be staked on it
+_READING = 0.5  # of the slack, what reading a text with a draft model may take
+_WINDOW = 16  # tokens at the text's end that are worth reading alone
+_TRIAL = 64  # tokens in which a model that has not paid so far has to gain what reading costs
+_PAYS_BACK = 2.0  # times what reading costs, what the rest of the reply has to gain by it
+_BETTER = 0.1  # of a model's gain, what it may gain more by a text that it has read in full
+_HOPED_EACH = 0.1  # plain steps of a drafted token that was never timed
+_RATE_KEPT, _GAINS_KEPT = 0.98, 0.98
+_WORST = -2.0  # tokens that one step of a model may count as lost
+_TURNS = 8  # accepted tokens of a lookup that say that the text has changed
+_HICCUP = 3.0  # times the expected, beyond which a step was held up by something
+_KNOWN, _MOST_LESS = 3, 0.3  # steps that tell a width's cost; what a cold one takes less, at most
+_ENOUGH = 9  # plain samples after which the table's unit stays as it is
+_LONG_PLAIN = 32  # plain steps in a row after which it is doubted that drafts cost so much
+_TOLD = 4.0  # plain steps of a drafter's steps that tell its gain
+
+
+class StepPlan(NamedTuple):
+    """What a step may do.
+
+    Attributes:
+        n_max: Most tokens that may be verified; 0: the step is a plain one.
+        reason: Why, where it is a plain one; otherwise "pays".
+        models: Whether a draft model may be asked.
+    """
+
+    n_max: int
+    reason: Reason
+    models: bool
+
+
+class Settled(NamedTuple):
+    """Whose draft is verified, and how many of its tokens; no drafter: a plain step."""
+
+    drafter: str
+    n: int
+    decision: Decision
+
+
+class StepTimes(NamedTuple):
+    """What a step was and took, in seconds in which the thread ran.
+
+    Attributes:
+        n_ctx: Tokens in the context before the step.
+        width: Tokens of the verify batch: drafted ones and one more.
+        decode_s: Its decode.
+        draft_s: Drafting by models.
+        own_s: Deciding, lookups included.
+        n_draft_decoded: Tokens that the draft model decoded, its backlog included.
+        n_accepted: Drafted tokens that were accepted.
+        n_judged: Drafted tokens that were not discarded.
+        n_committed: Tokens that the step added to the reply.
+        is_warm: Whether the step before had the same width, so that no graph was rebuilt.
+        had_pause: Whether something foreign happened in between; nothing is learned or charged.
+        slowed: Of a plain step: by which factor a wide one shortly before has slowed it.
+        held_s: Further seconds in which the thread did not run, since others used the machine.
+    """
+
+    n_ctx: int
+    width: int
+    decode_s: float
+    draft_s: float
+    own_s: float
+    n_draft_decoded: int
+    n_accepted: int
+    n_judged: int
+    n_committed: int
+    is_warm: bool
+    had_pause: bool
+    slowed: float = 1.0
+    held_s: float = 0.0
+
+
+class _Draft:
+    """A proposal of this step: its tokens' classes of confidence and chances of survival."""
+
+    __slots__ = ("classes", "drafter", "expected", "n", "survivals", "value")
+
+    def __init__(self, drafter: str, classes: list[int], survivals: list[float]) -> None:
+        self.drafter = drafter
+        self.classes = classes
+        self.survivals = survivals
+        self.n = 0  # tokens to verify, what that is worth, and tokens that it will commit
+        self.value = 0.0
+        self.expected = 1.0
+
+
+class Controller:
+    """Drives one reply; for the engine's thread.
+
+    Args:
+        knowledge: What is known of the pair; learns.
+        models: Ids of the draft models that take part.
+        lookups: Ids of the lookups.
+        n_most: Most tokens that a step may verify.
+        prefill_s: What the target's prefill of this reply took.
+        ledger: The reply's account, where another strategy came in between; None: it begins.
+
+    Attributes:
+        ledger: The reply's account.
+        rate: Recent tokens per plain step, at least 1.
+        wait: After a plan with the reason "ledger": plain steps until a draft is covered.
+    """
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        models: Sequence[str],
+        lookups: Sequence[str],
+        *,
+        n_most: int,
+        prefill_s: float = 0.0,
+        ledger: Ledger | None = None,
+    ) -> None:
+        self._knowledge = knowledge
+        self._models, self._lookups = tuple(models), tuple(lookups)
+        self.limit(n_most)
+        if ledger is None:
+            knowledge.begin_reply()
+        self.ledger = ledger or Ledger(prefill_s)
+        self.rate = self._tokens = self._steps = 1.0
+        self.wait = 0
+        self._last_width = 1
+        self._n_plain = 0
+        self._values: dict[str, float] = {}  # of the models, in this step
+        self._begin_step()
+
+    def _begin_step(self) -> None:
+        self._best: _Draft | None = None  # of the lookups' offers
+        self._model: _Draft | None = None
+        self._extension: _Draft | None = None
+        self._settled: Settled | None = None
+        self._had_offer = self._is_shut = False
+        # In plain steps: what may be lost, one more drafted token, reading, and all drafting.
+        self._slack = self._each = self._reading = self._drafting = 0.0
+
+    def limit(self, n_most: int) -> None:
+        """Verify at most so many drafted tokens per step from now on; the allowance stays."""
+        self._n_most = min(n_most, MAX_WIDTH - 1)
+
+    # ------------------------------------------------------------------------------ per step
+
+    def plan(self, n_ctx: int, n_room: int) -> StepPlan:
+        """Say what this step may do.
+
+        Args:
+            n_ctx: Tokens in the context.
+            n_room: Tokens that may be drafted at all.
+        """
+        self._begin_step()
+        costs, pace = self._knowledge.costs, self._knowledge.pace
+        self._ratios, self._careful = costs.near(n_ctx)
+        if pace.plain is None or not pace.is_known or not self._ratios:
+            return self._plainly("first")
+        if pace.asks_for_plain():
+            return self._plainly("plain")
+        self._n_room = n_room
+        self._scale = costs.context.scale(n_ctx)
+        plain = pace.plain * self._scale
+        self._slack = self.ledger.slack(plain) / plain - _RESERVE
+        self._noise = 1.0 + pace.spread
+        most = min(n_room, self._n_most)
+        if most < 1:
+            return self._plainly("nothing")
+        self._most_sure = min(most, self._covered(self._slack))
+        self._most = min(most, self._covered(_stake(self._slack)))
+        if self._most_sure < 1:
+            missing = self._noise * self._careful[2] - 1.0 - self._slack
+            self.wait = max(int(missing / SHARE), 0)
+            return self._plainly("ledger")
+        is_open = False
+        for name in self._models:
+            value = self._values[name] = self._knowledge.accepted(name).value
+            is_open = is_open or value > 0.0
+        self._is_shut = bool(self._models) and not is_open
+        return StepPlan(self._most_sure, "pays", is_open)
+
+    def offer(self, drafter: str, confidences: Sequence[float | None]) -> float:
+        """Take a lookup's proposal, and return what it is worth over a plain step, in tokens.
+
+        Args:
+            drafter: The lookup.
+            confidences: Its tokens' confidences; None where it gives none.
+        """
+        self._had_offer = True
+        if drafter == FORCED:
+            survivals = [1.0] * min(len(confidences), self._most_sure)
+        else:
+            rates = self._knowledge.accepted(drafter)
+            survivals = rates.survivals(confidences, self._most_sure)
+        draft = _Draft(drafter, [], survivals)
+        self._cut(draft, self._most_sure)
+        if draft.n > self._most and not self._breaks_even(draft):
+            self._cut(draft, self._most)
+        if draft.n and (self._best is None or draft.value > self._best.value):
+            draft.classes = classes_of(confidences[: draft.n])
+            self._best = draft
+        return draft.value
+
+    def wants_model(self, drafter: str, n_backlog: int, n_unread: int = 0) -> int:
+        """Say whether drafting with a model may be better than the best offer, and is covered.
+
+        Args:
+            drafter: The model.
+            n_backlog: Tokens that its context lacks, at least 1.
+            n_unread: Tokens before these to be read as well, once it is to know all of them; 0: it
+                does.
+
+        Returns:
+            How many of the last of all these it is to read; 0: it is not asked.
+        """
+        knowledge = self._knowledge
+        rates, cost = knowledge.accepted(drafter), knowledge.draft_cost(drafter)
+        value, offered = self._values[drafter], self._best.value if self._best else 0.0
+        if value <= offered or self._most < 1:
+            return 0
+        unit = knowledge.costs.plain or 1.0
+        plain = unit * self._scale
+        each, reading = cost.token(unit) / plain, cost.catch_up(n_backlog, unit) / plain
+        n_left = min(max(knowledge.n_reply - knowledge.n_tokens, 8.0), self._n_room)
+        if not rates.is_untried and not rates.has_paid:
+            n_left = min(n_left, _TRIAL)
+        gain = (value - offered) * n_left / (1.0 + self.rate)
+        n_read, most = n_backlog, min(_READING * self._slack, gain / _PAYS_BACK)
+        if reading > most > 0.0:
+            n_read = int(n_backlog * most / reading)
+            reading = cost.catch_up(n_read, unit) / plain
+            n_read = n_read if n_read >= _WINDOW else 0
+        elif n_unread and rates.has_paid:  # what was saved by now may cover the rest
+            whole = cost.catch_up(n_backlog + n_unread, unit) / plain
+            if whole <= min(most, _BETTER * gain):
+                n_read, reading = n_backlog + n_unread, whole
+        if not n_read or each + reading > self._slack:
+            return 0
+        self._model = _Draft(drafter, [], [])
+        self._rates, self._n_read = rates, n_read
+        self._each = each if cost.per_token is not None else min(each, _HOPED_EACH)
+        self._reading, self._drafting = reading, reading + each
+        self._survival, self._mean = 1.0, rates.mean
+        return n_read
+
+    def goes_on(self, confidence: float | None) -> bool:
+        """Take the model's next drafted token, and say whether to draft another one."""
+        model = self._model
+        assert model is not None
+        (cls,) = classes_of((confidence,))
+        rate = self._rates.rate(cls)
+        survival = self._survival = self._survival * rate
+        model.classes.append(cls)
+        model.survivals.append(survival)
+        n, each, ratios = len(model.survivals), self._each, self._ratios
+        if n >= self._most_sure or self._drafting + each > self._slack:
+            return False
+        likely = survival * 0.5 * (rate + self._mean)
+        if likely < self.rate * (each + ratios[n + 2] - ratios[n + 1]):
+            return False
+        self._drafting += each
+        return True
+
+    def extends(self, drafter: str, confidences: Sequence[float | None]) -> int:
+        """Say how many tokens of a lookup to append to the model's draft."""
+        model = self._model
+        if model is None or not model.survivals:
+            return 0
+        n, first = len(model.survivals), model.survivals[-1]
+        after = self._knowledge.accepted(drafter).survivals(confidences, self._most - n)
+        joined = _Draft(drafter, [], [*model.survivals, *(first * s for s in after)])
+        self._cut(joined, self._most)
+        if joined.n <= n:
+            return 0
+        classes = classes_of(confidences[: joined.n - n])
+        self._extension = _Draft(drafter, classes, joined.survivals[n : joined.n])
+        return joined.n - n
+
+    def settle(self) -> Settled:
+        """Decide what is verified."""
+        if self._settled is not None:
+            return self._settled
+        model, best, extension = self._model, self._best, self._extension
+        if model is not None and model.survivals:
+            if extension is not None:
+                model.survivals = model.survivals + extension.survivals
+            self._slack -= self._drafting
+            most = min(self._most_sure, self._covered(self._slack))
+            self._cut(model, most)
+            covered = self._covered(_stake(self._slack))
+            if model.n > covered and not self._breaks_even(model):
+                self._cut(model, min(most, covered))
+            if best is None or model.value >= best.value:
+                best = model
+        n_most = self._most_sure if self._model is None else self._covered(self._slack)
+        if best is None or min(best.n, n_most) < 1:
+            is_expensive = model is not None or self._had_offer
+            return self._settle_plain(
+                "dear" if is_expensive else "shut" if self._is_shut else "nothing"
+            )
+        n = best.n if best.drafter == FORCED else min(best.n, n_most)
+        gain = best.expected / (self._ratios[n + 1] + (self._drafting if best is model else 0.0))
+        reason: Reason = "forced" if best.drafter == FORCED else "pays"
+        if best is model and not self._rates.has_paid:
+            reason = "trial"
+        decision = Decision(best.drafter, n, reason, best.expected, gain)
+        self._settled = Settled(best.drafter, n, decision)
+        return self._settled
+
+    def shadow(
+        self, drafter: str, confidences: Sequence[float | None], n_agreed: int, n_compared: int
+    ) -> None:
+        """Score a proposal that was not verified on what the step committed instead.
+
+        Args:
+            drafter: Whose it is, a lookup's or a model's.
+            confidences: Its tokens' confidences.
+            n_agreed: First tokens that are what was committed.
+            n_compared: Tokens of it that can be compared: not more than were committed.
+        """
+        if drafter != FORCED:
+            classes = classes_of(confidences[: n_agreed + 1])
+            self._knowledge.accepted(drafter).add(classes, n_agreed, n_compared)
+
+    # ------------------------------------------------------------------------------- learning
+
+    def observe(self, step: StepTimes) -> None:
+        """Learn from what the step was and took."""
+        knowledge, n_committed, decode_s = self._knowledge, step.n_committed, step.decode_s
+        knowledge.n_tokens += n_committed
+        self._count_tokens(step.n_accepted, step.n_judged)
+        if step.had_pause:
+            self._last_width = 0
+            return
+        pace, costs, n_ctx = knowledge.pace, knowledge.costs, step.n_ctx
+        own_s = step.draft_s + step.own_s
+        pace.saw_share(decode_s + own_s, step.held_s)
+        knowledge.n_ctx = n_ctx
+        scale, width, n_moved, hiccup = costs.context.scale(n_ctx), step.width, 0, 0.0
+        if width == 1:
+            n_moved = self._time_plain(step, scale)
+        else:
+            hiccup = self._time_wide(step, scale)
+            self._n_plain = 0
+        self._last_width = width
+        if pace.plain is None:
+            return
+        plain, spent = pace.plain * scale, decode_s + own_s - hiccup
+        if self._model is not None:
+            self._learn_drafting(self._model, step, pace.plain)
+        if width == 1:
+            # What it took is what plain decoding takes, but for what a wide step has done to it.
+            needed = decode_s / step.slowed
+            needed = needed if step.is_warm else min(needed, max(plain, 0.5 * needed))
+            self.ledger.book(n_committed, spent, needed, counts=False)
+        else:
+            self.ledger.book(n_committed, spent, plain)
+        if n_moved:
+            self.ledger.rebook(n_moved, plain)
+        took = spent / plain
+        tokens = self._tokens = _RATE_KEPT * self._tokens + n_committed
+        steps = self._steps = _RATE_KEPT * self._steps + took
+        self.rate = tokens / steps if tokens > steps else 1.0
+        self._count_gain(n_committed, took)
+
+    def rested(self, n: int, decode_s: float, own_s: float) -> None:
+        """Count plain steps that were made without a plan, in place of `observe`."""
+        self._knowledge.n_tokens += n
+        self._last_width = 1
+        self.ledger.book(n, decode_s + own_s, decode_s / n, counts=False)
+        for name in self._models:
+            self._knowledge.accepted(name).pass_over(n)
+        self._count_plain(n)
+
+    def _time_plain(self, step: StepTimes, scale: float) -> int:
+        """Let costs and pace learn from a plain step; return what `Pace.saw_plain` does."""
+        knowledge = self._knowledge
+        costs, pace = knowledge.costs, knowledge.pace
+        if not step.is_warm:
+            if pace.plain is not None:
+                self._learn_switch(step.decode_s / scale / pace.plain - 1.0)
+            return 0
+        seconds = step.decode_s / step.slowed
+        knowledge.slope.add(step.n_ctx, seconds)
+        n_moved = pace.saw_plain(seconds / scale)
+        if costs.n_samples(1) < _ENOUGH and pace.plain is not None and pace.fits(seconds / scale):
+            costs.add(1, step.n_ctx, seconds * (costs.plain or pace.plain) / pace.plain)
+        self._count_plain(1)
+        return n_moved
+
+    def _count_plain(self, n: int) -> None:
+        self._n_plain += n
+        if self._n_plain >= _LONG_PLAIN:
+            self._n_plain = 0
+            self._knowledge.costs.age()
+
+    def _time_wide(self, step: StepTimes, scale: float) -> float:
+        """Let costs and pace learn from a wide step; return the seconds of a hiccup."""
+        knowledge, width = self._knowledge, step.width
+        costs, pace = knowledge.costs, knowledge.pace
+        ratios = costs.near(step.n_ctx)[0]
+        if pace.plain is None or costs.plain is None or width >= len(ratios):
+            return 0.0
+        plain, n = pace.plain * scale, costs.n_samples(width)
+        expected, seconds = ratios[width] * plain, step.decode_s
+        hiccup = max(seconds - _HICCUP * expected, 0.0) if n else 0.0
+        if not step.is_warm:
+            if n >= _KNOWN:
+                self._learn_switch((seconds - expected) / plain)
+            seconds -= min(min(knowledge.switch, _MOST_LESS) * plain, 0.5 * seconds)
+        pace.saw_wide(seconds / expected if n > 1 else 1.0)
+        if n < 2 or not pace.in_doubt:
+            costs.add(width, step.n_ctx, seconds * costs.plain / pace.plain)
+        return hiccup
+
+    def _learn_drafting(self, model: _Draft, step: StepTimes, plain: float) -> None:
+        unit = self._knowledge.costs.plain
+        if unit is not None:
+            n = step.n_draft_decoded or self._n_read + len(model.classes) - 1
+            cost = self._knowledge.draft_cost(model.drafter)
+            cost.add(n, step.draft_s * unit / plain, self._n_read)
+
+    def _learn_switch(self, extra: float) -> None:
+        """Count what a step after a change of width took beyond the expected, in plain steps.
+
+        One that was held up looks the same, so none counts for much more than those before it.
+        """
+        switch = self._knowledge.switch
+        counted = min(max(extra, 0.0), 3.0 * switch + 0.2, MOST_SWITCH)
+        self._knowledge.switch = switch + 0.1 * (counted - switch)
+
+    def _count_tokens(self, n_accepted: int, n_judged: int) -> None:
+        """Count which of the judged tokens were accepted."""
+        name, n, _ = self._settled or ("", 0, None)
+        if not n or name == FORCED:
+            return
+        n_judged, rates = min(n_judged, n), self._knowledge.accepted(name)
+        if self._model is not None and name == self._model.drafter:
+            own = len(self._model.classes)
+            rates.add(self._model.classes, min(n_accepted, own), min(n_judged, own))
+            extension = self._extension
+            if extension is not None and n > own and n_accepted >= own:
+                after = self._knowledge.accepted(extension.drafter)
+                after.add(extension.classes, n_accepted - own, n_judged - own)
+        elif self._best is not None:
+            rates.add(self._best.classes, n_accepted, n_judged)
+            if n_accepted >= _TURNS:
+                for model in self._models:
+                    self._knowledge.accepted(model).begin_reply()
+
+    def _count_gain(self, n_committed: int, took: float) -> None:
+        """Count what the step gained for its drafter, and what asking a model did."""
+        knowledge, drafter = self._knowledge, self._settled.drafter if self._settled else ""
+        if drafter:
+            committed, steps = knowledge.gains.get(drafter, (0.0, 0.0))
+            kept = _GAINS_KEPT
+            knowledge.gains[drafter] = kept * committed + n_committed, kept * steps + took
+            knowledge.accepted(drafter).saved += n_committed - took
+        for name in self._models:
+            rates = knowledge.accepted(name)
+            rates.pass_over()
+            if self._model is not None and name == self._model.drafter:
+                gained = n_committed - 1.0 - self.rate * (took - self._reading - 1.0)
+                rates.gained(gained if gained > _WORST else _WORST)
+
+    # -------------------------------------------------------------------------------- telling
+
+    def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
+        """Say what is known by now."""
+        knowledge = self._knowledge
+        costs, pace = knowledge.costs, knowledge.pace
+        unit = costs.plain
+        own = (pace.plain or unit or 0.0) * costs.context.scale(n_ctx)
+        plain = own * pace.wait
+        speed = unit / (pace.plain * pace.wait) if unit and pace.plain else 1.0
+        return ControlReported(
+            turn_id,
+            step,
+            plain,
+            speed,
+            self.ledger.slack(own) * pace.wait,
+            costs.table(n_ctx),
+            tuple(self._outlook(name, plain, speed) for name in (*self._models, *self._lookups)),
+        )
+
+    def _outlook(self, name: str, plain: float, speed: float) -> Outlook:
+        rates = self._knowledge.accepted(name)
+        cost = self._knowledge.draft_costs.get(name)
+        committed, steps = self._knowledge.gains.get(name, (0.0, 0.0))
+        return Outlook(
+            name,
+            name not in self._models or rates.value > 0.0,
+            (cost.per_token or 0.0) / speed if cost is not None else 0.0,
+            rates.by_place(),
+            rates.by_confidence(),
+            committed / steps if steps >= _TOLD else None,
+            rates.n_judged,
+            rates.n_accepted,
+            rates.saved * plain,
+        )
+
+    # --------------------------------------------------------------------------------- within
+
+    def _covered(self, loss: float) -> int:
+        """Return how many tokens may be verified, if all of this may be lost."""
+        return bisect_right(self._careful, (1.0 + loss) / self._noise) - 2
+
+    def _breaks_even(self, draft: _Draft) -> bool:
+        """Whether a step is likely not to lose: all of the slack may be staked on it then."""
+        n_needed = ceil(self._noise * self._careful[draft.n + 1] - 1.0)
+        return n_needed <= draft.n and draft.survivals[max(n_needed, 1) - 1] >= _SURE
+
+    def _cut(self, draft: _Draft, most: int) -> None:
+        """Set how many tokens of a draft to verify, and what that is worth."""
+        ratios, rate, last = self._ratios, self.rate, self._last_width
+        switch = self._knowledge.switch
+        base = 1.0 if last == 1 else 1.0 + switch
+        best, best_value, expected, total, width = 1, 0.0, 1.0, 0.0, 1
+        for survival in draft.survivals[: max(most, 0)]:
+            total += survival
+            width += 1
+            cost = ratios[width] - base if width == last else ratios[width] - base + switch
+            value = total - rate * cost
+            if value > best_value:
+                best, best_value, expected = width, value, total + 1.0
+        draft.n, draft.value, draft.expected = best - 1, best_value, expected
+
+    def _plainly(self, reason: Reason) -> StepPlan:
+        self._settle_plain(reason)
+        return StepPlan(0, reason, models=False)
+
+    def _settle_plain(self, reason: Reason) -> Settled:
+        self._settled = Settled("", 0, Decision("", 0, reason))
+        return self._settled
+
+
+def _stake(slack: float) -> float:
+    """Return the plain steps that a step of unknown worth may lose: half, so that some is left.
+
+    A reply that loses all at once would have to go on plainly for hundreds of tokens.
+    """
+    return max(_STAKE * slack, min(slack, _SMALL))

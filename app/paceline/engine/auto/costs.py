@@ -1,0 +1,458 @@
+"""What a step costs by the width of its batch, as measured: A(n), and what the context adds.
+
+Curves differ too much to be assumed: flat on a GPU up to eight tokens and a cliff beyond, steps of
+four on a CPU, +55 % for every token of a mixture of experts. So A(n) is the median of the last
+steps of width n, at the pace that the machine had then (`plain_pace.py`). What lies between two
+measured widths is guessed between the straight line and the wider one's cost, which is what a
+staircase would give; what lies beyond all of them is guessed hopefully for the rule and at one
+whole plain step per token for the ledger, so that wider batches are tried, but only out of what was
+saved. What tokens in the context add is said in `context_cost.py`; the table is that of an empty
+one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from bisect import bisect_left, insort
+from collections.abc import Sequence
+from itertools import accumulate
+
+from paceline.engine.auto.context_cost import FEW, USUAL_SHARE, ContextCost
+from paceline.figures import WidthCost
+
+MAX_WIDTH = 63
+"""Tokens of the widest verify. On CPUs llama.cpp's flash attention takes another kernel from 64
+query rows on, whose rounding differs, Paceline's own kernels are proved up to here, and every row
+costs n_vocab floats of memory."""
+_N_KEPT = 9
+_HOPED_SLOPE = 0.12  # plain steps per further token, before any width but one was measured
+_STEEPEST_HOPED = 0.2
+_N_FIRST = 4  # samples that say what a width costs in the longer run
+_MOVES = 0.1  # of the way to what they cost recently, whenever the table ages
+_DOUBTED = 1.03  # times what was known before, from where on an unused width is forgiven
+_FASTER = 1.1  # than the context alone allows: less is noise
+_STRETCH = 16
+_CHEAPER = 0.9  # of what the width itself takes: less is noise
+_MEASURED, _BETWEEN, _BEYOND, _UNKNOWN = 0.04, 0.15, 0.5, 1.0  # errors of what a width takes
+_VERSION = 1
+
+
+class VerifyCosts:
+    """A table of seconds by width; for the engine's thread.
+
+    Attributes:
+        plain: Seconds of a plain step at an empty context; None: not known.
+        context: What tokens in the context add.
+    """
+
+    __slots__ = ("_bases", "_careful", "_fresh", "_hopeful", "_is_stale", "_known", "_medians",
+                 "_n_added", "_near", "_near_to", "_ordered", "_samples", "_tail", "context",
+                 "plain")  # fmt: skip
+
+    def __init__(self) -> None:
+        self._samples: dict[int, list[tuple[int, float]]] = {}
+        self._bases: dict[int, list[float]] = {}  # the same at an empty context
+        self._ordered: dict[int, list[float]] = {}  # and these sorted
+        self._medians: dict[int, float] = {}
+        self._n_added: dict[int, int] = {}
+        self._known: dict[int, float] = {}  # what the medians were in the longer run
+        self._tail = (0, 0.0)  # the widest width of the lists below, and its ratio
+        self._hopeful: list[float] = []
+        self._careful: list[float] = []
+        self._is_stale = False
+        self._fresh: set[int] = set()
+        self._near: tuple[Sequence[float], Sequence[float]] = ((), ())
+        self._near_to = -1  # the context that these are for
+        self.plain: float | None = None
+        self.context = ContextCost()
+
+    @property
+    def slope(self) -> float:
+        """By which share a plain step gets slower with each token of the context."""
+        return self.context.slope
+
+    # ------------------------------------------------------------------------------- learning
+
+    def add(self, width: int, n_ctx: int, seconds: float, *, calibrated: bool = False) -> None:
+        """Count one timed step.
+
+        Args:
+            width: Tokens of its batch.
+            n_ctx: Tokens in the context before it.
+            seconds: What it took, at the pace that the table is for.
+            calibrated: It was measured for its own sake, at most a few at a time: older samples
+                of this width from another minute give way.
+        """
+        if not 1 <= width <= MAX_WIDTH or not 0.0 < seconds < math.inf:
+            return
+        context = self.context
+        if context.slope:
+            self._doubt_share(width, n_ctx, seconds)
+        samples = self._samples.get(width)
+        if samples is None:
+            samples = self._samples[width] = []
+            self._sort(width)
+        elif calibrated and len(samples) > 2:
+            del samples[:-2]
+            self._sort(width)
+        self._fresh.add(width)
+        ordered, bases = self._ordered[width], self._bases[width]
+        middle = ordered[len(ordered) // 2] if ordered else 0.0
+        base = context.at_empty(width, n_ctx, seconds, self.plain)
+        insort(ordered, base)
+        bases.append(base)
+        samples.append((n_ctx, seconds))
+        if len(samples) > _N_KEPT:
+            del samples[0]
+            old = bases.pop(0)
+            del ordered[bisect_left(ordered, old)]
+            if old != middle and (base > middle) == (old > middle):
+                return  # one above it for another: the median is the same
+        self._update(width)
+        n_added = self._n_added[width] = self._n_added.get(width, 0) + 1
+        if calibrated or n_added <= _N_FIRST:
+            self._known[width] = self._medians[width]
+
+    def _doubt_share(self, width: int, n_ctx: int, seconds: float) -> None:
+        """See whether a step was faster than the context alone would allow at this share.
+
+        What it takes at an empty context could then not be told, and the error would stay.
+        """
+        context, plain = self.context, self.plain
+        added = context.slope * n_ctx
+        if width == 1 or plain is None or added < FEW or context.share == 0.0:
+            return
+        if _FASTER * seconds < context.at(width, n_ctx, plain, plain):
+            most = ((seconds / plain - 1.0) / added - 1.0) / (width - 1)
+            self.set_context(context.slope, 0.5 * (context.share + max(most, 0.0)))
+
+    def set_context(
+        self, slope: float, share: float | None = None, *, keeps_ratios: bool = False
+    ) -> None:
+        """Say what tokens in the context add; see `ContextCost`. No `share`: as it was.
+
+        Args:
+            slope: See `ContextCost`.
+            share: See `ContextCost`.
+            keeps_ratios: The samples are of steps whose pace was told by the slope as it was
+                believed to be: what they took of a plain step of their context stays.
+        """
+        before = self.context.slope
+        if keeps_ratios:
+            for samples in self._samples.values():
+                samples[:] = [(n, s * (1 + slope * n) / (1 + before * n)) for n, s in samples]
+        self.context.slope = slope
+        if share is not None:
+            self.context.share = share
+        for width in sorted(self._samples):  # plain steps first, by which the others are told
+            self._sort(width)
+            self._update(width)
+        self._is_stale = True
+
+    def _sort(self, width: int) -> None:
+        at_empty, plain = self.context.at_empty, self.plain
+        bases = [at_empty(width, n_ctx, s, plain) for n_ctx, s in self._samples[width]]
+        self._bases[width], self._ordered[width] = bases, sorted(bases)
+
+    def _update(self, width: int) -> None:
+        ordered = self._ordered[width]
+        n = len(ordered)
+        # What comes in between makes steps slower only, so a few are best told by the faster ones.
+        middle = ordered[n // 2] if n > 4 else ordered[n > 2]
+        before = self._medians.get(width)
+        # A rebuilt table costs a fifth of what a step may cost here, so not for two per cent.
+        if before is None or not 0.97 < middle / before < 1.03:
+            self._medians[width] = middle
+            self._known.setdefault(width, middle)
+            self._is_stale = True
+            if width == 1:
+                self.plain = middle
+                self._tell_others_anew()
+
+    def _tell_others_anew(self) -> None:
+        """The plain step has changed, by which is told what wide ones take at no context."""
+        if self.context.slope:
+            for width in self._samples:
+                if width > 1:
+                    self._sort(width)
+                    self._update(width)
+
+    def age(self) -> None:
+        """Doubt what widths cost that were not timed since the last call, where that is much.
+
+        Otherwise a width that was measured in a bad minute would never be tried again. One that
+        was more expensive recently comes half the way back to what it was before; of others the
+        slowest step is dropped.
+        """
+        for width, samples in self._samples.items():
+            if width == 1:
+                continue
+            middle, known = self._medians[width], self._known[width]
+            if width in self._fresh:
+                self._known[width] = known * (middle / known) ** _MOVES
+            elif middle > _DOUBTED * known:
+                halfway = math.sqrt(middle * known)
+                self._replace(width, samples, halfway if halfway > _DOUBTED * known else known)
+            elif len(samples) > 2:
+                bases = self._bases[width]
+                slowest = bases.index(self._ordered[width].pop())
+                del samples[slowest], bases[slowest]
+                self._update(width)
+        self._fresh.clear()
+
+    def _replace(self, width: int, samples: list[tuple[int, float]], base: float) -> None:
+        """Believe that a width costs so much at an empty context."""
+        n_ctx = samples[-1][0]
+        samples[:] = [(n_ctx, self.context.at(width, n_ctx, base, self.plain))] * 2
+        self._sort(width)
+        self._update(width)
+
+    # -------------------------------------------------------------------------------- asking
+
+    def n_samples(self, width: int) -> int:
+        """Return how many timed steps the cost of this width rests on."""
+        return len(self._samples.get(width, ()))
+
+    def doubt(self, width: int) -> float:
+        """Return the relative error to expect of what this width takes in plain steps."""
+        if self.plain is None:
+            return _UNKNOWN
+        if self.n_samples(width) > 1:
+            return _MEASURED
+        return _BETWEEN if width < max(self._medians) else _BEYOND
+
+    def missing(self, widths: Sequence[int]) -> list[int]:
+        """Return those of these widths that no two steps have measured."""
+        return [w for w in widths if self.n_samples(w) < 2]
+
+    def seconds(self, width: int, n_ctx: int) -> float | None:
+        """Return what a step of this width takes; None while nothing at all is known."""
+        if self.plain is None or width < 1:
+            return None
+        return self.ratios(n_ctx)[min(width, MAX_WIDTH)] * self.plain * self.context.scale(n_ctx)
+
+    def cheapest(self, width: int) -> int:
+        """Return this width, or a wider one whose batches were seen to take clearly less time.
+
+        Kernels that take rows by fours or eights make such: with llama.cpp's for Q8_0 on a CPU, 7
+        tokens took 8.0 plain steps and 8 tokens 4.8.
+        """
+        medians = self._medians
+        here = medians.get(max((w for w in medians if w <= width), default=0))
+        wider = [w for w in medians if width < w <= 2 * width]
+        if here is None or not wider:
+            return width
+        best = min(wider, key=medians.__getitem__)
+        return best if medians[best] < _CHEAPER * here else width
+
+    def ratios(self, n_ctx: int = 0) -> Sequence[float]:
+        """Return the cost in plain steps at that context by width, [MAX_WIDTH + 1].
+
+        Empty while it is not known. It is that of a context less than 16 tokens shorter, since
+        computing it again takes as long as a tenth of a decision.
+        """
+        return self.near(n_ctx)[0]
+
+    def careful(self, n_ctx: int = 0) -> Sequence[float]:
+        """Return the same as the ledger has to see it, never falling with the width."""
+        return self.near(n_ctx)[1]
+
+    def table(self, n_ctx: int) -> tuple[WidthCost, ...]:
+        """Return every width's cost up to the widest one that was measured."""
+        plain = self.plain
+        if plain is None:
+            return ()
+        scale = plain * self.context.scale(n_ctx)
+        widest = max(self._medians)
+        ratios = self.ratios(n_ctx)
+        return tuple(
+            WidthCost(w, ratios[w] * scale, self.n_samples(w)) for w in range(1, widest + 1)
+        )
+
+    def near(self, n_ctx: int) -> tuple[Sequence[float], Sequence[float]]:
+        """Return `ratios` and `careful` at once."""
+        n_ctx -= n_ctx % _STRETCH
+        if self._is_stale:
+            self._rebuild()
+        elif self._near_to == n_ctx:
+            return self._near
+        ratios = self.context.ratios
+        near = self._near = ratios(self._hopeful, n_ctx), ratios(self._careful, n_ctx)
+        self._near_to = n_ctx
+        return near
+
+    def _rebuild(self) -> None:
+        self._is_stale = False
+        one = self.plain
+        if one is None:
+            return
+        known = sorted(self._medians)
+        # No batch costs more than a wider one, so a width that was timed in a bad minute does not
+        # stand in the way of the others.
+        at_most = list(accumulate(map(self._medians.__getitem__, reversed(known)), min))
+        at_most.reverse()
+        hopeful, careful = [0.0, 1.0], [0.0, 1.0]
+        last, last_ratio = 1, 1.0
+        for width, cost in zip(known, at_most, strict=True):
+            if width == 1:
+                continue
+            ratio = cost / one if cost > one else 1.0
+            if width > last + 1:
+                step = (ratio - last_ratio) / (width - last)
+                line = [last_ratio + step * k for k in range(1, width - last)]
+                hopeful += [(x + max(ratio, x)) / 2 for x in line]
+                careful += [ratio] * len(line)
+            hopeful.append(ratio)
+            careful.append(ratio)
+            last, last_ratio = width, ratio
+        if self._tail == (last, last_ratio):
+            hopeful += self._hopeful[last + 1 :]
+            careful += self._careful[last + 1 :]
+        else:
+            self._add_tail(hopeful, careful)
+        self._hopeful, self._careful = hopeful, careful
+
+    def _add_tail(self, hopeful: list[float], careful: list[float]) -> None:
+        """Guess what lies beyond all widths that were measured."""
+        last, last_ratio = len(hopeful) - 1, hopeful[-1]
+        self._tail = (last, last_ratio)
+        # Curves flatten as often as they rise: an expensive second token tells nothing of the
+        # others.
+        slope = (last_ratio - 1.0) / (last - 1) if last > 1 else _HOPED_SLOPE
+        slope = min(max(slope, 0.02), _STEEPEST_HOPED)
+        further = range(1, MAX_WIDTH + 1 - last)
+        hopeful += [last_ratio + slope * k for k in further]
+        careful += [last_ratio + k for k in further]
+
+    # --------------------------------------------------------------------------------- keeping
+
+    def to_json(self) -> str:
+        """Return everything as a text."""
+        samples = {str(width): self._kept(width) for width in sorted(self._samples)}
+        context = self.context
+        return json.dumps(
+            {
+                "version": _VERSION,
+                "slope": context.slope,
+                "share": context.share,
+                "samples": samples,
+            }
+        )
+
+    def _kept(self, width: int) -> list[list[float]]:
+        """Return the samples of a width, or what they were before a bad minute."""
+        samples, known = self._samples[width], self._known[width]
+        if width > 1 and self._medians[width] > 1.1 * known:
+            n_ctx = samples[-1][0]
+            return [[n_ctx, self.context.at(width, n_ctx, known, self.plain)]] * 2
+        return [list(sample) for sample in samples]
+
+    @classmethod
+    def from_json(cls, text: str) -> VerifyCosts:
+        """Return the table that `to_json` gave this text for.
+
+        Raises:
+            ValueError: It is no such text.
+        """
+        data = json.loads(text)
+        try:
+            if data["version"] != _VERSION:
+                raise ValueError("these costs are of another version")
+            costs = cls()
+            costs.context.slope = _number(data["slope"], 0.0, 0.05)
+            costs.context.share = _number(data.get("share", USUAL_SHARE), 0.0, 1.0)
+            # Plain steps first, by which the others are told.
+            for width, held in sorted((int(key), held) for key, held in data["samples"].items()):
+                if not 1 <= width <= MAX_WIDTH:
+                    raise ValueError(f"no width: {width}")
+                costs._samples[width] = [
+                    (int(_number(n_ctx, 0, 1e9)), _number(seconds, 1e-9, 1e6))
+                    for n_ctx, seconds in held[-_N_KEPT:]
+                ]
+                if costs._samples[width]:
+                    costs._n_added[width] = _N_FIRST
+                    costs._sort(width)
+                    costs._update(width)
+                else:
+                    del costs._samples[width]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"these are no costs: {error}") from error
+        return costs
+
+
+def _number(value: object, low: float, high: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ValueError(f"no number from {low} to {high}: {value!r}")
+    return float(value)
+
+
+_UNTIMED = 1.0  # plain steps per token, before any was drafted and with no guess
+_BATCHED = 0.4  # a token of a batch, of one alone, before any batch was seen
+_SHORT = 4  # a backlog of so few tokens is what every step leaves
+
+
+class DraftCosts:
+    """One draft model's costs in seconds, at the pace of the table of costs.
+
+    A draft model decodes its backlog (what was committed without it; at first the whole prompt) in
+    one batch, whose last row gives the first drafted token, and then one token after the other. So
+    a draft of k tokens after a backlog of m takes a + b * k + c * (m - 1), where a is small and
+    goes into b. What was never measured is estimated too high rather than too low: a first draft
+    after a long prompt could cost more than a reply may lose.
+
+    Attributes:
+        guess: Plain steps per token before any was drafted, e.g. by the models' sizes.
+        per_token: Seconds of a token drafted one by one; None: never measured.
+        per_backlog: Seconds of a token caught up in a batch; None: never measured.
+    """
+
+    __slots__ = ("_backlog", "_n_seen", "_single", "guess", "per_backlog", "per_token")
+
+    def __init__(self) -> None:
+        self.guess = _UNTIMED
+        self._n_seen = 0
+        self._single: list[float] = []
+        self._backlog: list[float] = []
+        self.per_token: float | None = None
+        self.per_backlog: float | None = None
+
+    def add(self, n_decoded: int, seconds: float, n_backlog: int = 1) -> None:
+        """Count one step's drafting.
+
+        Args:
+            n_decoded: Tokens that the model decoded, the backlog included.
+            seconds: What that took.
+            n_backlog: How many of them were caught up in the first batch; at least 1.
+        """
+        n_drafted = n_decoded - n_backlog + 1
+        if n_drafted < 1 or seconds <= 0.0:
+            return
+        if n_backlog <= _SHORT:
+            self._n_seen += 1
+            single = self._single
+            if len(single) == _N_KEPT:
+                if self._n_seen % 2:
+                    return
+                del single[0]
+            single.append(seconds / n_drafted)
+            self.per_token = sorted(single)[len(single) // 2]
+        else:
+            extra = seconds - n_drafted * (self.per_token or 0.0)
+            self._backlog.append(max(extra, 0.0) / (n_backlog - 1))
+            if len(self._backlog) > _N_KEPT:
+                del self._backlog[0]
+            self.per_backlog = sorted(self._backlog)[len(self._backlog) // 2]
+
+    def token(self, plain: float) -> float:
+        """Return the seconds of one more drafted token; `plain` are those of a plain step."""
+        return self.per_token if self.per_token is not None else self.guess * plain
+
+    def catch_up(self, n_backlog: int, plain: float) -> float:
+        """Return the seconds that a backlog adds to the first token."""
+        if n_backlog <= 1:
+            return 0.0
+        each = self.per_backlog
+        if each is None:
+            each = self.token(plain) * _BATCHED
+        return each * (n_backlog - 1)

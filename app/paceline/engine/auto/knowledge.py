@@ -1,0 +1,86 @@
+"""What Auto knows of a pair of models on this machine, beyond a turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paceline.engine.auto.acceptance import Acceptance
+from paceline.engine.auto.context_cost import ContextSlope
+from paceline.engine.auto.costs import DraftCosts, VerifyCosts
+from paceline.engine.auto.pace import Pace
+
+_REPLY = 200.0  # tokens that a reply is expected to have before any was seen
+
+
+@dataclass
+class Knowledge:
+    """Lives as long as the pair; for the engine's thread.
+
+    Attributes:
+        costs: What a step costs by width.
+        draft_costs: What drafting costs, by drafter.
+        rates: Acceptance, by drafter.
+        pace: How fast the machine is at present.
+        switch: Plain steps that another width costs once, since the graph is rebuilt.
+        gains: Committed tokens and plain steps of the steps that a drafter drafted, recently.
+        n_reply: Tokens that replies have, roughly.
+        slope: How plain steps depend on the context.
+        n_ctx: The context of the last step.
+        n_tokens: Tokens of the present reply.
+    """
+
+    costs: VerifyCosts = field(default_factory=VerifyCosts)
+    draft_costs: dict[str, DraftCosts] = field(default_factory=dict)
+    rates: dict[str, Acceptance] = field(default_factory=dict)
+    pace: Pace = field(default_factory=Pace)
+    switch: float = 0.03
+    gains: dict[str, tuple[float, float]] = field(default_factory=dict)
+    n_reply: float = _REPLY
+    slope: ContextSlope = field(default_factory=ContextSlope)
+    n_ctx: int = 0
+    n_tokens: int = 0
+
+    def begin_reply(self) -> None:
+        """Another reply begins: learn from the last one what is only then known."""
+        for rates in self.rates.values():
+            rates.begin_reply()
+        if self.n_tokens:
+            self.n_reply += 0.25 * (self.n_tokens - self.n_reply)
+            self.n_tokens = 0
+            self.costs.age()
+        slope = self.slope.fit()
+        if slope is not None:
+            self.learn_context(slope)
+
+    def learn_context(self, slope: float, share: float | None = None) -> None:
+        """Say what the context costs; what was seen of it in replies stays as it was there."""
+        before = self.costs.context.scale(self.n_ctx)
+        self.costs.set_context(slope, share, keeps_ratios=self.pace.plain is not None)
+        self.pace.rescale(before / self.costs.context.scale(self.n_ctx))
+
+    def forget(self, *, keeps_rates: bool = False) -> None:
+        """Forget what came from texts; what the machine costs stays.
+
+        Args:
+            keeps_rates: Acceptance in the long run stays, too.
+        """
+        self.n_tokens, self.n_reply = 0, _REPLY
+        self.gains.clear()
+        if not keeps_rates:
+            self.rates.clear()
+        for rates in self.rates.values():
+            rates.forget()
+
+    def accepted(self, drafter: str) -> Acceptance:
+        """Return a drafter's acceptance, made at its first use."""
+        found = self.rates.get(drafter)
+        if found is None:
+            found = self.rates[drafter] = Acceptance()
+        return found
+
+    def draft_cost(self, drafter: str) -> DraftCosts:
+        """Return a draft model's costs, made at its first use."""
+        found = self.draft_costs.get(drafter)
+        if found is None:
+            found = self.draft_costs[drafter] = DraftCosts()
+        return found

@@ -1,0 +1,78 @@
+"""The promise: no turn takes longer than 1.02 times plain decoding and four plain steps.
+
+Every step books the time it took and the time that its tokens would have taken one by one. What is
+left of the allowance is the slack, and a draft is verified only if the slack covers the loss that
+it would be with no token accepted. So the promise holds for drafters of any worth, up to the
+noise of timings. Each reply has an allowance of its own: nothing that an earlier one saved pays
+for a loss in this one, and a saving beyond 200 plain steps does not count within it, either.
+
+The prefill counts as well: a reply may lose 2 % of it, and 3 % more are there for a draft model
+that has yet to read the prompt, since after a long one there would be no way to find out what it is
+worth. Half of the fourth plain step is never granted: it is for what no clock here sees, such as
+caches that a draft model has emptied.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+SHARE = 0.02
+"""Of plain decoding's time, what a turn may take longer."""
+READING = 0.03
+"""Of the prefill, what reading the prompt with a draft model may take besides."""
+STEPS = 3.5
+"""Plain steps that a reply may lose besides; four are promised."""
+CAP = 200.0
+"""Plain steps of savings that count at most."""
+_REMEMBERED = 64
+
+
+class Ledger:
+    """One reply's account, in seconds.
+
+    Args:
+        prefill_s: What the target's prefill took.
+    """
+
+    __slots__ = ("_booked", "_extra", "_n", "_plain", "_spent")
+
+    def __init__(self, prefill_s: float = 0.0) -> None:
+        self._extra = (SHARE + READING) * prefill_s
+        self._n = 0
+        self._plain = self._spent = 0.0
+        self._booked: deque[tuple[int, float, float]] = deque(maxlen=_REMEMBERED)
+
+    def book(self, n_committed: int, seconds: float, plain: float, *, counts: bool = True) -> None:
+        """Book steps.
+
+        Args:
+            n_committed: Tokens that they added to the reply.
+            seconds: What they are charged.
+            plain: Seconds that plain decoding takes for one of the tokens.
+            counts: Whether that is an estimate, which `rebook` may change.
+        """
+        self._n += n_committed
+        self._plain += n_committed * plain
+        self._spent += seconds
+        self._booked.append((n_committed if counts else 0, plain, seconds))
+        beyond = self.slack(plain) - CAP * plain
+        if beyond > 0.0:
+            self._spent += beyond
+
+    def rebook(self, n_steps: int, plain: float) -> None:
+        """Book the last steps again: a plain step took so long then."""
+        booked = self._booked
+        for i in range(len(booked) - min(n_steps, len(booked)), len(booked)):
+            n_committed, before, seconds = booked[i]
+            self._plain += n_committed * (plain - before)
+            booked[i] = n_committed, plain, seconds
+
+    def slack(self, plain: float) -> float:
+        """Return the seconds that may still be lost; `plain` are those of a plain step now."""
+        average = self._plain / self._n if self._n else plain
+        return (1.0 + SHARE) * self._plain + STEPS * average + self._extra - self._spent
+
+    @property
+    def saved(self) -> float:
+        """Seconds by which the reply is ahead of plain decoding; negative: it is later."""
+        return self._plain - self._spent

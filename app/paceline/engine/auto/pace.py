@@ -1,0 +1,155 @@
+"""How long a plain decode takes now, on a machine that others use, too.
+
+When something else runs, all steps get slower alike: that is the pace. Only plain steps tell it for
+certain, and a reply that drafts has few. So every wide step is compared with its table entry: after
+two in a row that do not fit, plain steps are asked for, which say whether the pace has changed, or
+the wide steps alone. Without such a sign two plain steps are asked for per 64 speculative ones, and
+per 128 once they were as expected.
+
+All times are those of an empty context (`ContextCost`), and without seconds in which the thread did
+not run.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+
+_FAR = 1.18  # beyond this factor a step does not fit what is expected, on a quiet machine
+_FARTHEST = 1.4  # on a noisy one
+_ALIKE = 1.25  # two steps within this factor of one another agree
+_N_KEPT = 9
+_FIRST = 3  # plain steps that the first estimate rests on
+_SOON, _EVERY, _RARELY = 8, 64, 128  # speculative steps between two looks
+_ASKED = 2  # plain steps of a look: the first one may still be slowed by the wide one before
+_DOUBTED = 3  # plain steps that tell whether the pace has changed
+_WARY = 16  # wide steps after a change of theirs alone
+_BUDGET, _PER_STEP = 6.0, 0.08  # plain steps that may be asked for, saved up and in the long run
+_TO_BEGIN = 2.0  # of them, so that it is begun to ask
+_WAIT_KEPT, _MOST_WAIT = 0.94, 10.0
+
+
+class Pace:
+    """Estimates the seconds of a plain step; for the engine's thread.
+
+    Attributes:
+        plain: The estimate; None before the first plain step.
+        far: Beyond this factor a step does not fit what is expected.
+        spread: Nine of ten steps take less than 1 + spread times the expected time.
+        wait: Seconds that pass for each one that is counted here, above 1 where others use the
+            machine.
+    """
+
+    __slots__ = (
+        "_budget", "_counted", "_due", "_every", "_is_asking", "_n_since", "_n_unlike", "_n_wary",
+        "_odd", "_passed", "_recent", "_unfit", "far", "plain", "spread", "wait",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.plain: float | None = None
+        self.far, self.spread, self.wait = _FAR, 0.08, 1.0
+        self._recent: list[float] = []
+        self._odd: list[float] = []  # plain steps in a row that do not fit, but each other
+        self._unfit: list[float] = []  # factors of wide steps in a row that do not fit
+        self._n_unlike = 0  # steps since the last one that fitted
+        self._n_since = 0  # speculative steps since the last plain one
+        self._is_asking = False
+        self._n_wary = 0  # wide steps that raise no doubt
+        self._due = _FIRST
+        self._every = _EVERY
+        self._budget = _BUDGET
+        self._counted = self._passed = 0.0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether enough plain steps were seen to begin."""
+        return len(self._recent) >= _FIRST
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether wide steps did not fit, and no plain step has told yet why."""
+        return self._due > 0 and bool(self._unfit)
+
+    def fits(self, seconds: float) -> bool:
+        """Whether a plain step of so many seconds is one of the present pace."""
+        return self.plain is None or 1 / self.far < seconds / self.plain < self.far
+
+    def saw_plain(self, seconds: float) -> int:
+        """Count a plain step; return how many of the last steps were made at another pace."""
+        self._n_since = 0
+        self._due = max(self._due - 1, 0)
+        plain = self.plain
+        if plain is None or not self.is_known or self.fits(seconds):
+            if plain is not None:
+                self._learn_spread(seconds / plain)
+            self._recent = [*self._recent[1 - _N_KEPT :], seconds]
+            self.plain = median(self._recent)
+            if not self._due:
+                self._every = _RARELY
+                if self._unfit:  # wide steps alone have changed, and the table learns that
+                    self._every, self._n_wary = _EVERY, _WARY
+                    self._unfit.clear()
+            self._odd.clear()
+            self._n_unlike = 0
+            return 0
+        self._n_unlike += 1
+        self._odd = [x for x in self._odd if 1 / _ALIKE < x / seconds < _ALIKE] + [seconds]
+        # Nothing that comes in between makes a step faster, so less is needed to believe that.
+        if len(self._odd) < (3 if seconds > plain else 2):
+            self._due = max(self._due, 1)
+            return 0
+        n_steps, self._n_unlike = self._n_unlike, 0
+        self._recent, self._odd = self._odd, []
+        self.plain = median(self._recent)
+        self._unfit.clear()
+        self._due, self._every = 0, _SOON
+        return n_steps
+
+    def saw_wide(self, factor: float) -> None:
+        """Count a wide step that took `factor` times what the table says at the present pace."""
+        self._n_since += 1
+        self._n_wary -= 1
+        if self._n_since >= self._every:
+            self._every = min(2 * self._every, _EVERY)
+            self._due = max(self._due, _ASKED)
+        if 1 / self.far < factor < self.far:
+            self._learn_spread(factor)
+            if not self._due:
+                self._unfit.clear()
+                self._n_unlike = 0
+            return
+        self._n_unlike += 1
+        self._unfit = [x for x in self._unfit if 1 / _ALIKE < x / factor < _ALIKE] + [factor]
+        if len(self._unfit) > 1 and not self._due and self._n_wary <= 0:
+            self._due = _DOUBTED
+
+    def asks_for_plain(self) -> bool:
+        """Whether the coming step is to be a plain one; to be asked once per step.
+
+        On a machine where hardly any step is like the one before, a budget keeps that from
+        becoming the rule. But what is begun is finished: the first plain step after a wide one
+        is slow, so single ones would tell nothing.
+        """
+        self._budget = min(self._budget + _PER_STEP, _BUDGET)
+        self._is_asking = self._due > 0 and (self._is_asking or self._budget >= _TO_BEGIN)
+        if self._is_asking:
+            self._budget -= 1.0
+        return self._is_asking
+
+    def saw_share(self, seconds: float, held_s: float) -> None:
+        """Count how much of the time a step could use: `seconds`, and not `held_s`."""
+        self._counted = _WAIT_KEPT * self._counted + seconds
+        self._passed = _WAIT_KEPT * self._passed + seconds + min(held_s, _MOST_WAIT * seconds)
+        if self._counted > 0.0:
+            self.wait = self._passed / self._counted
+
+    def rescale(self, factor: float) -> None:
+        """Convert all of it: a step at an empty context is now thought to take another time."""
+        self._recent = [seconds * factor for seconds in self._recent]
+        self._odd = [seconds * factor for seconds in self._odd]
+        self.plain = median(self._recent) if self._recent else None
+
+    def _learn_spread(self, factor: float) -> None:
+        # A quantile by steps: up by nine parts where it was too small, down by one where not.
+        moved = 0.009 if factor > 1.0 + self.spread else -0.001
+        self.spread = min(max(self.spread + moved, 0.02), 0.5)
+        self.far = min(max(_FAR, 1.0 + 1.5 * self.spread), _FARTHEST)

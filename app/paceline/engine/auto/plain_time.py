@@ -1,0 +1,355 @@
+"""What plain decoding would have taken for a reply: one estimate, with an interval.
+
+A plain step took what plain decoding takes, unless a wide one came shortly before: on CPUs the next
+ones are slower, the first by 10 to 13 %, the second by 7, the fifth by 1 (AVX-512, SmolLM2 and a
+twin of 70 M), which `RecentPlain.slower_after` models. The tokens of all other steps would have
+taken a plain step each, at the same context and in the same stretch of time. So a reply is cut into
+stretches of eight timed steps, and the pace of each is the seconds of its decodes over the units
+that they are worth, a unit being a plain decode at an empty context; `VerifyCosts` says how many a
+wide batch is worth. A reply's own speed is a mean, thus so is this: a median of step times, which
+have a long tail wherever others use the machine, would take every reply for a loss.
+
+How far the table is wrong about the wide batches of this reply is told by stretches that have both
+kinds, as a ratio of rates over strata (Mantel and Haenszel 1959), and where there are few of them
+by the plain steps before the reply; each counts by how sure it is, and the table as well, unless
+the reply's own plain steps contradict it: then it is of another day, and they alone count. What is
+not decoding, sampling above all, takes the same time either way and is counted as it was.
+
+The interval covers the plain time that is to be expected in 95 of 100 replies. It is made of how
+step times vary about the pace of their stretch, where one more step as slow as the slowest is
+assumed, since a tail is longer than a sample of it shows, and of the doubt about the table. A
+simulation holds it to that (`tests/engine/test_plain_time.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paceline.engine.auto.knowledge import Knowledge
+
+MIN_PLAIN_STEPS = 4
+"""So many plain steps come first after a load, so that there is something to compare with."""
+BUSY = 0.25
+"""Step times that vary by so much about the pace of their stretch show a busy machine."""
+_STRETCH = 8
+_GUESSED = 0.25  # units of a further token in a batch, where no table is known
+_NOISE, _N_NOISE = 0.1, 2.0  # how step times vary before any was seen, and for how many that counts
+_N_SHRUNK = 8.0  # steps that the noise of all stretches counts for in that of one
+_NEAR, _KEPT = 6, 0.72  # plain steps after a wide one that are slower, and what of it remains
+_AFTER_WIDE, _MOST_AFTER = 0.08, 0.4  # by how much the first is, before it was seen, and at most
+_LEARNT, _RECENT = 0.03, 8  # what one step changes of that, by the pace of so many steps ago
+_UNSURE_AFTER = 0.03  # relative error of the pace that such steps tell
+_WRONG = 2.5  # standard errors by which plain steps have to contradict a table that is no use
+_REST = 0.1  # of a correction of the table, what it is wrong by at other widths and contexts
+_ELSEWHERE = 0.1  # relative error of a pace that was measured at another time within the reply
+_BEFORE = 0.3  # and of one from before it
+
+Array = NDArray[np.float64]
+
+
+class PlainSeconds(NamedTuple):
+    """What plain decoding would have taken.
+
+    Attributes:
+        seconds: The estimate.
+        least: The lower end of its 95 % interval.
+        most: The upper end.
+    """
+
+    seconds: float
+    least: float
+    most: float
+
+
+class RecentPlain:
+    """What plain steps of a loaded pair took recently, in any reply."""
+
+    def __init__(self) -> None:
+        self._paces: deque[float] = deque(maxlen=32)
+        self._after_wide = _AFTER_WIDE
+
+    def add(self, pace: float) -> None:
+        """Count one that was not slowed: seconds of its decode, as at an empty context."""
+        self._paces.append(pace)
+
+    def slower_after(self, n: int) -> float:
+        """Return by which share of itself the n-th plain step after a wide one is slower."""
+        return self._after_wide * _KEPT ** (n - 1)
+
+    def saw_after(self, n: int, share: float) -> None:
+        """Learn from the n-th plain step after a wide one, which was slower by this share."""
+        seen = min(max(share / _KEPT ** (n - 1), -_MOST_AFTER), _MOST_AFTER)
+        self._after_wide = max(self._after_wide + _LEARNT * (seen - self._after_wide), 0.0)
+
+    @property
+    def n_needed(self) -> int:
+        """Plain steps still missing, see `MIN_PLAIN_STEPS`."""
+        return max(MIN_PLAIN_STEPS - len(self._paces), 0)
+
+    @property
+    def pace(self) -> tuple[float, float] | None:
+        """Mean seconds and the variance of their logarithm, for steps of now; None: too few."""
+        if self.n_needed:
+            return None
+        paces = np.array(self._paces)
+        mean = max(float(paces.mean()), 1e-9)
+        return mean, _BEFORE**2 + float(paces.var()) / mean**2 / len(paces)
+
+
+class _Sums:
+    """Seconds s and units u of the timed steps of one kind in one stretch."""
+
+    __slots__ = ("n", "s", "ss", "su", "u", "uu")
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.s = self.u = self.ss = self.su = self.uu = 0.0
+
+    def add(self, s: float, u: float) -> None:
+        self.n += 1
+        self.s += s
+        self.u += u
+        self.ss += s * s
+        self.su += s * u
+        self.uu += u * u
+
+
+class _Stretch:
+    """A few steps in a row: what was timed, and the units of tokens that no plain step made.
+
+    Attributes:
+        slowest: Seconds, units as a plain step, and units as a wide one.
+        owed: Units of tokens whose steps did not take what plain decoding takes.
+        own: Sum of the squares of units, over plain steps that did.
+        slowed: Units of plain steps that did not.
+    """
+
+    __slots__ = ("owed", "own", "plain", "slowed", "slowest", "wide")
+
+    def __init__(self) -> None:
+        self.plain, self.wide = _Sums(), _Sums()
+        self.slowest = (0.0, 1.0, 0.0)
+        self.owed = self.own = self.slowed = 0.0
+
+    @property
+    def row(self) -> tuple[float, ...]:
+        p, w = self.plain, self.wide
+        return (p.n, p.s, p.u, p.ss, p.su, p.uu, w.n, w.s, w.u, w.ss, w.su, w.uu,
+                *self.slowest, self.owed, self.own, self.slowed)  # fmt: skip
+
+
+class PlainTime:
+    """Takes every step of one reply; for the engine's thread.
+
+    Args:
+        knowledge: What is known of the costs of steps.
+        recent: The last plain steps of the pair; takes those of this reply as well.
+
+    Attributes:
+        noise: Relative standard deviation of step times about the pace of their stretch, in the
+            middle one of the stretches; 0 before the first estimate.
+    """
+
+    def __init__(
+        self, knowledge: Knowledge | None = None, recent: RecentPlain | None = None
+    ) -> None:
+        self._knowledge = knowledge or Knowledge()
+        self._recent = recent or RecentPlain()
+        self._rows: list[tuple[float, ...]] = []
+        self._now = _Stretch()
+        self._same_s = 0.0
+        self._doubt = 0.0  # sum of units times the table's variance, over wide steps
+        self._has_decoded = self._has_wide = False
+        self._n_after = 0  # plain steps since the last other one
+        self._pace, self._n_since = 0.0, _RECENT  # of steps that were not slowed, and since when
+        self.noise = 0.0
+
+    def add_same(self, seconds: float) -> None:
+        """Count time that plain decoding would have taken, too."""
+        self._same_s += seconds
+
+    def add(
+        self, width: int, n_ctx: int, n_committed: int, decode_s: float, *, warm: bool
+    ) -> float:
+        """Count the decode of one step; return the factor by which a wide one has slowed it.
+
+        Args:
+            width: Tokens of its batch; 0: that is not what was decoded in the end.
+            n_ctx: Tokens in the context before it.
+            n_committed: Tokens that it added to the reply.
+            decode_s: Seconds of the target's decode alone.
+            warm: Whether the step before had the same width.
+        """
+        self._has_decoded, slowed = True, 1.0
+        costs, now = self._knowledge.costs, self._now
+        unit = costs.context.scale(n_ctx)
+        self._n_after = self._n_after + 1 if width == 1 else 0
+        self._n_since += 1
+        if width == 1 and (warm or not self._has_wide):
+            if not warm:  # a reply's first one, which builds the graph either way
+                self._same_s += decode_s
+                return 1.0
+            slowed = self._add_plain(decode_s, unit)
+        else:
+            now.owed += n_committed * unit
+            if width > 1:
+                self._add_wide(width, n_ctx, decode_s, unit, warm=warm)
+        if now.plain.n + now.wide.n >= _STRETCH:
+            self._rows.append(now.row)
+            self._now = _Stretch()
+        return slowed
+
+    def _add_plain(self, s: float, unit: float) -> float:
+        now, recent, units = self._now, self._recent, unit
+        if self._has_wide and self._n_after <= _NEAR:
+            if self._n_since <= _RECENT:
+                recent.saw_after(self._n_after, s / unit / self._pace - 1.0)
+            units *= 1.0 + recent.slower_after(self._n_after)
+            now.owed += unit
+            now.slowed += units
+        else:
+            self._same_s += s
+            now.own += unit * unit
+            recent.add(s / unit)
+            self._pace += (s / unit - self._pace) * (0.1 if self._n_since <= _RECENT else 1.0)
+            self._n_since = 0
+        now.plain.add(s, units)
+        if s * (now.slowest[1] + now.slowest[2]) > now.slowest[0] * units:
+            now.slowest = s, units, 0.0
+        return units / unit
+
+    def _add_wide(self, width: int, n_ctx: int, s: float, unit: float, *, warm: bool) -> None:
+        self._has_wide = True
+        costs, now = self._knowledge.costs, self._now
+        ratios = costs.ratios(n_ctx)
+        ratio = ratios[width] if width < len(ratios) else 1.0 + _GUESSED * (width - 1)
+        # The table's plain steps were measured between wide ones.
+        unit *= 1.0 + self._recent.slower_after(2)
+        units = unit * (ratio if warm else ratio + self._knowledge.switch)
+        self._doubt += units * costs.doubt(width) ** 2
+        now.wide.add(s, units)
+        slowest_s, as_plain, as_wide = now.slowest
+        if s * (as_plain + as_wide) > slowest_s * units:
+            now.slowest = s, 0.0, units
+
+    # ------------------------------------------------------------------------------- asking
+
+    def estimate(self) -> PlainSeconds | None:
+        """Return what plain decoding would have taken so far; None: nothing is known of it."""
+        table = np.array([*self._rows, self._now.row])
+        plain, wide = table[:, :6].T, table[:, 6:12].T
+        owed = table[:, 15]
+        if not (plain[0].any() or wide[0].any()):
+            return self._by_recent(float(owed.sum()))
+        log_q, q_variance = self._wide_against_table(plain, wide, table)
+        q = math.exp(log_q)
+        n, s, units = plain[0] + wide[0], plain[1] + wide[1], plain[2] + q * wide[2]
+        pooled = s.sum() / units.sum()
+        pace = np.divide(s, units, out=np.full(len(s), pooled), where=n > 0)
+        noise = _noise(plain, wide, table, q)
+        self.noise = math.sqrt(noise.usual)
+        seconds = self._same_s + float((pace * owed).sum())
+        if seconds <= 0.0:
+            return None
+        share = np.divide(owed, units, out=np.zeros(len(s)), where=n > 0)
+        squares = share**2 * plain[5] + (share * q) ** 2 * wide[5] + (1 + 2 * share) * table[:, 16]
+        variance = float((pace**2 * noise.of_each * squares).sum())
+        variance += q_variance * float((pace * share * q * wide[2]).sum()) ** 2
+        variance += (_UNSURE_AFTER * float((pace * share * table[:, 17]).sum())) ** 2
+        variance += (_ELSEWHERE * pooled * float(owed[n == 0].sum())) ** 2
+        return _interval(seconds, math.sqrt(variance) / seconds, int(n.sum()))
+
+    def _by_recent(self, owed: float) -> PlainSeconds | None:
+        """Return the estimate of a reply that has no timed step."""
+        if not owed:  # at most one plain step, and it took what it took
+            return _interval(self._same_s, _NOISE, 1) if self._has_decoded else None
+        known = self._recent.pace
+        if known is None:
+            return None
+        pace, variance = known
+        seconds = self._same_s + pace * owed
+        return _interval(seconds, math.sqrt(variance) * pace * owed / seconds, MIN_PLAIN_STEPS)
+
+    def _wide_against_table(self, plain: Array, wide: Array, table: Array) -> tuple[float, float]:
+        """Return by what factor wide steps are more expensive than the table says, as logarithm.
+
+        Returns:
+            Its mean and its variance.
+        """
+        n_wide, s_wide, u_wide = float(wide[0].sum()), float(wide[1].sum()), float(wide[2].sum())
+        if s_wide <= 0.0:
+            return 0.0, 0.0
+        noise, doubt = _noise(plain, wide, table, 1.0).pooled, max(self._doubt / u_wide, 1e-6)
+        found = [(0.0, doubt)]
+        has_both = (plain[0] > 0) & (wide[0] > 0)
+        if has_both.any():
+            (n_p, s_p, u_p, *_), (n_w, s_w, u_w, *_) = plain[:, has_both], wide[:, has_both]
+            both, share = u_p + u_w, float(1 / n_p.sum() + 1 / n_w.sum())
+            ratio = float((s_w * u_p / both).sum() / max((s_p * u_w / both).sum(), 1e-12))
+            log_ratio = math.log(max(ratio, 1e-9))
+            told = _noise(plain, wide, table, max(ratio, 1e-9)).pooled
+            if log_ratio**2 > _WRONG**2 * (doubt + told * share):
+                noise, found = told, [(0.0, log_ratio**2)]
+            found.append((log_ratio, noise * share + (_REST * log_ratio) ** 2))
+        known = self._recent.pace
+        if known is not None:
+            found.append((math.log(s_wide / u_wide / known[0]), known[1] + noise / n_wide))
+        weights = [1.0 / variance for _, variance in found]
+        mean = sum(w * x for w, (x, _) in zip(weights, found, strict=True)) / sum(weights)
+        return mean, 1.0 / sum(weights)
+
+
+class _Noise(NamedTuple):
+    """The relative variance of step times about the pace of their stretch.
+
+    Attributes:
+        pooled: Over all stretches, and a tail that may not have been seen.
+        of_each: The greater of that and the stretch's own, float64 [n stretches].
+        usual: That of the middle stretch, so that no single step makes it.
+    """
+
+    pooled: float
+    of_each: Array
+    usual: float
+
+
+def _noise(plain: Array, wide: Array, table: Array, q: float) -> _Noise:
+    """Return how step times vary.
+
+    Args:
+        plain: Sums over plain steps, [6, n stretches].
+        wide: The same over wide ones.
+        table: All columns, [n stretches, 18].
+        q: By what factor wide steps are more expensive than the table of costs says.
+    """
+    several = plain[0] + wide[0] > 1
+    noise = np.full(len(table), _NOISE**2)
+    if not several.any():
+        return _Noise(_NOISE**2, noise, 0.0)
+    p, w, rows = plain[:, several], wide[:, several], table[several]
+    n, s, u = p[0] + w[0], p[1] + w[1], p[2] + q * w[2]
+    ss, su, uu = p[3] + w[3], p[4] + q * w[4], p[5] + q * q * w[5]
+    pace = np.maximum(s / u, 1e-12)
+    apart = np.maximum(ss / pace**2 - 2 * su / pace + uu, 0.0) * n / (n - 1)
+    slowest_s, slowest_u = rows[:, 12], rows[:, 13] + q * rows[:, 14]
+    others = np.maximum((s - slowest_s) / np.maximum(u - slowest_u, 1e-12), 1e-12)
+    tail = max(float((slowest_s / slowest_u / others).max()) - 1.0, 0.0)
+    n_all = float(n.sum())
+    total = float(apart.sum()) / float(uu.sum()) * n_all + tail**2 + _N_NOISE * _NOISE**2
+    pooled = total / (n_all + _N_NOISE)
+    noise[:] = pooled
+    noise[several] = np.maximum(pooled, (n * apart / uu + _N_SHRUNK * pooled) / (n + _N_SHRUNK))
+    return _Noise(pooled, noise, float(np.median(apart / uu)))
+
+
+def _interval(seconds: float, error: float, n: int) -> PlainSeconds:
+    """Return the 95 % interval on a logarithmic scale; `error` is the relative standard error."""
+    freedom = max(n - 1, 1)
+    quantile = 1.96 + 2.4 / freedom + 3.6 / freedom**2  # of Student's t, to 2 % from 3 on
+    factor = math.exp(min(quantile * error, 50.0))
+    return PlainSeconds(seconds, seconds / factor, seconds * factor)

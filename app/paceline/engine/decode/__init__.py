@@ -1,0 +1,1 @@
+"""The decoding loop: draft, verify in one target decode, commit, roll back."""

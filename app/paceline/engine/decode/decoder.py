@@ -1,0 +1,340 @@
+"""The decoding loop: draft, verify in one target decode, commit, roll back.
+
+Plain decoding is the same loop with no drafted tokens. The decoder is a generator: one event per
+verify decode, the first one for the token from the prefill's logits. Closing it at any point, or
+an exception, leaves both contexts with nothing but a prefix of the committed tokens. What a failed
+decode of the target does to the reply is `recovery.py`'s matter.
+
+Structure after `common/speculative.cpp` of llama.cpp and `speculative_generate_step` of mlx-lm.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+
+from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.auto.plain_time import PlainTime, RecentPlain
+from paceline.engine.decode.comparison import Comparison, Divergence
+from paceline.engine.decode.recovery import Recovery
+from paceline.engine.decode.text import TextAssembler
+from paceline.engine.draft.auto_chain import make_chain
+from paceline.engine.draft.base import Workbench
+from paceline.engine.draft.chain import Chain
+from paceline.engine.draft.step_clock import StepClock, Timed
+from paceline.engine.draft.strategy import Strategy
+from paceline.engine.model.backend import Rows
+from paceline.engine.model.context import CachedContext, common_prefix
+from paceline.engine.model.threads import own_clock
+from paceline.engine.sample.verify import verify
+from paceline.engine.stats import TurnMeter
+from paceline.errors import ContextFullError, EngineError
+from paceline.messages import (
+    SOURCE_TARGET,
+    ControlReported,
+    Decision,
+    FinishReason,
+    StepCommitted,
+    TokenTrace,
+)
+
+_clock = time.perf_counter
+
+
+class Decoder:
+    """Generates one reply.
+
+    Attributes:
+        history: Prompt and committed tokens.
+        finish_reason: Why the reply ended; None while it runs.
+        failure: Why no further token can be had; raised in place of the next step.
+        meter: The reply's figures.
+    """
+
+    def __init__(
+        self,
+        turn_id: str,
+        target: CachedContext,
+        bench: Workbench,
+        strategy: Strategy,
+        *,
+        text: TextAssembler,
+        max_tokens: int,
+        recent_plain: RecentPlain | None = None,
+        knowledge: Knowledge | None = None,
+        expected: Sequence[int] = (),
+    ) -> None:
+        self._turn_id = turn_id
+        self._target = target
+        self._bench = bench
+        self._sampler = bench.sampler
+        self._comparison = Comparison(bench.sampler, expected) if expected else None
+        self._chooser = self._comparison or bench.sampler
+        self._text = text
+        self._max_tokens = max_tokens
+        self._recent_plain = recent_plain or RecentPlain()
+        self._knowledge = knowledge or Knowledge()
+        self.meter = TurnMeter(PlainTime(self._knowledge, self._recent_plain))
+        self._chain: Chain = make_chain(strategy, bench, self.meter, self._knowledge)
+        self._was_controlled = False  # before a switch
+        self._recovery = Recovery(target)
+        own = own_clock(target.model, bench.draft.model if bench.draft else None)
+        self._clock = StepClock(self.meter, self._native_s, own)
+        self._timed_s = 0.0  # what learning from the last step took, which falls into the next
+        self._n_prompt = 0
+        self.history: list[int] = []
+        self.finish_reason: FinishReason | None = None
+        self.failure: EngineError | None = None
+
+    @property
+    def generated(self) -> list[int]:
+        """The committed tokens of the reply."""
+        return self.history[self._n_prompt :]
+
+    @property
+    def draft_failures(self) -> list[tuple[str, Exception]]:
+        """Which drafters of the present strategy were given up, and why."""
+        return self._chain.failures
+
+    @property
+    def may_draft(self) -> bool:
+        """Whether the reply may have drafts, and the present strategy a drafter that works."""
+        return self._recovery.plainly is None and self._chain.may_draft
+
+    @property
+    def plainly(self) -> EngineError | None:
+        """Why the rest of the reply goes on without drafts, since a decode failed."""
+        return self._recovery.plainly
+
+    def divergence(self, reason: FinishReason) -> Divergence | None:
+        """Where the reply, which has ended so, first differs from what was expected, if it does."""
+        if self._comparison is None:
+            return None
+        self._comparison.finish(reason, len(self.generated))
+        return self._comparison.divergence
+
+    @property
+    def reply(self) -> str:
+        """The reply's text so far."""
+        return self._text.text
+
+    def switch(self, strategy: Strategy) -> None:
+        """Draft by another strategy from the next step on.
+
+        Raises:
+            UserError: The strategy cannot work here; the present one stays.
+        """
+        if not self._chain.tune(strategy):
+            chain = make_chain(strategy, self._bench, self.meter, self._knowledge)
+            self._chain.close()
+            self._was_controlled = self.was_controlled
+            self._chain = chain
+
+    def close(self) -> None:
+        """Let go of a reply that was never run; `run` does it otherwise."""
+        self._chain.close()
+
+    @property
+    def was_controlled(self) -> bool:
+        """Whether Auto was in charge of any part of the reply."""
+        return self._was_controlled or self._chain.strategy.is_controlled
+
+    def report(self) -> ControlReported | None:
+        """What Auto knows by now; None where it is not in charge."""
+        return self._chain.report(self._turn_id, self.meter.n_steps, len(self.history))
+
+    def run(
+        self, prompt: Sequence[int], on_prefill: Callable[[int], None]
+    ) -> Generator[StepCommitted, None, None]:
+        """Prefill, then yield steps until the reply ends; see `finish_reason` then.
+
+        Args:
+            prompt: Token ids, at least one, fewer than the context holds.
+            on_prefill: Called with the number of prompt tokens done.
+
+        Raises:
+            CancelledError: The user stopped; what was committed stands.
+            EngineError: The target failed; what was committed stands.
+        """
+        self.history = list(prompt)
+        self._n_prompt = self.meter.n_prompt = len(prompt)
+        try:
+            yield self._prefill(on_prefill)
+            while self.finish_reason is None:
+                step = self._step()
+                if step is not None:
+                    yield step
+                if self.failure is not None:
+                    raise self.failure
+        finally:
+            # Never with the last token, drafted or not: what the next prompt finds here, and
+            # thus how its prefill is cut into batches, must not depend on the strategy.
+            n_same = common_prefix(self._target.tokens, self.history)
+            self._target.rollback(min(n_same, len(self.history) - 1))
+            self._chain.close()
+
+    # ------------------------------------------------------------------------------- prefill
+
+    def _prefill(self, on_prefill: Callable[[int], None]) -> StepCommitted:
+        began = _clock()
+        target = self._target
+        self.meter.n_reused = target.reuse(self.history)
+        self._clock.prefill()
+        try:
+            try:
+                rows = target.prefill(self.history, self._bench.chunk, on_prefill)
+            except EngineError as failure:
+                rows = self._mended(self.history, failure, on_prefill=on_prefill)
+                self.meter.n_reused = 0
+        finally:
+            self.meter.prefill_s = _clock() - began
+        self._clock.start()
+        self._sampler.start(self.history)
+        token = self._chooser.sample(rows[0], 0)
+        ended = self._commit(token)
+        self._close_step(1, ended=ended)
+        seconds = self._clock.end()
+        self.meter.plain.add_same(seconds)
+        trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
+        return StepCommitted(
+            self._turn_id, 0, (trace,), self._text.take(), (), 0.0, 0.0, seconds, seconds
+        )
+
+    # ---------------------------------------------------------------------------------- step
+
+    def _step(self) -> StepCommitted | None:
+        """Decode and commit; None when nothing could be committed."""
+        target, history, meter = self._target, self.history, self.meter
+        # A load's first steps are plain, so that there is something to compare with.
+        is_first = self._recent_plain.n_needed > 0
+        n_max = 0 if is_first else self._room()
+        began = _clock()
+        proposal, draft_s = self._chain.propose(history, self._n_prompt, n_max, is_first=is_first)
+        draft = proposal.tokens
+        n_draft = len(draft)
+        n_held = len(target.tokens)
+        width, n_dropped, is_mended = 1, 0, False
+        if n_draft:  # a wider batch can be cheaper
+            costs = self._knowledge.costs
+            width = target.width_of(n_draft + 1, costs.cheapest(n_draft + 1))
+
+        verify_began = _clock()
+        try:
+            rows = target.feed([history[-1], *draft], n_draft + 1, width)
+        except EngineError as failure:
+            try:
+                rows = self._mended(history, failure, n_draft=n_draft)
+            except ContextFullError:
+                self.finish_reason = "context"
+                return None
+            draft, n_dropped, is_mended = [], n_draft, True
+        sample_began = _clock()
+        ends: list[int] = []
+
+        def commit(token: int) -> bool:
+            ended = self._commit(token)
+            ends.append(self._text.text_end)
+            return ended
+
+        position = len(history) - self._n_prompt
+        verdict = verify(rows, draft, position, self._chooser.sample, commit)
+        sample_ended = _clock()
+
+        target.rollback(n_held + 1 + verdict.n_accepted)
+        n_discarded = verdict.n_discarded + n_dropped
+        counts = self._chain.observe(proposal, verdict.n_accepted, n_discarded)
+        observe_s = _clock() - sample_ended
+        meter.n_steps += 1
+        meter.n_discarded += n_discarded
+        self._close_step(len(verdict.tokens), ended=verdict.ended)
+        if verdict.failure is not None:
+            self.failure = verdict.failure
+            if not verdict.tokens:
+                return None
+
+        lap = self._clock.lap(0 if is_mended else width, began)
+        verify_s = sample_began - verify_began
+        n_committed = len(verdict.tokens)
+        timed_width = 0 if is_mended else width
+        slowed = meter.plain.add(timed_width, n_held, n_committed, verify_s, warm=lap.is_warm)
+        speculating_s = draft_s + observe_s + self._timed_s
+        meter.plain.add_same(max(lap.seconds - verify_s - speculating_s, 0.0))
+        decision = self._decide(n_held, Timed(width, verify_s, slowed, lap))
+        return StepCommitted(
+            self._turn_id,
+            meter.n_steps,
+            proposal.traces(verdict, ends),
+            self._text.take() if self.failure is None else self._text.finish(),
+            tuple(counts),
+            draft_s,
+            verify_s,
+            sample_ended - sample_began,
+            lap.seconds,
+            lap.plain,
+            decision,
+        )
+
+    def _decide(self, n_held: int, timed: Timed) -> Decision | None:
+        """Let the chain see how long the step took; its own time falls into the next one."""
+        began = _clock()
+        decision = self._chain.timed(n_held, timed)
+        self._timed_s = _clock() - began
+        return decision
+
+    def _mended(
+        self,
+        tokens: Sequence[int],
+        failure: EngineError,
+        *,
+        n_draft: int = 0,
+        on_prefill: Callable[[int], None] = lambda _n_done: None,
+    ) -> Rows:
+        """Return the row after `tokens`, [1, n_vocab], though a decode failed; see `Recovery`."""
+        n_left = self._max_tokens - (len(self.history) - self._n_prompt)
+        return self._recovery.rows_after(
+            tokens,
+            self._n_prompt,
+            failure,
+            n_draft=n_draft,
+            n_left=n_left,
+            on_prefill=on_prefill,
+        )
+
+    def _room(self) -> int:
+        """Return how many tokens the next step may draft."""
+        if self._recovery.plainly or not self._chain.may_draft:
+            return 0
+        model = self._target.model
+        return min(
+            self._max_tokens - (len(self.history) - self._n_prompt) - 1,
+            self._target.n_ctx - len(self.history),
+            min(model.max_rows, self._target.widths.highest) - 1,
+        )
+
+    # -------------------------------------------------------------------------------- commit
+
+    def _commit(self, token: int) -> bool:
+        """Append a token to the reply; True when it ends it."""
+        if self._sampler.has_memory:
+            self._sampler.commit(token)  # may refuse it
+        self.history.append(token)
+        if token in self._bench.eog:
+            self.finish_reason = "eog"
+        elif self._text.push(token):
+            self.finish_reason = "stop"
+        if self._comparison is not None and self._comparison.divergence is not None:
+            self.finish_reason = "cancelled"
+        return self.finish_reason is not None
+
+    def _close_step(self, n_committed: int, *, ended: bool) -> None:
+        self.meter.n_generated += n_committed
+        if ended:
+            return
+        if self.meter.n_generated >= self._max_tokens:
+            self.finish_reason = "length"
+        elif len(self.history) > self._target.n_ctx:
+            self.finish_reason = "context"
+
+    def _native_s(self) -> float:
+        draft = self._bench.draft
+        return self._target.model.native_s + (draft.model.native_s if draft else 0.0)

@@ -1,0 +1,86 @@
+"""Committed tokens to the reply's text: bytes that may end within a character, and stop texts."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+
+from paceline.engine.model.backend import Vocabulary
+
+
+class TextAssembler:
+    """Grows a reply token by token.
+
+    A token may end in the middle of a UTF-8 character; its bytes wait for the rest. Text that could
+    be the beginning of a stop text waits, too, until that is decided. Bytes that can never become
+    a character turn into U+FFFD.
+    """
+
+    def __init__(self, vocab: Vocabulary, stop: Sequence[str] = ()) -> None:
+        self._vocab = vocab
+        self._stop = tuple(text for text in stop if text)
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._pieces: dict[int, bytes] = {}
+        self._text = ""
+        self._shown = 0
+        self._cut: int | None = None
+
+    @property
+    def text_end(self) -> int:
+        """Characters decoded so far, held-back and cut ones included."""
+        return len(self._text)
+
+    @property
+    def text(self) -> str:
+        """The reply, cut before a stop text."""
+        return self._text if self._cut is None else self._text[: self._cut]
+
+    def push(self, token: int) -> bool:
+        """Append a token; True when the text now contains a stop text, which ends the reply."""
+        piece = self._pieces.get(token)
+        if piece is None:
+            piece = self._pieces[token] = self._vocab.piece(token)
+        before = len(self._text)
+        self._text += self._decoder.decode(piece)
+        if self._stop and len(self._text) > before:
+            return self._find_stop(before)
+        return False
+
+    def take(self) -> str:
+        """Return what can be shown and was not yet."""
+        end = len(self._text) if self._cut is None else self._cut
+        if self._stop and self._cut is None:
+            end -= self._undecided()
+        new = self._text[self._shown : end]
+        self._shown = max(end, self._shown)
+        return new
+
+    def finish(self) -> str:
+        """End the reply: bytes of an open character become U+FFFD. Return the rest to show."""
+        self._text += self._decoder.decode(b"", final=True)
+        end = len(self._text) if self._cut is None else self._cut
+        new = self._text[self._shown : end]
+        self._shown = max(end, self._shown)
+        return new
+
+    def _find_stop(self, before: int) -> bool:
+        hits = [
+            at
+            for stop in self._stop
+            if (at := self._text.find(stop, max(before - len(stop) + 1, 0))) >= 0
+        ]
+        if hits:
+            self._cut = min(hits)
+        return bool(hits)
+
+    def _undecided(self) -> int:
+        """Return the length of the longest end of the text that begins a stop text."""
+        text, longest = self._text, 0
+        for stop in self._stop:
+            tail = text[-(len(stop) - 1) :] if len(stop) > 1 else ""
+            at = tail.find(stop[0])
+            while at >= 0 and len(tail) - at > longest:
+                if stop.startswith(tail[at:]):
+                    longest = len(tail) - at
+                at = tail.find(stop[0], at + 1)
+        return longest

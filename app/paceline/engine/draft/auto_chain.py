@@ -1,0 +1,362 @@
+"""A chain whose lengths a controller decides, step by step.
+
+Lookups are asked first, in their order, until one has something that is worth verifying; the draft
+model is asked where the controller expects it to pay, and stopped where the next token would not.
+What was drafted and is not verified costs nothing more: the drafter sees it as a proposal that was
+not judged.
+
+Deciding costs time, too. On a step of 15 ms the 100 µs of Python for it are unnoticed; on one of
+1.5 ms they are more than the promise allows to be lost in all. So a hundredth of the time of plain
+steps is there for it, and where nothing comes of it, steps are made without asking any drafter
+until that covers the next decision.
+
+A drafter that is not asked sees several steps at once, before it is asked again: after a decode
+the caches are cold, and letting four lookups see every step costs more than asking one of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from paceline.engine.auto.controller import FORCED, Controller, Settled, StepTimes
+from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.draft.base import Draft, Workbench
+from paceline.engine.draft.chain import NOTHING, Chain, Proposal
+from paceline.engine.draft.guarded_drafter import GuardedDrafter
+from paceline.engine.draft.step_clock import Timed
+from paceline.engine.draft.strategy import Strategy
+from paceline.engine.stats import TurnMeter
+from paceline.messages import ControlReported, Decision, DraftCount
+
+OWN_SHARE = 0.01
+"""Of the time of plain steps, what deciding may take while it comes to nothing."""
+_SAVED_UP = 100  # plain steps whose hundredths may be saved up; a reply begins with them
+_QUIET, _SELDOM = 32, 4  # steps
+LONGEST_REST = 16
+"""Steps without a decision in a row, at most: what is missed when the text changes."""
+
+_clock = time.perf_counter
+_FIRST = Decision("", 0, "first")
+_RESTS = Decision("", 0, "shut")
+
+
+def make_chain(
+    strategy: Strategy, bench: Workbench, meter: TurnMeter, knowledge: Knowledge
+) -> Chain:
+    """Return the chain for a strategy; see `Chain` for what it raises."""
+    if strategy.is_controlled:
+        return AutoChain(strategy, bench, meter, knowledge)
+    return Chain(strategy, bench, meter)
+
+
+@dataclass(slots=True)
+class _Step:
+    """One step on its way: what each drafter proposed, and what it took."""
+
+    decision: Decision | None = None
+    offers: dict[str, Proposal] = field(default_factory=dict)
+    model: GuardedDrafter | None = None
+    history: Sequence[int] = ()
+    n_history: int = 0
+    draft_s: float = 0.0
+    own_s: float = 0.0
+    n_decoded: int = 0
+    n_accepted: int = 0
+    n_judged: int = 0
+
+
+class AutoChain(Chain):
+    """Asks, lets the controller choose, and tells it what became of it.
+
+    Args:
+        strategy: One that `is_controlled`.
+        bench: See `Chain`.
+        meter: See `Chain`.
+        knowledge: What is known of the loaded pair; outlives the reply.
+
+    Raises:
+        UserError: The strategy cannot work here, e.g. without a draft model.
+    """
+
+    def __init__(
+        self, strategy: Strategy, bench: Workbench, meter: TurnMeter, knowledge: Knowledge
+    ) -> None:
+        # What closing needs stands first: a drafter that cannot be made closes all others.
+        self._lagging: set[str] = set()  # ids of drafters that have not seen the last step
+        self._resting = _Step(decision=_RESTS)
+        self._n_rest = self._n_rested = 0
+        self._rested_s = self._others_s = 0.0
+        self._quiet: dict[str, int] = {}  # by lookup: steps since it had something
+        super().__init__(strategy, bench, meter)
+        self._meter = meter
+        self._knowledge = knowledge
+        self._models = [m for m in self._members if m.info.family == "model"]
+        self._lookups = {m.info.id: m for m in self._members if m.info.family != "model"}
+        self._all = frozenset(member.info.id for member in self._members)
+        self._control_now: Controller | None = None
+        self._step = _Step()
+        self._is_first = False
+        self._told_s = 0.0  # what learning from the last step took, which falls into the next
+        self._saved_s: float | None = None  # for deciding; None: no step was timed yet
+
+    def tune(self, strategy: Strategy) -> bool:
+        """Take over other settings of the same drafters; False when a new chain is needed."""
+        if not super().tune(strategy):
+            return False
+        if self._control_now is not None:
+            self._control_now.limit(strategy.n_most)
+        return True
+
+    def propose(
+        self, history: Sequence[int], n_prompt: int, n_max: int, *, is_first: bool = False
+    ) -> tuple[Proposal, float]:
+        """Return what the controller wants verified, and the seconds; see `Chain.propose`.
+
+        Raises:
+            CancelledError: The user stopped the turn.
+        """
+        self._is_first = is_first
+        if self._rests():
+            self._step = self._resting
+            return NOTHING, 0.0
+        began = _clock()
+        step = self._step = _Step(history=history, n_history=len(history))
+        control = self._control
+        self._tell_of_rest()
+        plan = control.plan(len(history) - 1, max(n_max, 0))
+        n_most = min(plan.n_max, n_max)
+        if n_most < 1:  # the cheapest of steps is a plain one
+            step.decision = control.settle().decision
+            if plan.reason == "ledger":
+                self._rest(control.wait, step.decision)
+            step.own_s = _clock() - began
+            return NOTHING, step.own_s
+        self._ask_lookups(n_prompt, n_most)
+        extended: list[str] = []
+        if plan.models:
+            asked = _clock()
+            drafted = self._draft(n_prompt, n_most)
+            step.draft_s = _clock() - asked
+            if drafted is not None:
+                extended = self._go_on(drafted, n_prompt, n_most)
+        proposal = self._take(control.settle(), extended, n_prompt, n_most)
+        seconds = _clock() - began
+        step.own_s = seconds - step.draft_s
+        return proposal, seconds
+
+    def observe(self, proposal: Proposal, n_accepted: int, n_discarded: int) -> list[DraftCount]:
+        """Tell the drafters what a step committed; see `Chain.observe`."""
+        step = self._step
+        if step.model is None and not proposal.parts:  # no drafter took part in the step
+            if len(self._lagging) < len(self._all):
+                self._lagging |= self._all
+            return []
+        step.n_accepted = n_accepted
+        step.n_judged = len(proposal.tokens) - n_discarded
+        return super().observe(proposal, n_accepted, n_discarded)
+
+    def timed(self, n_ctx: int, timed: Timed) -> Decision | None:
+        """Let the controller learn from the step, and from what was proposed for nothing."""
+        step, lap = self._step, timed.lap
+        if step is self._resting:
+            if not lap.had_pause:
+                self._n_rested += 1
+                self._rested_s += self._own_decode_s(timed, 0.0)
+            return _FIRST if self._is_first else step.decision
+        began = _clock()
+        control = self._control
+        n_committed = len(step.history) - step.n_history
+        own_s = step.own_s + self._told_s
+        decode_s = self._own_decode_s(timed, step.draft_s + own_s)
+        left_s = lap.seconds - timed.decode_s
+        held_s = max(lap.held_s - (timed.decode_s - decode_s), 0.0)  # beside the decode
+        ran = 1.0 - min(held_s / left_s, 1.0) if left_s > 0.0 else 1.0
+        own_s *= ran
+        times = StepTimes(
+            n_ctx, timed.width, decode_s, ran * step.draft_s, own_s, step.n_decoded,
+            step.n_accepted, step.n_judged, n_committed, lap.is_warm, lap.had_pause,
+            timed.slowed, lap.held_s,
+        )  # fmt: skip
+        control.observe(times)
+        committed = step.history[step.n_history :]
+        for drafter, proposal in step.offers.items():
+            tokens = proposal.tokens
+            n_compared = min(len(tokens), n_committed)
+            n_agreed = 0
+            while n_agreed < n_compared and tokens[n_agreed] == committed[n_agreed]:
+                n_agreed += 1
+            control.shadow(drafter, proposal.confidences, n_agreed, n_compared)
+        if timed.width > 1 or step.model is not None:
+            self._saved_s = None  # drafts may pay here
+        elif not (lap.had_pause or self._is_first):
+            self._count_own(times.decode_s, own_s)
+        self._told_s = _clock() - began
+        return _FIRST if self._is_first else step.decision
+
+    def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
+        """Return what the controller knows by now."""
+        self._tell_of_rest()
+        return self._control.report(turn_id, step, n_ctx)
+
+    def close(self) -> None:
+        """Close all drafters; those that learn from texts see the reply's end before."""
+        self._tell_of_rest()
+        for member in self._members:
+            self._catch_up(member)
+        super().close()
+
+    # ------------------------------------------------------------------------------ within
+
+    @property
+    def _control(self) -> Controller:
+        """The controller, made with the first step: by then the prefill has been timed."""
+        control = self._control_now
+        if control is None:
+            control = self._control_now = Controller(
+                self._knowledge,
+                [member.info.id for member in self._models],
+                list(self._lookups),
+                n_most=self.strategy.n_most,
+                prefill_s=self._meter.prefill_s - self._meter.prefill_held_s,
+                ledger=self._meter.ledger,
+            )
+            self._meter.ledger = control.ledger
+        return control
+
+    def _own_decode_s(self, timed: Timed, speculating_s: float) -> float:
+        """Return the seconds of a decode in which the thread ran.
+
+        It is known for how long others had the processor in the whole step, and not where. But all
+        that is neither decode nor speculation, such as sampling, takes about what it took before.
+        """
+        lap, decode_s = timed.lap, timed.decode_s
+        others_s = lap.seconds - decode_s - speculating_s
+        if not lap.held_s:
+            self._others_s += 0.2 * (others_s - self._others_s)
+            return decode_s
+        most = lap.seconds - lap.held_s - speculating_s - self._others_s
+        return max(min(decode_s, most), decode_s - lap.held_s, 0.01 * decode_s)
+
+    def _rests(self) -> bool:
+        """Whether this step is made without a decision."""
+        if not self._n_rest or FORCED in self._lookups:
+            return False
+        self._n_rest -= 1
+        return True
+
+    def _rest(self, n_steps: int, decision: Decision) -> None:
+        self._n_rest = min(n_steps, LONGEST_REST)
+        self._resting.decision = decision
+
+    def _count_own(self, plain_s: float, own_s: float) -> None:
+        """Count a plain step that was decided on, and what that took; rest where it is too much."""
+        share = OWN_SHARE * plain_s
+        saved = _SAVED_UP * share if self._saved_s is None else self._saved_s
+        saved = min(saved + share, _SAVED_UP * share) - own_s
+        if saved < 0.0:
+            self._rest(max(self._n_rest, int(-saved / share) if share else LONGEST_REST), _RESTS)
+            saved = 0.0  # that is what the rest pays for
+        self._saved_s = saved
+
+    def _tell_of_rest(self) -> None:
+        if self._n_rested:
+            self._control.rested(self._n_rested, self._rested_s, self._told_s)
+            self._n_rested, self._rested_s, self._told_s = 0, 0.0, 0.0
+
+    def _pass_over(self, member: GuardedDrafter) -> None:
+        """Let a model see the step that it drafted in, so that nothing rejected stays in it."""
+        if member is self._step.model:
+            member.observe(0, 0)
+        else:
+            self._lagging.add(member.info.id)
+
+    def _catch_up(self, member: GuardedDrafter) -> None:
+        """Let a drafter see the steps that it was passed over in, before it is asked."""
+        if member.info.id in self._lagging:
+            self._lagging.discard(member.info.id)
+            member.observe(0, 0)
+
+    def _ask_lookups(self, n_prompt: int, n_max: int) -> None:
+        """Offer what the first lookup proposes that has anything worth verifying.
+
+        Those after the first that had nothing for a while are asked in one of four steps.
+        """
+        step, quiet = self._step, self._quiet
+        for i, (name, member) in enumerate(self._lookups.items()):
+            quiet[name] = n_quiet = quiet.get(name, 0) + 1
+            is_seldom = i and n_quiet > _QUIET and (n_quiet + i) % _SELDOM
+            if is_seldom or not member.may_draft:
+                continue
+            self._catch_up(member)
+            draft = self._legal(member.propose(step.history, n_prompt, n_max))
+            if draft.tokens:
+                offer = step.offers[name] = Proposal([], [], [], [])
+                offer.add(member, draft)
+                if self._control.offer(name, offer.confidences) > 0.0:
+                    quiet[name] = 0
+                    return
+
+    def _draft(self, n_prompt: int, n_most: int) -> Proposal | None:
+        """Draft with a model where that pays."""
+        step, control = self._step, self._control
+        for member in self._models:
+            if not member.may_draft:
+                continue
+            name = member.info.id
+            self._catch_up(member)
+            n_backlog = member.backlog(step.history, n_prompt)
+            n_read = control.wants_model(name, n_backlog, member.n_unread)
+            if not n_read:
+                continue
+            step.model = member
+            n_before = member.n_decoded
+            draft = member.propose_while(step.history, n_prompt, n_most, control.goes_on, n_read)
+            step.n_decoded += member.n_decoded - n_before
+            if draft.tokens:
+                offer = step.offers[name] = Proposal([], [], [], [])
+                offer.add(member, draft)
+                return offer
+        return None
+
+    def _go_on(self, offer: Proposal, n_prompt: int, n_most: int) -> list[str]:
+        """Let the first lookup that is worth it go on after a model; return those asked."""
+        asked: list[str] = []
+        if offer.tokens[-1] in self._bench.eog:
+            return asked
+        for name, member in self._lookups.items():
+            n_left = n_most - len(offer.tokens)
+            if n_left < 1:
+                break
+            if not member.may_draft:
+                continue
+            asked.append(name)
+            self._catch_up(member)
+            draft = member.extend(self._step.history, n_prompt, offer.tokens, n_left)
+            draft = self._legal(draft, offer.tokens)
+            n = len(draft.tokens)
+            if n:
+                n = min(self._control.extends(name, draft.confidences or (None,) * n), n)
+            if n:
+                offer.add(member, Draft(draft.tokens[:n], draft.confidences[:n]))
+                break
+        return asked
+
+    def _take(
+        self, settled: Settled, extended: Sequence[str], n_prompt: int, n_max: int
+    ) -> Proposal:
+        """Return the chosen proposal, cut to what is to be verified."""
+        step, name = self._step, settled.drafter
+        step.decision = settled.decision
+        chosen = step.offers.get(name)
+        n = min(settled.n, n_max)
+        if chosen is None or n < 1:
+            if settled.n:  # its drafter broke while it drafted
+                step.decision = Decision("", 0, "nothing")
+            return NOTHING
+        if name in extended:  # it has looked up something else since: bring it back to its draft
+            self._lookups[name].propose(step.history, n_prompt, n_max)
+        del step.offers[name]
+        chosen.cut(n)
+        return chosen

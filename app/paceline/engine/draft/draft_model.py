@@ -1,0 +1,205 @@
+"""A second, smaller model drafts, token by token.
+
+It draws with the noise of the very position that it predicts, so that at chat temperatures it
+agrees with the target far more often than an argmax draft would (see `noise.py`). Its context
+keeps every row that it has computed: only the rejected tail is dropped, and what the target
+committed without it is caught up in one batch before the next draft. llama.cpp's server decodes
+the whole verify batch once more on the draft instead.
+
+After a long prompt the caller may let it read the text's end alone: the context then holds the
+history from some token on, at positions that begin with 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from paceline.engine.draft.base import (
+    NO_DRAFT,
+    Draft,
+    DrafterInfo,
+    Parameter,
+    Settings,
+    Workbench,
+)
+from paceline.engine.model.context import common_prefix
+from paceline.errors import EngineError, NothingAllowedError, SamplingError, UserError
+
+
+class DraftModel:
+    """Drafts up to `n_max` tokens, stops below `p_min`, gives up drafts shorter than `n_min`.
+
+    Attributes:
+        n_decoded: Tokens that the model has decoded for this drafter.
+    """
+
+    def __init__(self, bench: Workbench, settings: Settings) -> None:
+        if bench.draft is None:
+            raise UserError(
+                "no-draft-model",
+                "The strategy “draft” needs a draft model, and none is loaded.",
+                "Choose a draft model, or a strategy that needs none, such as prompt-lookup.",
+            )
+        if not bench.draft.model.can_rollback:
+            raise UserError(
+                "draft-cannot-rollback",
+                "This draft model cannot take back drafted tokens, so it cannot draft.",
+                "Choose a draft model with plain attention, or prompt-lookup.",
+            )
+        self._context = bench.draft
+        self._bench = bench
+        self._sampler = bench.sampler.twin(bench.draft.model.vocab.n_tokens)
+        self._n_vocab = bench.vocab.n_tokens
+        self.tune(settings)
+        self._history: Sequence[int] = ()
+        self._n_prompt = 0
+        self._n_agreed = 0  # tokens of the context that are the history's
+        self._origin = 0  # the place in the history of the context's first token
+        self.n_decoded = 0
+
+    def tune(self, settings: Settings) -> None:
+        """Draft with other limits."""
+        self._n_max = int(settings["n_max"])
+        self._n_min = int(settings["n_min"])
+        self._p_min = settings["p_min"]
+
+    def begin(self, history: Sequence[int], n_prompt: int) -> None:
+        """Keep what the context shares with the history; the rest is decoded when needed."""
+        self._history = history
+        self._n_prompt = n_prompt
+        self._origin = 0
+        context = self._context
+        context.rollback(common_prefix(context.tokens, list(history)))
+        self._n_agreed = len(context.tokens)
+
+    @property
+    def n_backlog(self) -> int:
+        """Tokens that are decoded before the first drafted one is known."""
+        return max(len(self._history) - self._origin - len(self._context.tokens), 1)
+
+    @property
+    def n_unread(self) -> int:
+        """Tokens before the backlog that are read as well, where it is to know all of them."""
+        return self._origin and self._origin + len(self._context.tokens)
+
+    def propose(self, n_max: int) -> Draft:
+        """Catch up with the history, then decode one token after the other."""
+        return self.propose_while(n_max, _always, self.n_backlog)
+
+    def propose_while(self, n_max: int, goes_on: Callable[[float], bool], n_read: int) -> Draft:
+        """Draft as `propose` does, as long as `goes_on` says so; see `Paced`."""
+        try:
+            if n_read != self.n_backlog:  # its context begins anew
+                self._context.clear()
+                self._origin = max(len(self._history) - n_read, 0)
+            return self._propose(n_max, goes_on)
+        except SamplingError:
+            raise
+        except EngineError:  # no number of a failed decode may live on into the next reply
+            self._context.clear(wipe=True)
+            raise
+
+    def observe(self, n_accepted: int | None) -> None:
+        """Drop the drafted tokens that were not committed."""
+        del n_accepted
+        context, history, origin = self._context, self._history, self._origin
+        held, n = context.tokens, self._n_agreed
+        end = min(len(held), len(history) - origin)
+        while n < end and held[n] == history[origin + n]:
+            n += 1
+        context.rollback(n)
+        self._n_agreed = len(context.tokens)
+
+    def close(self) -> None:
+        """Leave the context with a prefix of the history."""
+        if self._history:
+            self.observe(None)
+        self._sampler.close()
+        self._history = ()
+
+    def _propose(self, n_max: int, goes_on: Callable[[float], bool]) -> Draft:
+        history, context, model = self._history, self._context, self._context.model
+        n_max = min(n_max, self._n_max, model.n_ctx - len(history) + self._origin)
+        if n_max < 1 or n_max < self._n_min:
+            return NO_DRAFT
+        draw, eog, n_vocab = self._sampler.draft, self._bench.eog, self._n_vocab
+        position = len(history) - self._n_prompt
+        pending = self._catch_up()
+        if pending is None:
+            return NO_DRAFT
+        sampler = self._sampler
+        has_memory = self._bench.sampler.has_memory
+        if has_memory:
+            sampler.follow(self._bench.sampler)
+        tokens: list[int] = []
+        confidences: list[float] = []
+        while True:
+            row = context.feed(pending, 1)[0]
+            self.n_decoded += len(pending)
+            if len(row) > n_vocab:  # vocabularies may differ by some tokens at their ends
+                row = row[:n_vocab]
+            try:
+                token, sure = draw(row, position + len(tokens))
+            except NothingAllowedError:  # what may come next is none of this model's tokens
+                break
+            if sure < self._p_min:
+                break
+            tokens.append(token)
+            confidences.append(sure)
+            if has_memory:
+                sampler.commit(token)
+            if not goes_on(sure) or len(tokens) >= n_max or token in eog:
+                break
+            pending = [token]
+        if len(tokens) < self._n_min:
+            return NO_DRAFT
+        return Draft(tokens, confidences)
+
+    def _catch_up(self) -> Sequence[int] | None:
+        """Decode all but the last stretch of what the context lacks; return that stretch.
+
+        None when it holds a token that the draft model does not know: vocabularies may differ by
+        some tokens at their ends.
+        """
+        context, chunk = self._context, self._bench.chunk
+        text = self._history[self._origin :] if self._origin else self._history
+        if len(context.tokens) >= len(text):  # its last row is needed again
+            context.rollback(len(text) - 1)
+        self._n_agreed = len(context.tokens)
+        n_vocab = context.model.vocab.n_tokens
+        if any(token >= n_vocab for token in text[len(context.tokens) :]):
+            return None
+        while len(text) - len(context.tokens) > chunk:
+            done = len(context.tokens)
+            context.feed(text[done : done + chunk], 0)
+            self.n_decoded += chunk
+        self._n_agreed = len(context.tokens)
+        return text[len(context.tokens) :]
+
+
+def _always(_confidence: float) -> bool:
+    return True
+
+
+INFO = DrafterInfo(
+    id="draft",
+    title="Draft model",
+    summary="A smaller model of the same family writes ahead; the target checks it in one go.",
+    family="model",
+    parameters=(
+        Parameter(
+            "n_max", "int", 16, 1, 10_000, "Tokens ahead",
+            "Tokens drafted per step at most. Longer drafts pay when most are accepted; what the "
+            "batch cannot take is cut.", can_be_auto=True,
+        ),
+        Parameter(
+            "n_min", "int", 0, 0, 10_000, "Shortest draft",
+            "Drafts shorter than this are thrown away and the step is a plain one.",
+        ),
+        Parameter(
+            "p_min", "float", 0.5, 0, 1, "Min. confidence",
+            "Drafting stops where the draft model's favourite token is less likely than this.",
+        ),
+    ),
+    make=DraftModel,
+)  # fmt: skip

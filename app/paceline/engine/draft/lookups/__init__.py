@@ -1,0 +1,1 @@
+"""Drafters without a model: they look up what followed the same tokens before."""

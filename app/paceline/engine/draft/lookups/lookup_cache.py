@@ -1,0 +1,360 @@
+"""Counts of what followed short n-grams, in memory and in llama.cpp's lookup-cache files.
+
+A file (`common/ngram-cache.cpp` of llama.cpp) is a row of records of little-endian int32 words: the
+n-gram's four tokens, those that it does not have being -1; the number of followers; and for each of
+them its token and its count. It says nothing of the vocabulary that the ids belong to, so a sidecar
+``FILE.json`` does, which llama.cpp does not look at.
+
+Records and followers keep the order that they had in the file. Where order matters, later means
+more recent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paceline.errors import UserError
+from paceline.files import write_whole
+
+LONGEST = 4
+"""Tokens of the longest n-gram; llama.cpp's."""
+NO_TOKEN = -1
+_HEAD = LONGEST + 1  # words of a record before its followers
+_MOST = 2**31 - 1
+
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LookupCache:
+    """N-grams and the tokens that followed them, as flat arrays.
+
+    Attributes:
+        ngrams: int32 [n, 4]; shorter n-grams end with -1.
+        sizes: Followers of each n-gram, int32 [n], at least 1.
+        tokens: The followers of all n-grams one after the other, int32 [sum of sizes].
+        counts: How often each of them followed, int32, at least 1.
+    """
+
+    ngrams: Ints
+    sizes: Ints
+    tokens: Ints
+    counts: Ints
+
+    @property
+    def orders(self) -> NDArray[np.int64]:
+        """Tokens of each n-gram, [n]."""
+        orders: NDArray[np.int64] = (self.ngrams != NO_TOKEN).sum(axis=1, dtype=np.int64)
+        return orders
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each n-gram's followers begin, [n]."""
+        return np.cumsum(self.sizes, dtype=np.int64) - self.sizes
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """How often each n-gram was followed by anything, [n]."""
+        if not len(self.sizes):
+            return np.zeros(0, np.int64)
+        return np.add.reduceat(self.counts.astype(np.int64), self.starts)
+
+    @property
+    def largest_token(self) -> int:
+        """The largest id in it; -1 when it is empty."""
+        return max(int(self.ngrams.max(initial=-1)), int(self.tokens.max(initial=-1)))
+
+
+def empty() -> LookupCache:
+    """Return a cache that knows nothing."""
+    none = np.zeros(0, np.int32)
+    return LookupCache(none.reshape(0, LONGEST), none, none, none)
+
+
+def count(tokens: Sequence[int], orders: Sequence[int], start: int = 0) -> LookupCache:
+    """Count what follows the n-grams of these orders in a text.
+
+    Args:
+        tokens: The text.
+        orders: Lengths of n-grams, 1 to 4.
+        start: Followers before this place are not counted.
+    """
+    text = np.array(tokens, np.int32)
+    grams, places = [np.zeros((0, LONGEST), np.int32)], [np.zeros(0, np.int64)]
+    for order in orders:
+        first = max(start, order)
+        n = max(len(text) - first, 0)
+        gram = np.full((n, LONGEST), NO_TOKEN, np.int32)
+        for i in range(order):
+            gram[:, i] = text[first - order + i :][:n]
+        grams.append(gram)
+        places.append(np.arange(first, first + n))
+    at = np.concatenate(places)
+    by_place = np.argsort(at, kind="stable")
+    at = at[by_place]
+    return _collect(np.concatenate(grams)[by_place], text[at], np.ones(len(at), np.int64))
+
+
+def merge(caches: Iterable[LookupCache]) -> LookupCache:
+    """Return the sum of all counts, which stops at the largest int32."""
+    given = [empty(), *caches]
+    grams = np.concatenate([np.repeat(c.ngrams, c.sizes, axis=0) for c in given])
+    tokens = np.concatenate([c.tokens for c in given])
+    return _collect(grams, tokens, np.concatenate([c.counts for c in given]).astype(np.int64))
+
+
+def prune(cache: LookupCache, n_followers: int) -> LookupCache:
+    """Drop the followers that were seen least, of equal ones the oldest, until `n_followers` stay.
+
+    An n-gram without a follower is dropped as well, so as many n-grams stay at most.
+    """
+    n = len(cache.tokens)
+    if n <= n_followers:
+        return cache
+    rarest_first = np.lexsort((np.arange(n), cache.counts))
+    return _only(cache, np.sort(rarest_first[n - n_followers :]))
+
+
+def _only(cache: LookupCache, keep: NDArray[np.int64]) -> LookupCache:
+    """Return those followers at these places, ascending, and their n-grams."""
+    owners = np.repeat(np.arange(len(cache.sizes)), cache.sizes)[keep]
+    owners, sizes = np.unique(owners, return_counts=True)
+    return LookupCache(
+        cache.ngrams[owners], sizes.astype(np.int32), cache.tokens[keep], cache.counts[keep]
+    )
+
+
+def _collect(grams: Ints, tokens: Ints, counts: NDArray[np.int64]) -> LookupCache:
+    """Add up equal pairs of n-gram and follower; of each the last place in the order counts."""
+    if not len(tokens):
+        return empty()
+    rows = np.column_stack((grams, tokens))
+    pair_of = _groups(rows)
+    n_pairs = int(pair_of.max()) + 1
+    last = np.zeros(n_pairs, np.int64)
+    np.maximum.at(last, pair_of, np.arange(len(rows)))
+    sums = np.zeros(n_pairs, np.int64)
+    np.add.at(sums, pair_of, counts)
+    gram_of = _groups(rows[last, :LONGEST])
+    newest = np.zeros(int(gram_of.max()) + 1, np.int64)
+    np.maximum.at(newest, gram_of, last)
+    order = np.argsort(newest[gram_of] * len(rows) + last)
+    last = last[order]
+    gram_of = gram_of[order]
+    first = np.flatnonzero(np.diff(gram_of, prepend=-1))
+    sizes = np.diff(first, append=len(last))
+    return LookupCache(
+        np.ascontiguousarray(rows[last[first], :LONGEST]),
+        sizes.astype(np.int32),
+        np.ascontiguousarray(rows[last, LONGEST]),
+        np.minimum(sums[order], _MOST).astype(np.int32),
+    )
+
+
+def _groups(rows: Ints) -> NDArray[np.int64]:
+    """Number equal rows alike, from 0 on, in no particular order."""
+    keys = _hashes(rows)
+    order = np.argsort(keys)
+    keys = keys[order]
+    same = keys[1:] == keys[:-1]
+    if np.any(rows[order[1:][same]] != rows[order[:-1][same]]):  # two rows with one hash
+        order = np.lexsort(rows.T)
+        same = np.all(rows[order[1:]] == rows[order[:-1]], axis=1)
+    numbers = np.empty(len(rows), np.int64)
+    numbers[order] = np.concatenate(([0], np.cumsum(~same)))
+    return numbers
+
+
+def _hashes(rows: Ints) -> NDArray[np.uint64]:
+    keys = np.zeros(len(rows), np.uint64)
+    for column in rows.T:
+        keys = (keys + column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    return keys
+
+
+# ------------------------------------------------------------------------------------- files
+
+
+def parse(data: bytes, name: str) -> LookupCache:
+    """Return what a file holds.
+
+    Args:
+        data: Its content.
+        name: What to call it in an error.
+
+    Raises:
+        UserError: It is no lookup cache, or damaged.
+    """
+    if len(data) % 4:
+        raise _damaged(name, "its size is no multiple of four bytes")
+    words = np.frombuffer(data, "<i4").astype(np.int32, copy=False)
+    heads = _heads(words, name)
+    ngrams = words[heads[:, None] + np.arange(LONGEST)]
+    has = ngrams != NO_TOKEN
+    if np.any(ngrams < NO_TOKEN) or not np.all(has[:, 0]) or np.any(has[:, 1:] > has[:, :-1]):
+        raise _damaged(name, "it has n-grams with impossible tokens")
+    sizes = words[heads + LONGEST]
+    n_before = np.cumsum(sizes, dtype=np.int64) - sizes
+    at = np.repeat(heads + _HEAD - 2 * n_before, sizes) + 2 * np.arange(int(sizes.sum()))
+    tokens, counts = words[at], words[at + 1]
+    if np.any(tokens < 0) or np.any(counts < 1):
+        raise _damaged(name, "it has followers with an impossible token or count")
+    return LookupCache(ngrams, sizes, tokens, counts)
+
+
+def _heads(words: Ints, name: str) -> NDArray[np.int64]:
+    """Return where the records begin: each one's length tells where the next one does."""
+    view, n_words, at = memoryview(words.tobytes()).cast("i"), len(words), 0
+    heads = []
+    while at < n_words:
+        if at + LONGEST >= n_words:
+            raise _damaged(name, "it ends in the middle of an n-gram")
+        n_followers = view[at + LONGEST]
+        if n_followers < 1:
+            raise _damaged(name, f"an n-gram has {n_followers} followers")
+        heads.append(at)
+        at += _HEAD + 2 * n_followers
+    if at != n_words:
+        raise _damaged(name, "it ends in the middle of a list of followers")
+    return np.array(heads, np.int64)
+
+
+def dump(cache: LookupCache) -> bytes:
+    """Return the content of a file; `parse` gives the same cache again."""
+    heads = np.cumsum(_HEAD + 2 * cache.sizes.astype(np.int64)) - (_HEAD + 2 * cache.sizes)
+    words = np.empty(_HEAD * len(cache.sizes) + 2 * len(cache.tokens), "<i4")
+    words[heads[:, None] + np.arange(LONGEST)] = cache.ngrams
+    words[heads + LONGEST] = cache.sizes
+    at = np.repeat(heads + _HEAD - 2 * cache.starts, cache.sizes) + 2 * np.arange(len(cache.tokens))
+    words[at] = cache.tokens
+    words[at + 1] = cache.counts
+    return words.tobytes()
+
+
+def read(path: Path) -> LookupCache:
+    """Return what a file holds.
+
+    Raises:
+        UserError: It cannot be read, is no lookup cache, or is damaged.
+    """
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError, MemoryError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
+        raise UserError(
+            "cannot-read",
+            f"The lookup cache “{path}” cannot be read: {reason}.",
+            "Check its path and permissions, or make one by `paceline cache build`.",
+        ) from error
+    return parse(data, path.name)
+
+
+def write(cache: LookupCache, path: Path) -> None:
+    """Write a file that its owner alone can read, in one go: no reader ever sees a part of it.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    write_whole(path, dump(cache))
+
+
+def _damaged(name: str, what: str) -> UserError:
+    return UserError(
+        "bad-lookup-cache",
+        f"“{name}” is no lookup cache, or it is damaged: {what}.",
+        "Make it anew by `paceline cache build`.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a lookup cache comes from.
+
+    llama.cpp's format does not say it, and token ids of another vocabulary would be drafted in
+    vain. A file without such a sidecar, as llama.cpp's tools write it, is believed when its ids
+    exist.
+
+    Attributes:
+        vocabulary: The vocabulary's hash, see `vocab.vocabulary_hash`.
+        model: The name of a model with this vocabulary, for people; may be empty.
+    """
+
+    vocabulary: str
+    model: str = ""
+
+
+def sidecar(path: Path) -> Path:
+    """Return the sidecar's path."""
+    return path.with_name(f"{path.name}.json")
+
+
+def read_origin(path: Path) -> Origin | None:
+    """Return what the sidecar of a lookup cache says; None when it has none.
+
+    Raises:
+        UserError: The sidecar cannot be read or understood.
+    """
+    place = sidecar(path)
+    try:
+        data = json.loads(place.read_text("utf-8"))
+        return Origin(str(data["vocabulary"]), str(data.get("model", "")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise UserError(
+            "bad-lookup-cache",
+            f"“{place.name}”, which tells the vocabulary of “{path.name}”, cannot be understood.",
+            "Make both anew by `paceline cache build`, or delete it if you know that they fit.",
+        ) from error
+
+
+def write_origin(path: Path, origin: Origin | None) -> None:
+    """Write the sidecar of a lookup cache; None takes an old one away.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    if origin is None:
+        sidecar(path).unlink(missing_ok=True)
+    else:
+        text = json.dumps(asdict(origin), indent=1, ensure_ascii=False)
+        write_whole(sidecar(path), text.encode())
+
+
+def check_fits(
+    path: Path, cache: LookupCache, origin: Origin | None, vocabulary: str, n_vocab: int
+) -> None:
+    """Make sure that a lookup cache can be used with a model.
+
+    Args:
+        path: The file, for the error.
+        cache: Its content.
+        origin: Its sidecar's.
+        vocabulary: The hash of the model's vocabulary.
+        n_vocab: Its size.
+
+    Raises:
+        UserError: It was made for another vocabulary.
+    """
+    hint = "Build one for this model by `paceline cache build`."
+    if origin is not None and origin.vocabulary != vocabulary:
+        made_for = f"for “{origin.model}”" if origin.model else "for another model"
+        raise UserError(
+            "other-vocabulary",
+            f"The lookup cache “{path.name}” was made {made_for}, whose tokens are not the same.",
+            hint,
+        )
+    if cache.largest_token >= n_vocab:
+        raise UserError(
+            "other-vocabulary",
+            f"The lookup cache “{path.name}” has token {cache.largest_token}, but the model has "
+            f"only {n_vocab} tokens.",
+            hint,
+        )

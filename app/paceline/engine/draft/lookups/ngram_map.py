@@ -1,0 +1,308 @@
+"""N-gram maps: keys of n tokens, and the m tokens that followed each of them.
+
+A key that stood at several places may have been followed by different m-grams. An m-gram counts
+from the step on in which its last token is committed; one that would reach beyond the text's end
+does not count, and none runs on into drafted tokens. What is made of the counts differs between the
+two drafters: `ValueIndex.count` and `find`.
+
+The number of accepted tokens is stored for each n-gram that was used, as llama.cpp documents it
+(docs/speculative.md, "n-gram Map Key"). llama.cpp's code keeps that number for good, so that a
+key's drafts can only become shorter, and a key whose draft was rejected once never drafts again.
+Here it is stored with the place that was copied: later drafts from that place are no longer than
+what was accepted, until the same m-gram has followed the key once more, or another m-gram takes
+over. It is stored only where the target did write another token than the drafted one: a draft
+that was cut by the engine, or by the reply's end, says nothing against the rest of it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import ClassVar, NamedTuple
+
+from paceline.engine.draft.base import NO_DRAFT, Draft, DrafterInfo, Parameter, Settings
+from paceline.engine.draft.lookups.hashes import SpanHashes
+from paceline.engine.draft.lookups.lookup import Lookup
+
+SIZES = (
+    Parameter(
+        "n", "int", 12, 1, 64, "Key length",
+        "Tokens that must agree with earlier places. Shorter keys are found more often and "
+        "are less sure.",
+    ),
+    Parameter(
+        "m", "int", 48, 1, 1024, "Tokens ahead",
+        "Tokens that must have followed the key in full; they are the draft. Fewer are found "
+        "more often; what the batch cannot take is cut.",
+    ),
+)  # fmt: skip
+"""The settings of both maps beside `min_hits`, which means something else in each."""
+
+
+class Copied(NamedTuple):
+    """A proposal: `tokens` were copied from `place` in order to stand at `target`."""
+
+    place: int
+    target: int
+    tokens: Sequence[int]
+
+
+class ValueIndex(ABC):
+    """Counts which m-gram follows which key; feeding costs the same for any `n` and `m`.
+
+    Attributes:
+        accepted: From the place after a key to how many tokens of the draft that was copied from
+            there were accepted.
+        copied: The last proposal, until it is known what became of it.
+    """
+
+    def __init__(self, n: int, m: int, min_hits: int) -> None:
+        self.min_hits = min_hits
+        self.accepted: dict[int, int] = {}
+        self.copied: Copied | None = None
+        self._n = n
+        self._m = m
+        self._hashes = SpanHashes()
+
+    @abstractmethod
+    def count(self, key: int, value: int, place: int) -> None:
+        """Count an m-gram that stands at `place`, right after a key.
+
+        Args:
+            key: The key's hash.
+            value: Hash of key and m-gram together.
+            place: Places come in order.
+        """
+
+    @abstractmethod
+    def find(self, key: int) -> int | None:
+        """Return a place where the m-gram to be drafted after this key stands, if there is one.
+
+        A later occurrence of the same m-gram after the key must give another place.
+        """
+
+    def value(self, place: int) -> int:
+        """Return the hash of the key and the m-gram that stand before and after this place."""
+        end = place + self._m
+        return self._hashes.grams(self._n + self._m, end, end + 1)[0]
+
+    def feed(self, history: Sequence[int], start: int, end: int) -> None:
+        """Count every key whose m-gram has become complete."""
+        n, m, hashes, count = self._n, self._m, self._hashes, self.count
+        hashes.feed(history[start:end])
+        first, stop = max(start - m + 1, n), end - m + 1
+        if first < stop:
+            keys = hashes.grams(n, first, stop)
+            values = hashes.grams(n + m, first + m, stop + m)
+            for i, key in enumerate(keys):
+                count(key, values[i], first + i)
+
+    def find_tail(self, ahead: Sequence[int]) -> int | None:
+        """Return what `find` gives for the n tokens that end the text and then `ahead`."""
+        key = self._hashes.tail(ahead, self._n)
+        return None if key is None else self.find(key)
+
+
+class NgramMap(Lookup[ValueIndex]):
+    """An n-gram map: subclasses say by which `index`."""
+
+    index: ClassVar[type[ValueIndex]]
+
+    def new_index(self) -> ValueIndex:
+        """Return an empty index."""
+        s = self.settings
+        return self.index(int(s["n"]), int(s["m"]), int(s["min_hits"]))
+
+    def shape(self, settings: Settings) -> Hashable:
+        """Return all settings: they decide what is counted, and when it is enough."""
+        return (settings["n"], settings["m"], settings["min_hits"])
+
+    def look_up(
+        self, index: ValueIndex, history: Sequence[int], ahead: Sequence[int], n_max: int
+    ) -> Draft:
+        """Copy the m-gram that the map has for the text's last n tokens."""
+        index.copied = None
+        place = index.find_tail(ahead)
+        if place is None:
+            return NO_DRAFT
+        m = int(self.settings["m"])
+        n = min(n_max, m, index.accepted.get(place, m))
+        if n < 1:
+            return NO_DRAFT
+        tokens = history[place : place + n]
+        index.copied = Copied(place, len(history) + len(ahead), tokens)
+        return Draft(tokens)
+
+    def learn(self, index: ValueIndex, n_accepted: int | None) -> None:
+        """Store how many tokens were accepted, if the target wrote another one then."""
+        copied, index.copied = index.copied, None
+        if copied is None or n_accepted is None or n_accepted >= len(copied.tokens):
+            return
+        judged = copied.target + n_accepted
+        if judged < len(self._history) and self._history[judged] != copied.tokens[n_accepted]:
+            index.accepted[copied.place] = n_accepted
+
+
+class FrequentValues(ValueIndex):
+    """From every key to the last place of an m-gram that followed it at least `min_hits` times."""
+
+    def __init__(self, n: int, m: int, min_hits: int) -> None:
+        super().__init__(n, m, min_hits)
+        self._hits: dict[int, int] = {}
+        self._places: dict[int, int] = {}
+
+    def count(self, key: int, value: int, place: int) -> None:
+        """Count an m-gram; from `min_hits` on it is the one to draft."""
+        if self.min_hits > 1:  # otherwise no count is ever looked at, and half the memory is saved
+            hits = self._hits[value] = self._hits.get(value, 0) + 1
+            if hits < self.min_hits:
+                return
+        self._places[key] = place
+
+    def find(self, key: int) -> int | None:
+        """Return the last place of an m-gram with enough hits."""
+        return self._places.get(key)
+
+
+class NgramMapK(NgramMap):
+    """ngram-map-k: the m tokens that followed the last n ones, if they did so often enough.
+
+    After llama.cpp's drafter of the same name, by its documentation (docs/speculative.md, "n-gram
+    Map Key"): a key drafts an m-gram that has followed it at least `min_hits` times. Of several
+    such m-grams the one seen last is drafted, since texts drift. Where llama.cpp's code
+    (common/ngram-map.cpp) does otherwise:
+
+    - It drafts before it looks at the hits, so that `min_hits` has no effect.
+    - It holds on to the first place that it recorded for a key; a later one never replaces it.
+    - It never lifts the limit of a key whose draft was rejected: see the module.
+
+    On a text whose keys were always followed by the same tokens both propose alike. Memory: one
+    dictionary entry per token, two with `min_hits` above 1.
+    """
+
+    name = "ngram-map-k"
+    index = FrequentValues
+
+
+INFO_K = DrafterInfo(
+    id=NgramMapK.name,
+    title="N-gram map",
+    summary="Drafts what has followed the same run of tokens often enough; good for code.",
+    family="lookup",
+    parameters=(
+        *SIZES,
+        Parameter(
+            "min_hits", "int", 1, 1, 1024, "Min. hits",
+            "How many times the same tokens must have followed the key before they are drafted.",
+        ),
+    ),
+    make=NgramMapK,
+)  # fmt: skip
+
+
+_N_VALUES = 4
+
+
+class _Value:
+    """An m-gram: how often it followed the key, and where it did last."""
+
+    __slots__ = ("hits", "place", "value")
+
+    def __init__(self, value: int, place: int) -> None:
+        self.value = value
+        self.place = place
+        self.hits = 1
+
+
+class _Key:
+    """A key that occurred more than once."""
+
+    __slots__ = ("hits", "values")
+
+    def __init__(self) -> None:
+        self.hits = 0
+        self.values: list[_Value] = []
+
+    def count(self, value: int, place: int) -> None:
+        self.hits += 1
+        for each in self.values:
+            if each.value == value:
+                each.hits += 1
+                each.place = place
+                return
+        if len(self.values) == _N_VALUES:
+            self.values.remove(min(self.values, key=lambda v: (v.hits, v.place)))
+        self.values.append(_Value(value, place))
+
+    def dominant(self) -> int | None:
+        best = max(self.values, key=lambda v: v.hits)
+        return best.place if best.hits >= 2 * (self.hits - best.hits) else None
+
+
+class DominantValues(ValueIndex):
+    """From every key to its only place, or to the counts of its m-grams."""
+
+    def __init__(self, n: int, m: int, min_hits: int) -> None:
+        super().__init__(n, m, min_hits)
+        self._once: dict[int, int] = {}  # most keys: their place is all that is needed
+        self._often: dict[int, _Key] = {}
+
+    def count(self, key: int, value: int, place: int) -> None:
+        """Count an m-gram."""
+        values = self._often.get(key)
+        if values is None:
+            first = self._once.pop(key, None)
+            if first is None:
+                self._once[key] = place
+                return
+            values = self._often[key] = _Key()
+            values.count(self.value(first), first)
+        values.count(value, place)
+
+    def find(self, key: int) -> int | None:
+        """Return the last place of the dominant m-gram."""
+        values = self._often.get(key)
+        if values is not None:
+            return values.dominant() if values.hits >= self.min_hits else None
+        return self._once.get(key) if self.min_hits == 1 else None
+
+
+class NgramMapK4V(NgramMap):
+    """ngram-map-k4v: up to four continuations per key are counted, and a dominant one is drafted.
+
+    After llama.cpp's drafter of the same name, by its documentation (docs/speculative.md, "n-gram
+    Map Key-4-Values"): of the m-grams that have followed a key, one that is "significantly more
+    frequent than the others" is drafted. As in llama.cpp that means at least twice as often as all
+    others together, and the key must have been followed at least `min_hits` times, by any m-grams.
+    Where llama.cpp's code (common/ngram-map.cpp) does otherwise:
+
+    - It counts how often the key was looked up for a draft; here its places in the text count.
+    - It chooses the m-gram that wins and then drafts the one at the key's latest place. Here the
+      winner is drafted.
+    - Its four m-grams are the first four, for good. Here a fifth one takes the place of the rarest,
+      of equally rare ones that which was not seen for longest; the others include what was
+      forgotten.
+    - It never lifts the limit of a draft that was rejected: see the module.
+
+    Memory: one dictionary entry per token, and four counters for every key that occurred again.
+    """
+
+    name = "ngram-map-k4v"
+    index = DominantValues
+
+
+INFO_K4V = DrafterInfo(
+    id=NgramMapK4V.name,
+    title="N-gram map, 4 values",
+    summary="Tells apart what may follow the same run of tokens and drafts what mostly does.",
+    family="lookup",
+    parameters=(
+        *SIZES,
+        Parameter(
+            "min_hits", "int", 1, 1, 1024, "Min. hits",
+            "How many times the key must have occurred before it drafts; one of its continuations "
+            "must then be twice as frequent as all others together.",
+        ),
+    ),
+    make=NgramMapK4V,
+)  # fmt: skip

@@ -1,0 +1,271 @@
+"""N-gram pool: the hash of the last `n_match` tokens tells the next one, over and over.
+
+After llama.cpp's `ngram-mod` (`common/ngram-mod.cpp`, pull request 19164): one table of constant
+size, no keys, the last write wins. What a chain of look-ups gives is drafted if it is long enough,
+so it fires on long verbatim repeats: code that is written out again, quoted text.
+
+Where this differs from llama.cpp's code:
+
+- A pool that is too full is emptied before the prompt is taken in, not after (its issue 27852).
+- Every token is learned at once, not when 32 are waiting.
+- After five drafts in a row of which less than a quarter was accepted the chat takes a rest from
+  the pool. llama.cpp empties it and feeds it the chat once more, which gives the very same content.
+- Every chat has a pool of its own. What other chats hold is looked up by ``suffix``.
+- The share that was accepted is that of what was drafted, not of what a chain would have given
+  without the limit of the step; and a draft that the target did not contradict is not a bad one,
+  since a part of it may have been left out of the step.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paceline.engine.draft.base import (
+    NO_DRAFT,
+    Draft,
+    DrafterInfo,
+    Parameter,
+    Settings,
+    Workbench,
+)
+from paceline.engine.draft.lookups.hashes import MULTIPLIER, window_hashes
+from paceline.engine.draft.lookups.lookup import Lookup
+
+SLOT_BITS = 22
+_FULLEST = 0.25
+"""Share of used slots above which a pool is emptied; llama.cpp's."""
+
+
+class Pool:
+    """``2 ** bits`` slots; a slot holds a token id + 1, or 0 when nothing was written to it.
+
+    Attributes:
+        slots: The slots for single reads and writes, several times as fast as numpy's.
+        table: The same memory, int32 [2 ** bits].
+        n_used: Slots that hold a token.
+    """
+
+    slots: memoryview[int]
+    table: NDArray[np.int32]
+    n_used: int
+
+    def __init__(self, bits: int = SLOT_BITS) -> None:
+        # Unlike numpy's memory, which comes in huge pages, this is cleared only where it is used.
+        held = mmap.mmap(-1, 4 << bits)
+        if hasattr(mmap, "MADV_NOHUGEPAGE"):
+            with contextlib.suppress(OSError):
+                held.madvise(mmap.MADV_NOHUGEPAGE)
+        self.table = np.frombuffer(held, np.int32)
+        self.slots = memoryview(held).cast("i")
+        self.n_used = 0
+
+    @property
+    def is_too_full(self) -> bool:
+        """Whether so many slots are used that unrelated texts answer for each other."""
+        return self.n_used > _FULLEST * len(self.table)
+
+
+MOST_BAD_DRAFTS = 5
+GOOD_SHARE = 0.25
+REST = 64
+"""Steps without a draft after five bad ones."""
+
+_MASK = (1 << 64) - 1
+_BLOCK = 1024  # tokens hashed by one set of numpy calls
+_FEW = 24  # tokens up to which plain Python is faster than those
+
+
+class NextTokens:
+    """The pool as an index: knows the hash of the text's last `n_match` tokens.
+
+    The upper bits of the hash (`windows.py`) name the slot.
+
+    Args:
+        n_match: Tokens that are hashed.
+        bits: Size of the pool, see `Pool`.
+    """
+
+    def __init__(self, n_match: int, bits: int = SLOT_BITS) -> None:
+        self._n = n_match
+        self._bits = bits
+        self._shift = 64 - bits
+        self._hash = 0
+        self._drop = pow(MULTIPLIER, n_match, 1 << 64)
+
+    @cached_property
+    def pool(self) -> Pool:
+        """The table; made when it is needed first."""
+        return Pool(self._bits)
+
+    def feed(self, history: Sequence[int], start: int, end: int) -> None:
+        """Take in ``history[start:end]``; a `start` of 0 begins a text."""
+        if start == 0:
+            self._hash = 0
+        if end - start <= _FEW:
+            self._feed_few(history, start, end)
+            return
+        for block in range(start, end, _BLOCK):
+            self._feed_block(history, block, min(block + _BLOCK, end))
+
+    def follow(self, history: Sequence[int], ahead: Sequence[int], n: int) -> list[int]:
+        """Return up to `n` tokens that the pool gives after `history` and then `ahead`."""
+        n_match, shift, drop = self._n, self._shift, self._drop
+        chain = [*history[-n_match:], *ahead]
+        if len(chain) < n_match:
+            return []
+        chain = chain[-n_match:]
+        value = self._hash_of(chain) if ahead else self._hash
+        slots = self.pool.slots
+        for place in range(n):
+            entry = slots[value >> shift]
+            if entry <= 0:
+                break
+            token = entry - 1
+            value = ((value + token - chain[place] * drop) * MULTIPLIER) & _MASK
+            chain.append(token)
+        return chain[n_match:]
+
+    # ------------------------------------------------------------------------------ within
+
+    def _hash_of(self, tokens: Sequence[int]) -> int:
+        value = 0
+        for token in tokens:
+            value = ((value + token) * MULTIPLIER) & _MASK
+        return value
+
+    def _feed_few(self, history: Sequence[int], start: int, end: int) -> None:
+        n, pool, value = self._n, self.pool, self._hash
+        slots = pool.slots
+        for place in range(start, end):
+            token = history[place]
+            if place >= n:
+                slot = value >> self._shift
+                if not slots[slot]:
+                    pool.n_used += 1
+                slots[slot] = token + 1
+                value += token - history[place - n] * self._drop
+            else:
+                value += token
+            value = (value * MULTIPLIER) & _MASK
+        self._hash = value
+
+    def _feed_block(self, history: Sequence[int], start: int, end: int) -> None:
+        """Do the same with numpy."""
+        n = self._n
+        first = max(start - n, 0)
+        tokens = np.array(history[first:end], np.uint64)
+        if len(tokens) < n:
+            self._feed_few(history, start, end)
+            return
+        hashes = window_hashes(tokens, n)
+        self._hash = int(hashes[-1])
+        slots = (hashes[:-1] >> np.uint64(self._shift)).astype(np.int64)
+        if len(slots) == 0:
+            return
+        # Which of several writes to one slot numpy does last is not promised, so one is left.
+        slots, latest = np.unique(slots[::-1], return_index=True)
+        pool = self.pool
+        pool.n_used += len(slots) - int(np.count_nonzero(pool.table[slots]))
+        pool.table[slots] = tokens[n:][::-1][latest] + np.uint64(1)
+
+
+class NgramMod(Lookup[NextTokens]):
+    """Feeding costs one write per token, proposing one read and one multiplication per token."""
+
+    name = "ngram-mod"
+    chunk = _BLOCK
+
+    def __init__(self, bench: Workbench, settings: Settings) -> None:
+        super().__init__(bench, settings)
+        self._drafted: list[int] = []
+        self._first = 0  # the place in the history that its first token is for
+        self._n_bad = 0
+        self._rest = 0
+
+    def shape(self, settings: Settings) -> Hashable:
+        """Return how many tokens are hashed."""
+        return settings["n_match"]
+
+    def new_index(self) -> NextTokens:
+        """Return an index whose pool is made when it is needed."""
+        return NextTokens(int(self.settings["n_match"]))
+
+    def look_up(
+        self, index: NextTokens, history: Sequence[int], ahead: Sequence[int], n_max: int
+    ) -> Draft:
+        """Follow the pool; a chain shorter than `n_min` is a stray hit."""
+        self._drafted = []
+        if self._rest:
+            return NO_DRAFT
+        longest = int(self.settings["n_max"])
+        n_min = min(int(self.settings["n_min"]), longest)
+        chain = index.follow(history, ahead, max(min(longest, n_max), n_min))
+        if len(chain) < n_min:
+            return NO_DRAFT
+        del chain[n_max:]
+        for place, token in enumerate(chain):
+            if token in self.bench.eog:
+                del chain[place + 1 :]
+                break
+        self._drafted, self._first = chain, len(history) + len(ahead)
+        return Draft(chain) if chain else NO_DRAFT
+
+    def learn(self, index: NextTokens, n_accepted: int | None) -> None:
+        """Count bad drafts, see the module's docstring."""
+        del index
+        self._rest = max(self._rest - 1, 0)
+        drafted, self._drafted = self._drafted, []
+        if n_accepted is None or not drafted:
+            return
+        if n_accepted >= GOOD_SHARE * len(drafted):
+            self._n_bad = 0
+            return
+        refuted = self._first + n_accepted
+        if refuted < len(self._history) and self._history[refuted] != drafted[n_accepted]:
+            self._n_bad += 1
+        if self._n_bad < MOST_BAD_DRAFTS:
+            return
+        self._n_bad = 0
+        self._rest = REST
+
+    def begin(self, history: Sequence[int], n_prompt: int) -> None:
+        """Forget what became of drafts in the last turn, then as every lookup."""
+        self._drafted = []
+        self._n_bad = self._rest = 0
+        super().begin(history, n_prompt)
+
+    def _take_kept(self) -> None:
+        super()._take_kept()
+        if self._index.pool.is_too_full:
+            self._index, self._n_fed = self.new_index(), 0
+
+
+INFO = DrafterInfo(
+    id=NgramMod.name,
+    title="N-gram pool",
+    summary="Recognises long passages from this chat by their hash, in constant memory.",
+    family="lookup",
+    parameters=(
+        Parameter(
+            "n_match", "int", 24, 1, 128, "Tokens hashed",
+            "Tokens that must agree with an earlier place. Below 16 stray hits become frequent.",
+        ),
+        Parameter(
+            "n_min", "int", 48, 0, 1024, "Shortest draft",
+            "Drafts shorter than this are dropped. Less pays with dense models, whose wide steps "
+            "cost little more than narrow ones.",
+        ),
+        Parameter(
+            "n_max", "int", 64, 1, 1024, "Longest draft",
+            "Tokens drafted per step at most; the batch and the context may allow fewer.",
+            can_be_auto=True,
+        ),
+    ),
+    make=NgramMod,
+)  # fmt: skip

@@ -1,0 +1,230 @@
+"""All drafters by name, plug-ins included.
+
+Among them Auto, which is no drafter but a portfolio of the others: the free ones are asked and
+scored whether their proposals are verified or not, and a draft model is asked where it is expected
+to gain more than it costs (`auto_chain`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.metadata import EntryPoint, entry_points
+from typing import NoReturn
+
+from paceline.engine.draft import draft_model
+from paceline.engine.draft.base import (
+    NO_DRAFT,
+    Draft,
+    Drafter,
+    DrafterInfo,
+    Parameter,
+    Settings,
+    Workbench,
+)
+from paceline.engine.draft.lookups import (
+    ngram_cache,
+    ngram_map,
+    ngram_mod,
+    ngram_simple,
+    prompt_lookup,
+    suffix,
+)
+from paceline.errors import UserError, ValueOutOfRangeError
+
+LONGEST = 32
+"""Tokens per draft at most, where nothing else is said."""
+
+_OPEN: dict[str, dict[str, float]] = {
+    "suffix": {"min_match": 1, "p_min": 0.2},
+    "prompt-lookup": {"max_ngram": 3},
+    "ngram-cache": {},
+    "ngram-mod": {"n_match": 16, "n_min": 1},
+    "draft": {"n_min": 0, "p_min": 0},
+}
+_LENGTHS = {"suffix": "max", "prompt-lookup": "n_pred"}
+
+
+def portfolio(settings: Settings, *, has_draft_model: bool) -> list[tuple[DrafterInfo, Settings]]:
+    """Return Auto's drafters with their settings: lookups, and the draft model where there is one.
+
+    The settings leave lengths open: short proposals are made as soon as there is any evidence for
+    them, and long ones end only at the limit that the user set. How much of a proposal is verified
+    is the controller's decision (`auto_chain`).
+
+    Args:
+        settings: Auto's own.
+        has_draft_model: Whether one is loaded that can take tokens back.
+    """
+    lookups = [module.INFO for module in (suffix, prompt_lookup, ngram_cache, ngram_mod)]
+    infos = [*lookups, draft_model.INFO] if has_draft_model else lookups
+    return [
+        (info, {**_OPEN[info.id], _LENGTHS.get(info.id, "n_max"): settings["n_max"]})
+        for info in infos
+    ]
+
+
+def _make(bench: Workbench, settings: Settings) -> NoReturn:
+    """Refuse: Auto's drafters are made one by one.
+
+    Raises:
+        UserError: Always.
+    """
+    del bench, settings
+    raise UserError(
+        "bad-strategy", "“auto” is no drafter of its own.", "Use it as a strategy, by itself."
+    )
+
+
+AUTO_INFO = DrafterInfo(
+    id="auto",
+    title="Auto",
+    summary="Drafts with whatever pays in each step, by what was measured, and decodes plainly "
+    "where nothing does.",
+    family="auto",
+    parameters=(
+        Parameter(
+            "n_max", "int", LONGEST, 1, 62, "Tokens ahead",
+            "Tokens drafted per step at most; how many pay is decided anew in every step.",
+        ),
+    ),
+    make=_make,
+)  # fmt: skip
+
+
+class Off:
+    """Never drafts."""
+
+    def __init__(self, bench: Workbench, settings: Settings) -> None:
+        del bench, settings
+
+    def begin(self, history: Sequence[int], n_prompt: int) -> None:
+        """Do nothing."""
+
+    def propose(self, n_max: int) -> Draft:
+        """Propose nothing."""
+        del n_max
+        return NO_DRAFT
+
+    def observe(self, n_accepted: int | None) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+OFF_INFO = DrafterInfo(
+    id="off",
+    title="Off",
+    summary="Plain decoding, one token per step: the yardstick for everything else.",
+    family="off",
+    parameters=(),
+    make=Off,
+)
+
+
+_log = logging.getLogger(__name__)
+
+PLUGIN_GROUP = "paceline.drafters"
+PLUGIN_PREFIX = "plugin."
+_BUILT_IN: dict[str, DrafterInfo] = {
+    info.id: info
+    for info in (
+        OFF_INFO,
+        AUTO_INFO,
+        draft_model.INFO,
+        prompt_lookup.INFO,
+        ngram_simple.INFO,
+        ngram_map.INFO_K,
+        ngram_map.INFO_K4V,
+        ngram_mod.INFO,
+        ngram_cache.INFO,
+        suffix.INFO,
+    )
+}
+
+
+def available() -> tuple[DrafterInfo, ...]:
+    """Return every drafter that can be named, built-in ones first.
+
+    Plug-ins are imported; one that cannot be is left out and named in the log.
+    """
+    plugins = []
+    for entry in entry_points(group=PLUGIN_GROUP):
+        try:
+            plugins.append(_load_plugin(entry))
+        except UserError as error:
+            _log.error("%s", error.message)
+    return (*_BUILT_IN.values(), *sorted(plugins, key=lambda info: info.id))
+
+
+def find(name: str) -> DrafterInfo:
+    """Return the drafter of this name.
+
+    Raises:
+        ValueOutOfRangeError: There is none; the hint lists those that there are.
+        UserError: It is a plug-in that cannot be imported.
+    """
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]
+    if name.startswith(PLUGIN_PREFIX):
+        for entry in entry_points(group=PLUGIN_GROUP, name=name.removeprefix(PLUGIN_PREFIX)):
+            return _load_plugin(entry)
+        raise ValueOutOfRangeError(
+            "bad-strategy",
+            f"No plug-in called “{name}” is installed.",
+            "Install it, or choose another strategy.",
+        )
+    raise ValueOutOfRangeError(
+        "bad-strategy",
+        f"There is no strategy “{name}”.",
+        f"Choose one of {', '.join([*_BUILT_IN, *_plugin_names()])}.",
+    )
+
+
+def describe(
+    name: str, make: Callable[[Workbench, Settings], Drafter] | DrafterInfo
+) -> DrafterInfo:
+    """Describe a drafter by what its class says of itself.
+
+    Args:
+        name: Its id from now on.
+        make: The class, or anything else that makes a drafter. Taken from its attributes, where
+            it has them: ``title`` (str) and ``parameters`` (tuple of `Parameter`), and the first
+            line of the docstring as a summary. A `DrafterInfo` says everything itself.
+
+    Raises:
+        TypeError: It cannot be called, or an attribute is of a wrong type.
+    """
+    if isinstance(make, DrafterInfo):
+        return replace(make, id=name)
+    if not callable(make):
+        raise TypeError(f"a {type(make).__name__} makes no drafters")
+    parameters = tuple(getattr(make, "parameters", ()))
+    if not all(isinstance(parameter, Parameter) for parameter in parameters):
+        raise TypeError("its parameters are no tuple of Parameter")
+    lines = (make.__doc__ or "").strip().splitlines()
+    summary = lines[0] if lines else "A drafter from a plug-in."
+    title = str(getattr(make, "title", name.removeprefix(PLUGIN_PREFIX)))
+    return DrafterInfo(name, title, summary, "lookup", parameters, make)
+
+
+def _plugin_names() -> list[str]:
+    return sorted({PLUGIN_PREFIX + entry.name for entry in entry_points(group=PLUGIN_GROUP)})
+
+
+def _load_plugin(entry: EntryPoint) -> DrafterInfo:
+    """Import a plug-in: a `Drafter` class, made like a built-in one; see `describe`.
+
+    Raises:
+        UserError: It cannot be imported.
+    """
+    try:
+        return describe(PLUGIN_PREFIX + entry.name, entry.load())
+    except Exception as error:
+        raise UserError(
+            "broken-plugin",
+            f"The drafter plug-in {entry.name} cannot be imported: {error}.",
+            "Update or uninstall it.",
+        ) from error

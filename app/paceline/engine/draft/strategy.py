@@ -1,0 +1,324 @@
+"""Strategy texts: ``ID[+ID…][:key=value]…``, for example ``suffix+draft:draft.n_max=4``.
+
+A strategy names one drafter or a chain of them: any number of lookups and at most one draft model.
+Lookups are asked first, in the order in which they are written, and the model
+comes last. A setting is written ``key=value``, or ``ID.key=value`` where several drafters of the
+chain have one of that name. ``auto`` stands alone: it is a portfolio of the others. A length may
+be ``auto`` as well, as in ``draft:n_max=auto``: then the same controller decides about the lengths
+of all drafters of the chain, and their own lengths are its limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from paceline import params
+from paceline.engine.draft import grammar_drafter
+from paceline.engine.draft.base import AUTO, DrafterInfo, Parameter, Settings
+from paceline.engine.draft.registry import LONGEST, find, portfolio
+from paceline.errors import UserError, ValueOutOfRangeError
+
+Member = tuple[DrafterInfo, Settings]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A parsed strategy: drafters in the order in which they are asked, with all their settings."""
+
+    drafters: tuple[Member, ...]
+
+    @property
+    def infos(self) -> tuple[DrafterInfo, ...]:
+        """The drafters' descriptions, in their order."""
+        return tuple(info for info, _ in self.drafters)
+
+    @property
+    def speculates(self) -> bool:
+        """Whether anything is drafted at all."""
+        return any(info.family != "off" for info in self.infos)
+
+    @property
+    def needs_draft_model(self) -> bool:
+        """Whether one of the drafters is a second model."""
+        return any(info.family == "model" for info in self.infos)
+
+    @property
+    def uses_draft_model(self) -> bool:
+        """Whether a second model drafts if there is one."""
+        return any(info.family in ("model", "auto") for info in self.infos)
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether this is the portfolio, which works with any loaded models."""
+        return any(info.family == "auto" for info in self.infos)
+
+    @property
+    def is_controlled(self) -> bool:
+        """Whether a controller decides how many tokens are drafted."""
+        return self.is_auto or any(_automatic(info, have) for info, have in self.drafters)
+
+    @property
+    def n_most(self) -> int:
+        """Tokens per draft at most, where a controller decides."""
+        lengths = [have["n_max"] for info, have in self.drafters if info.family == "auto"]
+        return int(lengths[0]) if lengths else LONGEST
+
+    def members(self, *, has_grammar: bool, has_draft_model: bool = True) -> list[Member]:
+        """Return the drafters themselves, in the order in which they are asked.
+
+        Args:
+            has_grammar: Under a grammar what it forces is drafted first, for free.
+            has_draft_model: Whether Auto has one that it can use.
+        """
+        members: list[Member] = []
+        for info, settings in self.drafters:
+            if info.family == "auto":
+                members += portfolio(settings, has_draft_model=has_draft_model)
+            else:
+                lengths = {p.name: min(p.high, LONGEST) for p in _automatic(info, settings)}
+                members.append((info, {**settings, **lengths}))
+        if has_grammar and self.speculates:
+            members.insert(0, (grammar_drafter.INFO, {}))
+        return members
+
+
+def parse_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> Strategy:
+    """Return the strategy that a text names, with all settings.
+
+    Args:
+        text: See the module's docstring.
+        find: Where drafters are looked up by name.
+
+    Raises:
+        ValueOutOfRangeError: Unknown drafter or setting, or a value outside its range; the hint
+            lists what there is.
+    """
+    return complete(read_strategy(text, find), find)
+
+
+def read_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> params.Strategy:
+    """Return what a text says: the drafters, and the settings that it gives; as `parse_strategy`.
+
+    Whether the settings of a drafter fit together is checked by `complete`.
+    """
+    names = drafters_named(text)
+    if any(names) and not all(names):
+        missing = "+".join(names)
+        _refuse(f"A drafter is missing in “{missing}”.", "Name one on either side of every “+”.")
+    infos = _order([find(name) for name in names])
+    given: dict[str, dict[str, float]] = {info.id: {} for info in infos}
+    for assignment in settings_named(text):
+        key, equals, value = assignment.partition("=")
+        info, parameter = _setting(infos, assignment, key)
+        if not equals:
+            _refuse(f"“{key}” has no value.", f"Write {key}={parameter.default:g}, for example.")
+        if parameter.name in given[info.id]:
+            _refuse(f"{key} is given twice.", "Give it once.")
+        given[info.id][parameter.name] = _parse_value(parameter, value)
+    return params.Strategy(tuple((info.id, tuple(given[info.id].items())) for info in infos))
+
+
+def complete(strategy: params.Strategy, find: Callable[[str], DrafterInfo] = find) -> Strategy:
+    """Return a strategy with all settings.
+
+    Raises:
+        ValueOutOfRangeError: An unknown drafter or setting, a value outside its range, drafters
+            that cannot work together, or settings that contradict each other.
+    """
+    infos = _order([find(name) for name, _ in strategy.drafters or (("", ()),)])
+    given: dict[str, dict[str, float]] = {info.id: {} for info in infos}
+    for drafter_id, settings in strategy.drafters:
+        prefix = f"{drafter_id}." if len(infos) > 1 else ""
+        for name, value in settings:
+            key = f"{prefix}{name}"
+            info, parameter = _setting(infos, f"{key}={_number(value)}", key)
+            given[info.id][name] = _checked(parameter, value)
+    return Strategy(tuple((info, _complete(info, given[info.id])) for info in infos))
+
+
+def strategy_text(strategy: params.Strategy, find: Callable[[str], DrafterInfo] = find) -> str:
+    """Return a strategy as text; the settings of a chain's drafters have their ids before them.
+
+    Drafters and settings that there are not are written as well, so that they can be told.
+    """
+    parts: list[str] = []
+    for drafter_id, settings in strategy.drafters:
+        prefix = f"{drafter_id}." if len(strategy.drafters) > 1 else ""
+        lengths = _lengths(drafter_id, find) if any(value == AUTO for _, value in settings) else ()
+        parts += [
+            f"{prefix}{name}={'auto' if value == AUTO and name in lengths else _number(value)}"
+            for name, value in settings
+        ]
+    return text_of([name for name, _ in strategy.drafters], parts)
+
+
+def as_written(told: str, written: str) -> str:
+    """Return a strategy that the engine tells the way its user wrote it, if it is that one.
+
+    Args:
+        told: The text of an event.
+        written: What the user wrote; `read_strategy` can read it.
+    """
+    return written if told == strategy_text(read_strategy(written)) else told
+
+
+def _lengths(drafter_id: str, find: Callable[[str], DrafterInfo]) -> tuple[str, ...]:
+    """Return the settings of a drafter that can be `AUTO`; none of one that there is not."""
+    try:
+        return tuple(p.name for p in find(drafter_id).parameters if p.can_be_auto)
+    except UserError:
+        return ()
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:g}"
+
+
+def drafters_named(text: str) -> tuple[str, ...]:
+    """Return the ids that a strategy text names, whether there are such drafters or not.
+
+    A text may be of another version, or name a plug-in that is gone.
+    """
+    return tuple(text.strip().partition(":")[0].split("+"))
+
+
+def settings_named(text: str) -> tuple[str, ...]:
+    """Return the settings that a strategy text gives, each as ``key=value``."""
+    return tuple(text.strip().split(":")[1:])
+
+
+def key_of(assignment: str) -> tuple[str, str]:
+    """Return whose setting a ``key=value`` gives, empty where it does not say, and its name."""
+    owner, _, name = assignment.partition("=")[0].rpartition(".")
+    return owner, name
+
+
+def text_of(names: Sequence[str], assignments: Iterable[str]) -> str:
+    """Return the text of which `drafters_named` and `settings_named` are the parts."""
+    return ":".join(["+".join(names), *assignments])
+
+
+def _order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
+    """Put lookups first; refuse chains that make no sense."""
+    if len(infos) > 1:
+        names = [info.id for info in infos]
+        for info in infos:
+            if info.family == "off":
+                _refuse(f"“{info.id}” cannot be part of a chain.", "Leave it out.")
+            if info.family == "auto":
+                _refuse(
+                    "“auto” cannot be part of a chain.",
+                    "It stands alone, and uses every drafter that pays.",
+                )
+            if names.count(info.id) > 1:
+                _refuse(f"“{info.id}” is named twice.", "Name it once.")
+        models = [info.id for info in infos if info.family == "model"]
+        if len(models) > 1:
+            _refuse(f"{' and '.join(models)} are both draft models.", "Keep one of them.")
+    return sorted(infos, key=lambda info: info.family == "model")
+
+
+def _setting(
+    infos: Sequence[DrafterInfo], assignment: str, key: str
+) -> tuple[DrafterInfo, Parameter]:
+    """Return the drafter and the parameter that a key means."""
+    owner, name = key_of(key)
+    found = [
+        (info, parameter)
+        for info in infos
+        for parameter in info.parameters
+        if parameter.name == name and owner in ("", info.id)
+    ]
+    if len(found) > 1:
+        options = " or ".join(f"{info.id}.{name}" for info, _ in found)
+        _refuse(f"“{assignment}” could mean several settings.", f"Write {options}.")
+    if not found:
+        prefix = len(infos) > 1
+        known = ", ".join(
+            f"{info.id}.{parameter.name}" if prefix else parameter.name
+            for info in infos
+            for parameter in info.parameters
+        )
+        whose = "+".join(info.id for info in infos)
+        _refuse(
+            f"“{assignment}” is no setting of {whose}.",
+            f"It takes {known or 'no settings'} (key=value).",
+        )
+    return found[0]
+
+
+def _automatic(info: DrafterInfo, settings: Settings) -> list[Parameter]:
+    """Return the lengths that are left to the controller."""
+    return [p for p in info.parameters if p.can_be_auto and settings.get(p.name) == AUTO]
+
+
+def _complete(info: DrafterInfo, given: dict[str, float]) -> Settings:
+    """Add the defaults. A default n_min yields to a smaller n_max that was asked for.
+
+    With an automatic length, the defaults that would end a draft early yield to the controller.
+    """
+    settings = {parameter.name: parameter.default for parameter in info.parameters} | given
+    if _automatic(info, given):
+        low = {p.name: p.low for p in info.parameters if p.name in ("n_min", "p_min")}
+        return settings | low | given
+    if "n_min" in settings and "n_max" in settings and settings["n_min"] > settings["n_max"]:
+        if "n_min" in given:
+            _refuse(
+                f"n_min is {settings['n_min']:g}, above n_max {settings['n_max']:g}.",
+                "No draft could ever be long enough: lower n_min or raise n_max.",
+            )
+        settings["n_min"] = settings["n_max"]
+    return settings
+
+
+def _parse_value(parameter: Parameter, text: str) -> float:
+    if parameter.can_be_auto and text == "auto":
+        return AUTO
+    try:
+        value = int(text) if parameter.kind == "int" else float(text)
+    except ValueError:
+        _refuse_kind(parameter, text)
+    return _in_range(parameter, value, text)
+
+
+def _checked(parameter: Parameter, value: float) -> float:
+    """Return a setting's value, of the type that drafters expect."""
+    if parameter.can_be_auto and value == AUTO:
+        return AUTO
+    if parameter.kind == "int" and not float(value).is_integer():
+        _refuse_kind(parameter, _number(value))
+    exact = int(value) if parameter.kind == "int" else value
+    return _in_range(parameter, exact, _number(value))
+
+
+def _in_range(parameter: Parameter, value: float, text: str) -> float:
+    p = parameter
+    if not p.low <= value <= p.high:
+        _refuse(
+            f"{p.name} is {text}, but it must be {_kind(p)} from {p.low:g} to {p.high:g}"
+            f"{_or_auto(p)}.",
+            f"The default is {p.default:g}.",
+        )
+    return value
+
+
+def _refuse_kind(parameter: Parameter, text: str) -> NoReturn:
+    p = parameter
+    _refuse(
+        f"{p.name}={text} is not {_kind(p)}.",
+        f"Give one from {p.low:g} to {p.high:g}{_or_auto(p)}.",
+    )
+
+
+def _kind(parameter: Parameter) -> str:
+    return "a whole number" if parameter.kind == "int" else "a number"
+
+
+def _or_auto(parameter: Parameter) -> str:
+    return ", or auto" if parameter.can_be_auto else ""
+
+
+def _refuse(message: str, hint: str) -> NoReturn:
+    raise ValueOutOfRangeError("bad-strategy", message, hint)

@@ -1,1 +1,0 @@
-"""Drafters: one small module per idea, all behind `base.Drafter`, named in `registry`."""

@@ -1,0 +1,138 @@
+"""What the engine does in idle time: short slices of work, and one answer to a failure in any.
+
+Every slice is about one decode. A command stops it at once through the cancel flag, and no slice
+changes the text of the next reply. What fails is not tried again until the next load.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Protocol
+
+from paceline.engine.measure.calibration import IdleCalibration
+from paceline.engine.measure.known import DRAFTER, recall_costs
+from paceline.engine.model.context import CachedContext, common_prefix
+from paceline.engine.pair import LoadedPair
+from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryError, EngineError
+
+PIECE = 64
+"""Tokens per slice of catching up: a command stops a slice at once, but its work is lost."""
+
+_log = logging.getLogger(__name__)
+
+
+class Job(Protocol):
+    """Something to do in idle time."""
+
+    @property
+    def contexts(self) -> Sequence[CachedContext]:
+        """The contexts that it decodes in."""
+
+    def slice(self) -> bool:
+        """Do a little; False: there is nothing to do at present.
+
+        Raises:
+            CancelledError: The flag was set; the contexts are as before.
+            EngineError: A model failed; the contexts are as before, or empty.
+        """
+
+
+class IdleWork:
+    """A pair's jobs; the first one that has something to do gets the slice.
+
+    Args:
+        pair: Is marked as lost where a failure says so.
+        jobs: In the order in which they are asked; None: all there are.
+    """
+
+    def __init__(self, pair: LoadedPair, jobs: Sequence[Job] | None = None) -> None:
+        self._pair = pair
+        if jobs is None:
+            jobs = (_calibration(pair), CatchingUp(pair), pair.earlier, pair.promise)
+        self._jobs = list(jobs)
+
+    def slice(self) -> bool:
+        """Do a little of what there is to do; False: there is nothing.
+
+        Raises:
+            ComputeFailedError: Neither contexts nor device can be trusted any more.
+        """
+        # A job that fails is taken out, and its slice was one.
+        return not self._pair.is_lost and any(self._run(job) for job in self._jobs)
+
+    def calibrate_anew(self) -> None:
+        """Measure again what decodes cost, since it is not known any more."""
+        self.stop_calibrating()
+        self._jobs.insert(0, _calibration(self._pair))
+
+    def stop_calibrating(self) -> None:
+        """Measure nothing more: everything is known."""
+        self._jobs = [job for job in self._jobs if not isinstance(job, IdleCalibration)]
+
+    def _run(self, job: Job) -> bool:
+        try:
+            return job.slice()
+        except CancelledError:
+            return True
+        except ComputeFailedError:
+            self._pair.is_lost = True
+            raise
+        except EngineError as error:
+            _log.info("%s ends: %s", type(job).__name__, error)
+            if isinstance(error, DecodeMemoryError):  # may have left anything in the contexts
+                for context in job.contexts:
+                    context.clear(wipe=True)
+            self._jobs.remove(job)
+            return True
+
+
+def _calibration(pair: LoadedPair) -> IdleCalibration:
+    return IdleCalibration(pair, is_known=recall_costs(pair))
+
+
+class CatchingUp:
+    """Brings the draft model's context to what the target's holds; for the engine's thread.
+
+    Drafting begins with decoding what the draft model's context lacks. After a long prompt that may
+    cost more than Auto's promise leaves to lose, or than the rest of a reply could bring in, so the
+    model would stay unused. Between two replies it delays nothing. What a draft model has decoded
+    never changes a text (`verify.py`), only when it was decoded.
+
+    Args:
+        pair: Both contexts.
+    """
+
+    def __init__(self, pair: LoadedPair) -> None:
+        self._pair = pair
+
+    @property
+    def contexts(self) -> Sequence[CachedContext]:
+        """The draft model's context."""
+        return [self._pair.draft] if self._pair.draft else []
+
+    def slice(self) -> bool:
+        """Decode one piece; False: there is nothing left to decode, or no use for it.
+
+        Raises:
+            CancelledError: The flag was set.
+            EngineError: The draft model failed.
+        """
+        pair, draft = self._pair, self._pair.draft
+        if draft is None or not self._is_of_use or not draft.model.can_rollback:
+            return False
+        text = pair.target.tokens
+        n_shared = common_prefix(draft.tokens, text)
+        if n_shared >= len(text) or len(text) >= draft.n_ctx:
+            return False
+        if any(token >= draft.model.vocab.n_tokens for token in text[n_shared:]):
+            return False  # vocabularies may differ by some tokens at their ends
+        draft.rollback(n_shared)
+        n_held = len(draft.tokens)
+        draft.feed(text[n_held : n_held + PIECE], 0)
+        return True
+
+    @property
+    def _is_of_use(self) -> bool:
+        """Whether the last reply could use the draft model, and it paid as far as is known."""
+        return self._pair.uses_draft and not self._pair.knowledge.accepted(DRAFTER).is_given_up

@@ -1,0 +1,1 @@
+"""What is measured on this machine: costs of decodes, threads, self-test; kept as facts."""

@@ -1,0 +1,346 @@
+"""Measures what decodes of each width cost: in idle time, or at once by the command `Calibrate`.
+
+In idle time every slice is one decode, which a command stops through the cancel flag. A load spends
+at most the time of twelve plain steps, or a second, on all its slices together, and some ten steps
+more after a long reply where it is not known what the context costs: what is missing then is
+learned from real steps. What an earlier load has measured is only looked at: when a plain step and
+a wide one take about as long as they did, the rest is believed.
+
+The command measures thoroughly: rounds over all widths, so that a hiccup of the machine meets each
+of them once at most. After them a longer text is put into the context, as far as that is quickly
+done: how much slower a step is there tells what each token of the context costs.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from paceline.engine.auto.controller import MOST_SWITCH
+from paceline.engine.auto.costs import DraftCosts, VerifyCosts
+from paceline.engine.measure.decode_timer import (
+    WIDE,
+    DecodeTimer,
+    Item,
+    between,
+    items_of,
+    pair_clock,
+)
+from paceline.engine.measure.known import BACKLOG, DRAFTER, add_draft_costs, keep_costs
+from paceline.engine.model.context import CachedContext
+from paceline.engine.model.threads import Clock
+from paceline.engine.pair import LoadedPair
+from paceline.engine.refusals import not_calibrated
+from paceline.errors import (
+    CancelledError,
+    ComputeFailedError,
+    UserError,
+)
+from paceline.figures import WidthCost
+from paceline.messages import Calibrate, Calibrated
+
+IDLE_S = 1.0
+IDLE_STEPS = 12
+_FITS = 1.3
+"""A plain step that is faster or slower by more than this shows a table of other times."""
+_N_EACH = 2
+LONGER = 512
+"""Tokens by which a context has to be longer to tell what it costs where others work, too."""
+SLOPE_TOKENS = 256
+"""Tokens that are put into the context to see how much slower that makes a step."""
+
+
+class IdleCalibration:
+    """Measures what is missing while there is nothing else to do; for the engine's thread.
+
+    Args:
+        pair: Whose costs it fills in.
+        is_known: The pair's costs come from an earlier load, and are looked at once.
+        clock: Seconds that only grow; None: those that pass, for decodes the thread's own.
+
+    Attributes:
+        spent_s: Seconds that all slices took.
+    """
+
+    def __init__(self, pair: LoadedPair, *, is_known: bool, clock: Clock | None = None) -> None:
+        self._pair = pair
+        self._clock = clock or time.perf_counter
+        self._timer = DecodeTimer(clock or pair_clock(pair), self._clock)
+        self._items = items_of(pair)
+        is_there = is_known and bool(self._items)
+        self._checks = [Item(pair.target, w) for w in (1, WIDE)] if is_there else []
+        self._wants_slope = bool(self._items) and pair.knowledge.costs.slope == 0
+        self._short: tuple[int, tuple[float, float]] | None = None
+        self._here: tuple[int, dict[int, float]] = (0, {})
+        self._n_measured = self._n_kept = 0
+        self.spent_s = 0.0
+
+    @property
+    def contexts(self) -> tuple[CachedContext, ...]:
+        """The contexts of both models."""
+        pair = self._pair
+        return (pair.target, pair.draft) if pair.draft else (pair.target,)
+
+    def slice(self) -> bool:
+        """Make one decode, or a few that belong together; False: nothing is left that can be done.
+
+        Raises:
+            CancelledError: The flag was set; the contexts are as before.
+            EngineError: A model failed; the contexts are as before, or empty.
+        """
+        work = self._next()
+        if work is None:
+            self._keep()
+            return False
+        began = self._clock()
+        try:
+            work()
+        finally:
+            self.spent_s += self._clock() - began
+        return True
+
+    # ----------------------------------------------------------------------------- what is next
+
+    def _next(self) -> Callable[[], None] | None:
+        """Return the first thing that is missing, has room and can be afforded."""
+        if self._checks:
+            return self._look_at_the_table if self._checks[-1].has_room else None
+        for n_each in range(1, _N_EACH + 1):
+            for item in self._items:
+                if self._n_known(item) < n_each and item.has_room and self._can_afford(item):
+                    return partial(self._measure, item)
+        if self._can_measure_slope():
+            return self._measure_slope
+        return self._look_at_a_long_context if self._is_context_long else None
+
+    def _n_known(self, item: Item) -> int:
+        knowledge = self._pair.knowledge
+        if not item.is_draft:
+            return knowledge.costs.n_samples(item.width)
+        costs = knowledge.draft_cost(DRAFTER)
+        known = costs.per_token if item.width == 1 else costs.per_backlog
+        # A batch as fast as one token tells nothing, however often it is measured.
+        return _N_EACH if known is not None or len(item.seconds) >= _N_EACH else 0
+
+    def _can_afford(self, item: Item) -> bool:
+        return self._expected_s(item) <= self._left_s
+
+    @property
+    def _left_s(self) -> float:
+        first_s = self._items[0].first_s if self._items else ()  # which takes a little longer
+        plain_s = self._pair.knowledge.costs.plain or min(first_s, default=0.0)
+        return max(IDLE_S, IDLE_STEPS * plain_s) - self.spent_s
+
+    def _expected_s(self, item: Item) -> float:
+        """Return what a decode takes at most: no more per token than a narrower one's."""
+        times = [i for i in self._items if i.context is item.context and i.seconds]
+        narrower = [i for i in times if i.width <= item.width]
+        if not narrower:
+            return 0.0
+        nearest = max(narrower, key=lambda i: i.width)
+        return nearest.seconds[-1] * item.width / nearest.width
+
+    def _can_measure_slope(self) -> bool:
+        if not self._wants_slope or not any(i.seconds for i in self._items):
+            return False
+        filling = Item(self._pair.target, SLOPE_TOKENS)
+        return filling.has_room and 2 * self._expected_s(filling) <= self._left_s
+
+    @property
+    def _is_context_long(self) -> bool:
+        """Whether a reply has filled the context by so much that what it costs can be told."""
+        context = self._pair.target
+        n_held = len(context.tokens)
+        return (
+            self._wants_slope
+            and self._short is not None
+            and n_held - self._short[0] >= max(LONGER, self._short[0])
+            and n_held + WIDE <= context.n_ctx
+        )
+
+    # ---------------------------------------------------------------------------------- doing it
+
+    def _look_at_the_table(self) -> None:
+        """See whether what an earlier load has measured still holds, of plain and of wide steps."""
+        for item in self._checks:
+            if len(item.seconds) < _N_EACH:
+                self._timer.run(item)
+                return
+        knowledge, n_ctx = self._pair.knowledge, len(self._pair.target.tokens)
+        found = [min(item.seconds) for item in self._checks]
+        known = [knowledge.costs.seconds(item.width, n_ctx) or 0.0 for item in self._checks]
+        if all(k / _FITS < f < k * _FITS for k, f in zip(known, found, strict=True)):
+            self._short = n_ctx, (found[0], found[1])
+        else:
+            knowledge.costs, self._wants_slope = VerifyCosts(), True
+        self._checks = []
+
+    def _measure(self, item: Item) -> None:
+        if not self._timer.run(item):
+            return
+        self._n_measured += 1
+        knowledge, seconds = self._pair.knowledge, item.seconds[-1]
+        if not item.is_draft:
+            n_ctx = len(item.context.tokens)
+            knowledge.costs.add(item.width, n_ctx, seconds, calibrated=True)
+            self._note_short_context(item, n_ctx)
+        elif len(item.seconds) == _N_EACH:
+            costs = knowledge.draft_cost(DRAFTER)
+            if item.width == 1:
+                add_draft_costs(costs, min(item.seconds), 0.0)
+            elif costs.per_token is not None:
+                backlog_s = max(min(item.seconds) - costs.per_token, 0.0) / (item.width - 1)
+                add_draft_costs(costs, costs.per_token, backlog_s)
+
+    def _measure_slope(self) -> None:
+        found = self._timer.context_cost(self._pair.target, SLOPE_TOKENS, self._left_s / 2)
+        self._wants_slope = False
+        if found is not None:
+            self._n_measured += 1
+            self._pair.knowledge.learn_context(*found)
+
+    def _note_short_context(self, item: Item, n_ctx: int) -> None:
+        """Keep what plain and wide decodes took at the context of the last one."""
+        if self._here[0] != n_ctx:
+            self._here = n_ctx, {}
+        here = self._here[1]
+        here[item.width] = min(item.seconds[-1], here.get(item.width, math.inf))
+        if 1 in here and WIDE in here and (self._short is None or self._short[0] == n_ctx):
+            self._short = n_ctx, (here[1], here[WIDE])
+
+    def _look_at_a_long_context(self) -> None:
+        """See what the context costs where there was no time to fill one for that.
+
+        That is at most a dozen plain steps once per load, after a long reply.
+        """
+        assert self._short is not None
+        context = self._pair.target
+        found = self._timer.plain_and_wide(context, 2)
+        self._wants_slope = False
+        if found is not None:
+            cost = between(*self._short, len(context.tokens), found)
+            if cost is not None:
+                self._n_measured += 1
+                self._pair.knowledge.learn_context(*cost)
+
+    def _keep(self) -> None:
+        if self._n_measured > self._n_kept:
+            self._n_kept = self._n_measured
+            keep_costs(self._pair)
+
+
+ROUNDS = 5
+LIMIT_S = 15.0
+"""A round that begins later than this is left out, but for the second one."""
+SHORT = 64
+"""Tokens in the context while the widths are measured."""
+LONG = 1024
+LONG_S = 2.0
+"""Tokens of the longer text, and how long filling them in may take."""
+
+
+def calibrated(
+    pair: LoadedPair | None, command: Calibrate, clock: Clock | None = None
+) -> Calibrated:
+    """Measure the pair again, and keep what was found. Both contexts are empty afterwards.
+
+    Returns:
+        The answer; a failure and a cancel are told by its `problem`, and change nothing.
+    """
+    request_id = command.request_id
+    if pair is None or pair.is_lost:
+        return not_calibrated(command)
+    if not pair.target.model.can_rollback:
+        return Calibrated(
+            request_id,
+            problem="This model cannot take tokens back, so nothing can be drafted for it.",
+        )
+    try:
+        items = _measure(pair, clock)
+    except CancelledError:
+        return Calibrated(request_id, problem="Stopped.")
+    except UserError as error:
+        pair.is_lost = isinstance(error, ComputeFailedError)
+        return Calibrated(request_id, problem=str(error))
+    keep_costs(pair)
+    return Calibrated(
+        request_id,
+        pair.target.model.info.n_threads,
+        pair.knowledge.costs.table(SHORT),
+        _draft_table(items),
+    )
+
+
+def _measure(pair: LoadedPair, given: Clock | None) -> list[Item]:
+    clock = given or time.perf_counter
+    began = clock()
+    items = items_of(pair)
+    timer = DecodeTimer(given or pair_clock(pair), clock)
+    try:
+        pair.empty()
+        n_held = _fill(pair)
+        for number in range(ROUNDS):
+            if number > 1 and clock() - began > LIMIT_S:
+                break
+            for item in items:
+                timer.take(item)
+        context = timer.context_cost(pair.target, LONG, LONG_S)
+    finally:
+        pair.empty()
+    knowledge = pair.knowledge
+    knowledge.costs = costs = VerifyCosts()
+    if context is not None:
+        costs.set_context(*context)
+    for item in items:
+        if not item.is_draft:
+            for seconds in item.seconds:
+                costs.add(item.width, n_held, seconds)
+    knowledge.switch = _switch(items)
+    drafting = _draft_costs(items)
+    if drafting.per_token is not None:
+        knowledge.draft_costs[DRAFTER] = drafting
+    return items
+
+
+def _fill(pair: LoadedPair) -> int:
+    """Let both contexts hold a few tokens; returns how many the target's has."""
+    rng = np.random.default_rng(0)
+    for context in (pair.target, pair.draft):
+        if context is not None:
+            n = min(SHORT, context.n_ctx // 2)
+            context.feed(rng.integers(0, context.model.vocab.n_tokens, n).tolist(), 0)
+    return len(pair.target.tokens)
+
+
+def _switch(items: list[Item]) -> float:
+    """Return how many plain steps another width costs once, since the graph is built again."""
+    plain_s = statistics.median(items[0].seconds)
+    extra = [
+        (statistics.median(item.first_s) - statistics.median(item.seconds)) / plain_s
+        for item in items
+        if not item.is_draft and item.seconds
+    ]
+    return min(max(statistics.median(extra), 0.0), MOST_SWITCH)
+
+
+def _draft_costs(items: list[Item]) -> DraftCosts:
+    costs = DraftCosts()
+    median_s = {cost.width: cost.seconds for cost in _draft_table(items)}
+    if 1 in median_s:
+        token_s, batch_s = median_s[1], median_s.get(BACKLOG, 0.0)
+        add_draft_costs(costs, token_s, max(batch_s - token_s, 0.0) / (BACKLOG - 1))
+    return costs
+
+
+def _draft_table(items: list[Item]) -> tuple[WidthCost, ...]:
+    """Return the draft model's figures; none where it takes no tokens back, or found no room."""
+    return tuple(
+        WidthCost(item.width, statistics.median(item.seconds), len(item.seconds))
+        for item in items
+        if item.is_draft and item.seconds
+    )

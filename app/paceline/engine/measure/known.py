@@ -1,0 +1,115 @@
+"""What is known of a pair, kept in the facts from one load to the next: costs and acceptance.
+
+The target's table stands under its own key, which names model, build, threads and cache types, and
+under the batch widths in use; the draft model's figures stand under its own key alone.
+How often drafts were accepted stands under the keys of both. Nothing of a text is in any.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+from paceline.engine.auto.acceptance import rates_from_json, rates_to_json
+from paceline.engine.auto.costs import DraftCosts, VerifyCosts
+from paceline.engine.facts import Facts
+from paceline.engine.model.context import BatchWidths, CachedContext
+from paceline.engine.pair import LoadedPair
+
+DRAFTER = "draft"
+"""The drafter whose costs are those of the pair's draft model."""
+BACKLOG = 32
+"""Tokens of the batch that shows what catching up costs the draft model."""
+_MOST_S = 1e3  # no draft model takes longer for a token, so the file is damaged
+
+
+def recall_costs(pair: LoadedPair) -> bool:
+    """Give the pair what was measured in an earlier load; False: nothing was.
+
+    A text that cannot be read counts as nothing.
+    """
+    text = pair.facts.get(_target_key(pair.target))
+    if not isinstance(text, str):
+        return False
+    try:
+        pair.knowledge.costs = VerifyCosts.from_json(text)
+    except (ValueError, RecursionError):
+        return False
+    if pair.draft:
+        seconds = _parse(pair.facts.get(_draft_key(pair.draft)))
+        if seconds:
+            add_draft_costs(pair.knowledge.draft_cost(DRAFTER), *seconds)
+    return True
+
+
+def keep_costs(pair: LoadedPair) -> None:
+    """Note what is known by now, measured or learned from real steps."""
+    costs = pair.knowledge.costs
+    if costs.plain is not None:
+        _put(pair.facts, _target_key(pair.target), costs.to_json())
+    if pair.draft:
+        drafting = pair.knowledge.draft_cost(DRAFTER)
+        if drafting.per_token is not None:
+            seconds = [drafting.per_token, drafting.per_backlog or 0.0]
+            _put(pair.facts, _draft_key(pair.draft), json.dumps(seconds))
+
+
+def _put(facts: Facts, key: str, text: str) -> None:
+    if facts.get(key) != text:
+        facts.put(key, text)
+
+
+def add_draft_costs(costs: DraftCosts, token_s: float, backlog_s: float) -> None:
+    """Count the seconds of one token alone and, above 0, of one more in a batch."""
+    costs.add(1, token_s)
+    if backlog_s > 0:
+        costs.add(BACKLOG, token_s + backlog_s * (BACKLOG - 1), BACKLOG)
+
+
+def _target_key(target: CachedContext) -> str:
+    key = f"verify_costs|{target.model.facts_key}"
+    if target.widths != BatchWidths():
+        key += f"|w{target.widths}"
+    return key
+
+
+def _draft_key(draft: CachedContext) -> str:
+    return f"draft_costs|{draft.model.facts_key}"
+
+
+def _parse(fact: object) -> tuple[float, float] | None:
+    try:
+        token_s, backlog_s = (float(part) for part in json.loads(str(fact)))
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return None
+    is_sound = 0 < token_s < _MOST_S and 0 <= backlog_s < _MOST_S
+    return (token_s, backlog_s) if is_sound else None
+
+
+def recall_acceptance(pair: LoadedPair) -> None:
+    """Let Auto begin with what it learned of these two models in earlier sessions."""
+    kept = pair.facts.get(_acceptance_key(pair))
+    if isinstance(kept, str):
+        with contextlib.suppress(ValueError, RecursionError):
+            pair.knowledge.rates = rates_from_json(kept)
+
+
+def recall_what_was_forgotten(pair: LoadedPair) -> None:
+    """Let a reply whose acceptance will be kept begin with what was kept, not with a benchmark's.
+
+    Otherwise what it learns would replace what many sessions have.
+    """
+    if pair.has_forgotten:
+        pair.has_forgotten = False
+        pair.knowledge.forget()
+        recall_acceptance(pair)
+
+
+def keep_acceptance(pair: LoadedPair) -> None:
+    """Keep how often drafts were accepted and what replies gained; no text is in it."""
+    pair.facts.put(_acceptance_key(pair), rates_to_json(pair.knowledge.rates))
+
+
+def _acceptance_key(pair: LoadedPair) -> str:
+    draft = pair.draft.model.facts_key if pair.draft else "none"
+    return f"acceptance|{pair.target.model.facts_key}|{draft}"

@@ -1,0 +1,54 @@
+"""A model that was just loaded has to decode before it is relied on.
+
+Where a build of llama.cpp cannot run a model (an instruction set that crashes, a kernel that gives
+NaN), it shows here, at load, and not in a reply: a crash of the engine's process then means "load
+it again another way". The widths are those that take different kernels: single tokens, pairs,
+and batches wide enough for matrix instructions.
+
+Whether the context's tail can be removed is tried out on the way, as `common_context_can_seq_rm`
+of llama.cpp (common/common.cpp) does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paceline.engine.model.backend import LanguageModel
+from paceline.errors import ModelError
+
+WIDTHS = (1, 2, 8)
+
+
+def self_test(model: LanguageModel) -> bool:
+    """Decode 1, 2 and 8 tokens, as far as they fit, and take one back.
+
+    Leaves an empty context and `native_s` at 0. Takes the time of eleven tokens.
+
+    Returns:
+        Whether the context's tail can be removed; True where nothing could be drafted anyway.
+
+    Raises:
+        ModelError: "invalid-numbers": a logit is NaN, or none is finite.
+        CancelledError: The user stopped the load.
+        EngineError: The library failed.
+    """
+    can_rollback = True
+    try:
+        for width in WIDTHS:
+            if width > min(model.n_ctx, model.n_batch):
+                break
+            # The same token again and again: which one does not matter, and 0 is in every one.
+            rows = model.decode([0] * width, min(width, model.max_rows))
+            if not np.isfinite(rows.max(axis=1)).all():
+                raise ModelError(
+                    "invalid-numbers",
+                    "The model gives invalid numbers instead of logits.",
+                    "The file may be damaged, or made for something else than writing text.",
+                )
+            if width == 2:
+                can_rollback = model.rollback(1)
+            model.clear()  # each width on its own: a context of 8 tokens has room for all
+    finally:
+        model.clear()
+        model.native_s = 0.0
+    return can_rollback

@@ -1,0 +1,259 @@
+"""How many threads a model gets when none are asked for: all physical cores but one, or fewer.
+
+Decoding one token reads all weights once, which fewer threads may do as fast: where the memory is
+the limit, where some cores are slow ones, or where a model is so small that its threads wait for
+each other more than they compute. So smaller counts are tried beside the default, once per machine
+and model, by turns and only while the machine is quiet. Another count must win clearly: single
+tokens at least 5 % faster, and a verify decode after them, whose threads are those for batches,
+no slower. (With OpenMP a change of the count between two decodes costs time, too.)
+
+The count for batches stays the default: a prefill can use every core.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import psutil
+
+from paceline.engine.facts import Facts
+from paceline.engine.model.backend import LanguageModel
+from paceline.params import ModelParams
+
+BUDGET_S = 1.5
+"""Seconds that measuring may take in one load, for both models together."""
+_SHARE = 0.75  # of it for the target; the draft model takes what is left
+_VERIFY = 4  # tokens of the decode that must not become slower
+_FASTER = 1.05
+_NO_SLOWER = 1.02
+_MIN_ROUNDS = 3
+_MAX_ROUNDS = 12
+_HOPELESS = 1.25  # times the default's; a count that is so slow in two rounds is dropped
+_MOST_FOREIGN = 0.5  # cores in use by others, above which nothing is learned
+
+Clock = Callable[[], float]
+
+
+class Choice(NamedTuple):
+    """What was chosen for one model.
+
+    Attributes:
+        n_threads: Threads for decodes of one token.
+        n_default: What it would have been.
+        gain: Its speed over that of `n_default`.
+    """
+
+    n_threads: int
+    n_default: int
+    gain: float
+
+
+class Trial(NamedTuple):
+    """Seconds of one look at a count: a single token, and a verify decode after it."""
+
+    plain_s: float
+    verify_s: float
+
+
+def candidates(most: int) -> tuple[int, ...]:
+    """Return the counts to try, the default `most` first, then the most promising ones."""
+    counts = [most, *(max(round(most * part), 1) for part in (1 / 2, 3 / 4, 1 / 4))]
+    return tuple(dict.fromkeys(counts))
+
+
+class ThreadChooser:
+    """Chooses for the models of one load.
+
+    Args:
+        facts: Where choices are kept.
+        clock: Seconds that only grow.
+        foreign_cores: Returns how many cores others have used since the last call.
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        *,
+        clock: Clock = time.perf_counter,
+        foreign_cores: Callable[[], float] | None = None,
+    ) -> None:
+        self._facts = facts
+        self._clock = clock
+        self._foreign_cores = foreign_cores or ForeignLoad(clock)
+        self._left_s = BUDGET_S
+
+    def choose(
+        self, model: LanguageModel, params: ModelParams, target: LanguageModel | None = None
+    ) -> Choice | None:
+        """Set the model's threads if the user has not, and keep what was found.
+
+        Args:
+            model: With an empty context, which it has afterwards, too.
+            params: What the user wants of it.
+            target: For a draft model: whose verify decodes follow its own.
+
+        Returns:
+            None where the default stays.
+
+        Raises:
+            CancelledError: The user stopped the load.
+            EngineError: The model could not be run.
+        """
+        n_default, n_batch = model.info.n_threads, model.info.n_threads_batch
+        if params.n_threads or n_default == 1 or _is_on_gpu(model):
+            return None
+        name = f"threads|{model.facts_key}"
+        choice = _parse(self._facts.get(name), n_default)
+        if choice is None:
+            choice = self._measure(model, target or model, self._left_s * (1 if target else _SHARE))
+            if choice is None:  # nothing that could be relied on
+                return None
+            self._facts.put(name, f"{choice.n_threads} {choice.gain:.3f}")
+        if choice.n_threads == n_default:
+            return None
+        model.set_threads(choice.n_threads, n_batch)
+        return choice
+
+    def _measure(
+        self, model: LanguageModel, verifier: LanguageModel, budget_s: float
+    ) -> Choice | None:
+        # The self-test's decodes were wider than these.
+        if 2 * model.last_decode[1] + verifier.last_decode[1] > budget_s:
+            return None
+        began = self._clock()
+        n_default, n_batch = model.info.n_threads, model.info.n_threads_batch
+        self._foreign_cores()
+        try:
+            rounds = _rounds(
+                candidates(n_default),
+                lambda count: self._try(model, verifier, count, n_batch),
+                self._clock,
+                budget_s,
+            )
+        finally:
+            model.set_threads(n_default, n_batch)
+            self._left_s = max(self._left_s - (self._clock() - began), 0.0)
+        if self._foreign_cores() > _MOST_FOREIGN:
+            return None
+        return best_of(rounds, n_default)
+
+    def _try(
+        self, model: LanguageModel, verifier: LanguageModel, count: int, n_batch: int
+    ) -> Trial:
+        """Time a single token and a verify decode, as a step with a draft has them."""
+        n_verify = min(_VERIFY, verifier.max_rows, verifier.n_ctx - 2)
+        try:
+            model.set_threads(count, n_batch)
+            model.decode([0], 1)  # builds the graph and gathers the threads
+            began = self._clock()
+            model.decode([0], 1)
+            between = self._clock()
+            verifier.decode([0] * n_verify, n_verify)
+            return Trial(between - began, self._clock() - between)
+        finally:
+            model.clear()
+            verifier.clear()
+
+
+def _rounds(
+    counts: Sequence[int], attempt: Callable[[int], Trial], clock: Clock, budget_s: float
+) -> dict[int, list[Trial]]:
+    """Try each count by turns, as often as the time allows; all lists are as long as the first.
+
+    The first count is the default; those that are hopeless are left out of the result.
+    """
+    began = clock()
+    default = counts[0]
+    attempt(default)  # the first one of all warms up
+    seconds = {count: (clock() - began) * default / count for count in counts}
+    while len(counts) > 2 and _MIN_ROUNDS * sum(seconds[c] for c in counts) > budget_s:
+        counts = counts[:-1]
+    found: dict[int, list[Trial]] = {count: [] for count in counts}
+    for number in range(_MAX_ROUNDS):
+        if clock() - began + sum(seconds[count] for count in counts) > budget_s:
+            break
+        for count in counts if number % 2 == 0 else reversed(counts):
+            before = clock()
+            found[count].append(attempt(count))
+            seconds[count] = clock() - before
+        if number > 0:  # one round may be bad luck
+            limit_s = _HOPELESS * min(trial.plain_s for trial in found[default])
+            best_s = {c: min(trial.plain_s for trial in found[c]) for c in counts}
+            counts = [c for c in counts if c == default or best_s[c] < limit_s]
+            found = {count: found[count] for count in counts}
+        if len(counts) == 1:
+            break
+    return found
+
+
+def best_of(rounds: dict[int, list[Trial]], n_default: int) -> Choice | None:
+    """Return the count that is clearly the fastest, or the default; None: too few rounds."""
+    default = rounds[n_default]
+    if len(rounds) > 1 and len(default) < _MIN_ROUNDS:
+        return None
+    best = Choice(n_default, n_default, 1.0)
+    for count, trials in rounds.items():
+        by_turns = list(zip(default, trials, strict=True))
+        ratios = [before.plain_s / now.plain_s for before, now in by_turns]
+        gain = statistics.median(ratios)
+        is_clear = sum(ratio > 1 for ratio in ratios) >= 0.75 * len(ratios)
+        verify = statistics.median(now.verify_s / before.verify_s for before, now in by_turns)
+        if gain >= max(_FASTER, best.gain) and is_clear and verify <= _NO_SLOWER:
+            best = Choice(count, n_default, gain)
+    return best
+
+
+def note(name: str, choice: Choice) -> str:
+    """Say what was chosen for a model."""
+    threads = "1 thread" if choice.n_threads == 1 else f"{choice.n_threads} threads"
+    return (
+        f"“{name}” decodes single tokens with {threads}, which is {choice.gain - 1:.0%} faster "
+        f"here than with {choice.n_default}."
+    )
+
+
+def _is_on_gpu(model: LanguageModel) -> bool:
+    return model.info.n_gpu_layers > model.info.n_layers
+
+
+def _parse(fact: object, n_default: int) -> Choice | None:
+    try:
+        count, gain = str(fact).split()
+        choice = Choice(int(count), n_default, float(gain))
+    except ValueError:
+        return None
+    is_sound = 1 <= choice.n_threads <= n_default and 1 <= choice.gain < math.inf
+    return choice if is_sound else None
+
+
+class ForeignLoad:
+    """Tells how many cores other programs keep busy.
+
+    Args:
+        clock: Seconds that only grow.
+    """
+
+    def __init__(self, clock: Clock = time.perf_counter) -> None:
+        self._clock = clock
+        self._process = psutil.Process()
+        self._seen = self._look()
+
+    def __call__(self) -> float:
+        """Return the cores in use by others since the last call, or since this object was made."""
+        before, now = self._seen, self._look()
+        self._seen = now
+        passed = max(now[0] - before[0], 1e-3)
+        return max((now[1] - before[1]) - (now[2] - before[2]), 0.0) / passed
+
+    def _look(self) -> tuple[float, float, float]:
+        """Return the time, and the CPU seconds of all programs and of this one."""
+        everyone = psutil.cpu_times()
+        # A guest's time is in the user's, too; not every system has all of these.
+        left_out = ("idle", "iowait", "guest", "guest_nice")
+        idle = sum(getattr(everyone, name, 0.0) for name in left_out)
+        own = self._process.cpu_times()
+        return self._clock(), sum(everyone) - idle, own.user + own.system

@@ -1,0 +1,226 @@
+"""What the engine needs from a library that runs models, as protocols.
+
+`engine/llama` implements them on llama.cpp, `tests/fake_model.py` with scripted numbers. Everything
+here is called by the engine's thread alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.facts import Facts
+from paceline.messages import EngineDescribed, KernelUse, KernelWish, ModelInfo, ModelParams
+
+Row = NDArray[np.float32]
+"""Logits of one position, float32 [n_vocab]; a view into native memory."""
+Rows = NDArray[np.float32]
+"""Logits of several positions, float32 [n_rows, n_vocab]; valid until the next decode."""
+
+
+class Grammar(Protocol):
+    """A grammar and how far a text has come in it: which tokens may come next."""
+
+    def allowed(self, tokens: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of these ids, int64 [n], may come next, bool [n]; changes nothing.
+
+        An end of generation is allowed where the text is complete.
+        """
+
+    def accept(self, token: int) -> None:
+        """Go on by a token.
+
+        Raises:
+            EngineError: The token is not allowed here; the state is as before.
+        """
+
+    def clone(self) -> Grammar:
+        """Return a copy that goes its own way."""
+
+    def close(self) -> None:
+        """Free it; the object is dead afterwards."""
+
+
+class Vocabulary(Protocol):
+    """A model's tokens. `eog` holds the ids that end a generation."""
+
+    kind: int
+    n_tokens: int
+    bos: int
+    eos: int
+    add_bos: bool
+    add_eos: bool
+    eog: frozenset[int]
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """Return token ids, without BOS; with `special`, ``<|im_end|>`` becomes one token."""
+
+    def piece(self, token: int) -> bytes:
+        """Return the token's bytes as a reply shows them.
+
+        Nothing for a control token, unless it marks reasoning (`reasoning_marks`).
+        """
+
+    def text(self, token: int) -> bytes:
+        """Return the token's entry in the vocabulary, control tokens included."""
+
+    def grammar(self, gbnf: str) -> Grammar:
+        """Return a grammar over these tokens, at its beginning.
+
+        Raises:
+            ValueOutOfRangeError: The text is no GBNF, or has no rule ``root``; says where.
+        """
+
+    def grammar_of_schema(self, schema: str) -> Grammar:
+        """Return a grammar for the JSON texts that a JSON schema allows.
+
+        Raises:
+            ValueOutOfRangeError: The text is no JSON schema, or one that cannot be followed.
+        """
+
+
+class VocabularyFile(Vocabulary, Protocol):
+    """A vocabulary that was loaded without its model."""
+
+    def close(self) -> None:
+        """Free it; the object is dead afterwards, and so are its grammars."""
+
+
+class LanguageModel(Protocol):
+    """A loaded model with one context that holds one sequence.
+
+    Attributes:
+        info: Facts for people.
+        vocab: Its tokens.
+        template: Jinja source of the chat template; empty when the file has none.
+        n_ctx: Tokens that fit into the context.
+        n_batch: Tokens that one decode may take.
+        max_rows: Positions whose logits one decode may output.
+        can_rollback: Whether the context's tail can be removed.
+        computes_here: Whether a decode is computed by the thread that asks for it, alone or with
+            helpers, and not by a device.
+        native_s: Seconds spent in native calls since the model was loaded.
+        clock: What `native_s` is measured with; benchmarks put a CPU clock here.
+        decoding: Tokens of the native decode that is running, and `time.monotonic()` when it
+            began; None while none runs. Like `slowest_s`, any thread may read it at any time: the
+            engine's thread puts a new object there and never changes one.
+        last_decode: Tokens and seconds of the last native decode that ended.
+        slowest_s: Most seconds per token that a native decode took so far.
+        facts_key: Identifies model, build and settings for measured facts.
+    """
+
+    info: ModelInfo
+    vocab: Vocabulary
+    template: str
+    n_ctx: int
+    n_batch: int
+    max_rows: int
+    can_rollback: bool
+    computes_here: bool
+    native_s: float
+    clock: Callable[[], float]
+    decoding: tuple[int, float] | None
+    last_decode: tuple[int, float]
+    slowest_s: float
+    facts_key: str
+
+    @property
+    def n_past(self) -> int:
+        """Tokens in the context."""
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        """Append tokens to the context and return the logits of the last `n_rows` of them.
+
+        At most `n_batch` tokens and `max_rows` rows. Can be cancelled while it runs.
+
+        Returns:
+            float32 [n_rows, n_vocab], valid until the next decode; may be written to.
+
+        Raises:
+            CancelledError: The flag was set; the context holds a part of the tokens.
+            ContextFullError: The tokens do not fit; nothing was appended.
+            BatchRefusedError: The library took the batch for wrong; nothing was appended.
+            DecodeMemoryError: Too little memory; the context may hold a part of the tokens.
+            ComputeFailedError: Anything else; neither context nor device can be trusted.
+        """
+
+    def rollback(self, n_past: int) -> bool:
+        """Shorten the context to `n_past` tokens; False when the model cannot, unchanged then."""
+
+    def clear(self, *, wipe: bool = False) -> None:
+        """Forget everything; `wipe` also zeroes the memory, where NaN might have stayed."""
+
+    def remake(self, n_ctx: int, n_batch: int) -> None:
+        """Free the context and make an empty one in its place, no larger than it was.
+
+        Raises:
+            ModelError: There is no room for it; the model can do nothing but `close` then.
+        """
+
+    def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
+        """Compute with so many threads from now on; `info` and `facts_key` say so.
+
+        Only before a model's first reply: the numbers may depend on it.
+        """
+
+    def kernel_uses(self) -> tuple[KernelUse, ...]:
+        """Return whose kernels have computed since they were chosen, by type of weights.
+
+        For the model that was loaded first after `Backend.choose_kernels`, which must have decoded
+        batches of several widths. Empty where it is not known, or nothing for the CPU to compute.
+        """
+
+    def close(self) -> None:
+        """Free model and context; the object is dead afterwards. A second call does nothing."""
+
+
+Progress = Callable[[float], None]
+
+
+class Backend(Protocol):
+    """Loads models; any thread may read `own_kernels`."""
+
+    @property
+    def own_kernels(self) -> str:
+        """The build of Paceline's own kernels that is switched on in this process, empty: none."""
+
+    def choose_kernels(
+        self, wish: KernelWish, facts: Facts, cache_dir: str, cancel: CancelFlag
+    ) -> tuple[str, ...]:
+        """Choose whose kernels compute what is loaded from now on, in the whole process.
+
+        Called while nothing is loaded. The first time may take up to 20 s, until what was found is
+        kept in `facts`. A crash of own kernels leaves a mark in `cache_dir`, unless that is empty.
+
+        Returns:
+            Sentences for the user, as a rule none.
+
+        Raises:
+            ModelError: Own kernels are insisted on, and cannot be used.
+            CancelledError: The flag was set.
+        """
+
+    def describe(self) -> EngineDescribed:
+        """Return versions and devices."""
+
+    def load(
+        self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
+    ) -> LanguageModel:
+        """Load a model whose decodes may output `n_rows` rows.
+
+        Raises:
+            ModelError: The file cannot be used, or does not fit; says why and what to do.
+            ValueOutOfRangeError: A parameter that the model or the build cannot serve.
+            CancelledError: The flag was set.
+        """
+
+    def load_vocabulary(self, path: str) -> VocabularyFile:
+        """Load the tokenizer of a model file and nothing else; takes well under a second.
+
+        Raises:
+            ModelError: The file cannot be used, or holds no tokenizer.
+        """

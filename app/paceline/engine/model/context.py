@@ -1,0 +1,193 @@
+"""A model's context and the tokens it holds: what the next prompt can reuse, in which batch widths.
+
+Where batch widths agree with each other bit by bit, so do the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from paceline.engine.auto.costs import MAX_WIDTH
+from paceline.engine.model.backend import LanguageModel, Rows
+from paceline.errors import ContextFullError, EngineError
+
+
+class BatchWidths(NamedTuple):
+    """Batches that output rows have a multiple of `multiple` tokens, from `lowest` to `highest`.
+
+    Shorter ones are padded with junk that no row in front of it can see, and that is taken back.
+    `lowest` and `highest` are multiples themselves.
+    """
+
+    lowest: int = 1
+    multiple: int = 1
+    highest: int = MAX_WIDTH
+
+    def of(self, n_tokens: int) -> int:
+        """Return the width of the batch for so many tokens; they themselves above `highest`."""
+        if n_tokens > self.highest:
+            return n_tokens
+        return max(-(-n_tokens // self.multiple) * self.multiple, self.lowest)
+
+    def __str__(self) -> str:
+        """Return the three numbers, as facts are named by them."""
+        return "-".join(map(str, self))
+
+    @property
+    def every(self) -> range:
+        """All widths."""
+        return range(self.lowest, self.highest + 1, self.multiple)
+
+    @property
+    def n_junk(self) -> int:
+        """Tokens of junk that a batch may have at most."""
+        return max(self.lowest, self.multiple) - 1
+
+
+def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    """Return how many leading tokens are equal."""
+    n = min(len(a), len(b))
+    if a[:n] == b[:n]:  # the usual case, at the speed of C
+        return n
+    return next((i for i in range(n) if a[i] != b[i]), n)
+
+
+class CachedContext:
+    """Keeps the book of what a model's context holds.
+
+    Invariant after every method, also after an exception: ``len(tokens) == model.n_past``.
+
+    Attributes:
+        widths: The batch widths that decodes take which output rows; see `sameness/promise.py`.
+            Shorter batches are padded, and the padding is taken back.
+        prefill_piece: Above 0 only in exact mode: a prompt is prefilled in pieces that begin at
+            multiples of it, and whole ones alone are reused. So each cell of a prompt is computed
+            in the very batch in which an empty context computes it.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self.tokens: list[int] = []
+        self.widths = BatchWidths()
+        self.prefill_piece = 0
+        self._n_whole = 0  # leading tokens that were computed in whole pieces
+
+    @property
+    def n_ctx(self) -> int:
+        """Tokens that fit, with room for the padding."""
+        return self.model.n_ctx - self.widths.n_junk
+
+    def feed(self, tokens: Sequence[int], n_rows: int, width: int = 0) -> Rows:
+        """Decode tokens after what the context holds; see `LanguageModel.decode`.
+
+        Args:
+            tokens: At least one.
+            n_rows: How many of them output a row.
+            width: What the batch is padded to, if there is room; `widths` may pad it further.
+        """
+        n_pad = self.width_of(len(tokens), width) - len(tokens) if n_rows else 0
+        try:
+            if n_pad > 0:
+                rows = self._padded(tokens, n_rows, n_pad)
+            else:
+                rows = self.model.decode(tokens, n_rows)
+        except ContextFullError:  # nothing was appended
+            if self.model.n_past != len(self.tokens):
+                self.clear()
+            raise
+        except BaseException:
+            self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])
+            # A recurrent state is half updated by now, and what is lost is lost.
+            if not self.model.can_rollback or self.model.n_past != len(self.tokens):
+                self.clear()
+            raise
+        self.tokens.extend(tokens)
+        return rows
+
+    def width_of(self, n_tokens: int, width: int = 0) -> int:
+        """Return how wide the batch is in which `feed` decodes so many tokens."""
+        most = min(self.widths.highest, self.model.n_ctx - len(self.tokens))
+        return self.widths.of(width if n_tokens < width <= most else n_tokens)
+
+    def _padded(self, tokens: Sequence[int], n_rows: int, n_pad: int) -> Rows:
+        """Decode with copies of the last token after it, which no row before them can see."""
+        rows = self.model.decode([*tokens, *[tokens[-1]] * n_pad], n_rows + n_pad)
+        if not self.model.rollback(self.model.n_past - n_pad):
+            raise EngineError(
+                "cannot-rollback",
+                "This model cannot take padding back, which exact mode needs.",
+                "Switch exact mode off.",
+            )
+        return rows[:n_rows]
+
+    def prefill(
+        self, prompt: Sequence[int], chunk: int, on_progress: Callable[[int], None]
+    ) -> Rows:
+        """Bring the context to exactly `prompt` and return the last token's row, [1, n_vocab].
+
+        Args:
+            prompt: Token ids, at least one.
+            chunk: Tokens per decode at most; fewer where so many find no room at once.
+            on_progress: Called with the number of tokens that the context holds by then.
+
+        Raises:
+            ContextFullError: Not even a single token finds room.
+        """
+        self.reuse(prompt)
+        return self.extend(prompt, self.prefill_piece or chunk, on_progress)
+
+    def extend(self, tokens: Sequence[int], chunk: int, on_progress: Callable[[int], None]) -> Rows:
+        """Decode what the context lacks of `tokens`, which begin with what it holds.
+
+        Arguments, result and errors are those of `prefill`.
+        """
+        chunk = min(chunk, self.model.n_batch)
+        rows: Rows | None = None
+        while len(self.tokens) < len(tokens):
+            done = len(self.tokens)
+            piece = tokens[done : done + chunk]
+            is_last = done + len(piece) == len(tokens)
+            try:
+                rows = self.feed(piece, 1 if is_last else 0)
+            except ContextFullError:
+                if len(piece) == 1:
+                    raise
+                chunk = len(piece) // 2
+                continue
+            if len(piece) == self.prefill_piece:
+                self._n_whole = len(self.tokens)
+            on_progress(len(self.tokens))
+        assert rows is not None  # at least one token is left to decode, see `reuse`
+        return rows
+
+    def reuse(self, prompt: Sequence[int]) -> int:
+        """Keep the longest common prefix with `prompt`, at most all but its last token."""
+        keep = min(common_prefix(self.tokens, prompt), len(prompt) - 1)
+        if self.prefill_piece:
+            keep = min(keep, self._n_whole)
+            keep -= keep % self.prefill_piece
+        self.rollback(keep)
+        return len(self.tokens)
+
+    def rollback(self, n_tokens: int) -> None:
+        """Shorten the context to `n_tokens`; a model that cannot forgets everything."""
+        if n_tokens >= len(self.tokens):
+            return
+        if n_tokens > 0 and self.model.rollback(n_tokens):
+            del self.tokens[n_tokens:]
+            self._n_whole = min(self._n_whole, n_tokens)
+        else:
+            self.clear()
+
+    def clear(self, *, wipe: bool = False) -> None:
+        """Forget everything; see `LanguageModel.clear`."""
+        self.model.clear(wipe=wipe)
+        self.tokens.clear()
+        self._n_whole = 0
+
+    def remake(self, n_ctx: int, n_batch: int) -> None:
+        """Go on with an empty context of another size; see `LanguageModel.remake`."""
+        self.tokens.clear()
+        self._n_whole = 0
+        self.model.remake(n_ctx, n_batch)

@@ -1,0 +1,102 @@
+"""What to try instead when memory does not suffice: a smaller context, or something else to save.
+
+llama.cpp says what it could not allocate and nothing about what would fit; that follows from the
+cache's size per token, which grows with the context while weights and buffers stay as they are.
+Pure functions.
+"""
+
+from __future__ import annotations
+
+import re
+
+from paceline.params import ModelParams
+
+MIN_PROPOSAL = 512
+"""Tokens; too few for a chat if there are less."""
+CTX_STEP = 256
+"""Tokens; llama.cpp pads contexts to it."""
+_SHARE = 0.8  # of the free memory: the buffers for computing come on top
+SMALLER_MODEL = "a smaller model"
+QUANTISED_CACHE = "a quantised cache"
+CLOSE_PROGRAMS = "Closing other programs may help, too."
+_PLAIN_TYPES = ("f32", "f16", "bf16")
+_MEMORY = re.compile(
+    r"bad_alloc|out of memory|cannot allocate|(unable|failed) to allocate|malloc failed"
+    r"|insufficient memory|not enough (memory|space)",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(r"\bof size (\d+)(?![\d.])")
+
+
+def is_about_memory(why: str) -> bool:
+    """Whether a complaint of llama.cpp says that memory did not suffice."""
+    return _MEMORY.search(why) is not None
+
+
+def with_readable_sizes(why: str) -> str:
+    """Return a complaint of llama.cpp with its bytes as MiB or GiB."""
+    return _SIZE.sub(lambda size: f"of {readable_size(int(size[1]))}", why)
+
+
+def readable_size(n_bytes: float) -> str:
+    """Return a size in words, such as ``1.5 GiB``."""
+    if n_bytes < 2**30:
+        return f"{n_bytes / 2**20:.0f} MiB"
+    return f"{n_bytes / 2**30:.1f} GiB"
+
+
+def smaller_context(n_ctx: int, n_fits: float | None = None) -> int | None:
+    """Return a context to try after one of `n_ctx` tokens failed.
+
+    Args:
+        n_ctx: Tokens of the one that failed.
+        n_fits: Tokens for which the cache alone would fill the free memory; None: not known.
+
+    Returns:
+        Tokens, at least `MIN_PROPOSAL` and fewer than `n_ctx`; None when there is nothing between.
+    """
+    if n_fits is not None and n_fits < n_ctx:
+        n = int(n_fits * _SHARE) // CTX_STEP * CTX_STEP
+        return n if n >= MIN_PROPOSAL else None
+    n = max(n_ctx // 2, MIN_PROPOSAL)  # the estimate says that it fits, and it did not
+    return n if n < n_ctx else None
+
+
+def what_to_do(params: ModelParams, n_ctx: int, n_fits: float | None = None) -> str:
+    """Return a sentence about what to try when a context found no room; see `smaller_context`."""
+    ways = []
+    n = smaller_context(n_ctx, n_fits)
+    if n is not None:
+        ways.append(a_context_of(n))
+    if has_plain_cache(params):
+        ways.append(QUANTISED_CACHE)
+    ways.append(SMALLER_MODEL)
+    return choose(ways)
+
+
+def a_context_of(n_ctx: int) -> str:
+    """Return what to choose, for `choose`."""
+    return f"a context of {n_ctx} tokens or fewer"
+
+
+def has_plain_cache(params: ModelParams) -> bool:
+    """Whether the cache could be quantised to save memory."""
+    return params.kv_type_k in _PLAIN_TYPES
+
+
+def choose(ways: list[str]) -> str:
+    """Return a sentence that offers these, at least one."""
+    return f"Choose {_either(ways)}."
+
+
+def what_to_do_about_weights(params: ModelParams) -> str:
+    """Return a sentence about what to try when a model's weights found no room."""
+    ways = [SMALLER_MODEL, "one with fewer bits per weight"]
+    if params.extra_bufts:
+        ways.append("load it without repacking, which needs no second copy of the weights")
+    return f"{choose(ways)} {CLOSE_PROGRAMS}"
+
+
+def _either(ways: list[str]) -> str:
+    *first, last = ways
+    return f"{', '.join(first)}, or {last}" if first else last

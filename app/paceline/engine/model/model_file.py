@@ -1,0 +1,167 @@
+"""What is known of a model file before its weights are loaded; no native code in here.
+
+A GGUF file begins with metadata (keys and values: architecture, tokenizer, template) and the list
+of its tensors; the weights follow. The header alone, a few megabytes, tells whether a model can be
+used, what it needs, and whether two models share a tokenizer. Native code reads it
+(`engine/llama/gguf`); the values are held here, beside those of a dry run and a first look at the
+file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from paceline.errors import ModelError
+
+Scalar = bool | int | float | str
+Number = bool | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class GgufTensor:
+    """One tensor of the list.
+
+    Attributes:
+        name: E.g. ``blk.0.attn_q.weight``.
+        shape: In ggml's order, the row length first.
+        kind: Number of its type in `enum ggml_type`.
+        n_bytes: Bytes of its data.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    kind: int
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class GgufHeader:
+    """Everything in front of the weights.
+
+    Attributes:
+        version: Of the file format.
+        values: Single values by key.
+        arrays: Elements of every array by key.
+        numbers: The arrays of numbers, unless they are long: one number per block, as a rule.
+        texts: The arrays of texts that were asked for, as bytes: token texts need not be UTF-8.
+        tensors: In file order.
+        data_offset: Where the weights begin, in bytes.
+        alignment: Tensors begin at multiples of so many bytes after that.
+    """
+
+    version: int
+    values: Mapping[str, Scalar]
+    arrays: Mapping[str, int]
+    numbers: Mapping[str, tuple[Number, ...]]
+    texts: Mapping[str, tuple[bytes, ...]]
+    tensors: tuple[GgufTensor, ...]
+    data_offset: int
+    alignment: int
+
+    def text(self, key: str) -> str:
+        """Return a text; empty when there is none under this key."""
+        value = self.values.get(key, "")
+        return value if isinstance(value, str) else ""
+
+    def whole(self, key: str) -> int:
+        """Return a whole number; 0 when there is none under this key."""
+        value = self.values.get(key, 0)
+        return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+    def of_architecture(self, name: str) -> int:
+        """Return a whole number of the model's own section, e.g. ``context_length``; 0: none."""
+        return self.whole(f"{self.text('general.architecture')}.{name}")
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that a whole file with this header has at least."""
+        padded = (-(-t.n_bytes // self.alignment) * self.alignment for t in self.tensors[:-1])
+        last = self.tensors[-1].n_bytes if self.tensors else 0
+        return self.data_offset + sum(padded) + last
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What llama.cpp would take for one model and its context.
+
+    Attributes:
+        kv: Per device name: caches of keys, values and recurrent states.
+        compute: Per device name: buffers for computing, and for the rows that a decode gives.
+        kv_layers: The caches of each layer, 0 for one without any.
+        repacked: Weights that the CPU copies into another layout.
+    """
+
+    kv: tuple[tuple[str, int], ...]
+    compute: tuple[tuple[str, int], ...]
+    kv_layers: tuple[int, ...]
+    repacked: int
+
+
+_HEAD_BYTES = 1 << 20
+_TYPE = re.compile(r"\b((?:I?Q|TQ)\d\w*|BF16|F16|F32|MXFP4|NVFP4)\b(?: - (Small|Medium|Large)\b)?")
+
+
+def check_model_file(text: str) -> Path:
+    """Return the path when it names a readable GGUF file.
+
+    Raises:
+        ModelError: Says what it is instead and what to do.
+    """
+    path = Path(os.path.expanduser(text))  # noqa: PTH111  pathlib's raises for an unknown user
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ModelError(
+                "not-a-file", f"“{path}” is a device or a pipe.", "Choose a .gguf file."
+            )
+        if path.is_dir():
+            raise ModelError(
+                "is-a-directory",
+                f"“{path}” is a folder, not a model file.",
+                "Choose a .gguf file in it.",
+            )
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except FileNotFoundError:
+        raise ModelError(
+            "file-not-found", f"There is no file “{path}”.", "Check the path, or choose another."
+        ) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelError(
+            "cannot-read", f"“{path}” cannot be read: {reason}.", "Check its permissions."
+        ) from None
+    if magic != b"GGUF":
+        raise ModelError(
+            "not-a-gguf",
+            f"“{path.name}” is not a GGUF file.",
+            "Choose a model in GGUF format; other formats must be converted first.",
+        )
+    return path
+
+
+def title_with_type(title: str, description: str) -> str:
+    """Return a model's title with the type of its weights, e.g. ``Qwen3 8B Q4_K_M``.
+
+    Args:
+        title: What the file calls itself.
+        description: What llama.cpp says (`llama_model_desc`), e.g. ``qwen3 8B Q4_K - Medium``.
+    """
+    found = _TYPE.search(description)
+    if found is None:
+        return title
+    size = found[2][:1] if found[2] else ""
+    kind = f"{found[1]}_{size}" if size else found[1]
+    return title if kind.lower() in title.lower() else f"{title} {kind}"
+
+
+def file_id(path: Path) -> str:
+    """Return a short id of the content: the hash of size and first MiB (the header lies there)."""
+    digest = hashlib.sha256(str(path.stat().st_size).encode())
+    with path.open("rb") as file:
+        digest.update(file.read(_HEAD_BYTES))
+    return digest.hexdigest()[:16]

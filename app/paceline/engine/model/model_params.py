@@ -1,0 +1,200 @@
+"""What `ModelParams` may hold, and what its KV cache weighs; no native code needed to say so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import psutil
+
+from paceline.engine.model.memory_hints import (
+    is_about_memory,
+    readable_size,
+    smaller_context,
+    what_to_do,
+    with_readable_sizes,
+)
+from paceline.errors import ModelError, ValueOutOfRangeError
+from paceline.messages import ModelParams
+
+DEFAULT_CTX = 4096
+NO_REASON = "llama.cpp does not say why"
+FLASH_ATTN = {"auto": -1, "off": 0, "on": 1}
+KV_TYPES = {
+    "f32": (0, 4.0),
+    "f16": (1, 2.0),
+    "bf16": (30, 2.0),
+    "q8_0": (8, 34 / 32),
+    "q5_1": (7, 24 / 32),
+    "q5_0": (6, 22 / 32),
+    "q4_1": (3, 20 / 32),
+    "q4_0": (2, 18 / 32),
+    "iq4_nl": (20, 18 / 32),
+}
+"""Name to (ggml's number, bytes per element)."""
+SPLIT_MODES = {"none": 0, "layer": 1, "row": 2, "tensor": 3}
+"""Name to number in `enum llama_split_mode`."""
+_MAX_CPU_MOE = 1000
+_MAX_SHARE = 1e6
+
+
+def _refuse(message: str, hint: str) -> NoReturn:
+    raise ValueOutOfRangeError("value-out-of-range", message, hint)
+
+
+def check_params(params: ModelParams, *, supports_gpu: bool, max_devices: int = 16) -> None:
+    """Refuse what no model could be loaded with.
+
+    Args:
+        params: What the user asks for.
+        supports_gpu: Whether this build of llama.cpp can use GPUs.
+        max_devices: How many it can use at most.
+
+    Raises:
+        ValueOutOfRangeError: Names the value and what it may be.
+    """
+    for name, value, known in (
+        ("Flash attention", params.flash_attn, FLASH_ATTN),
+        ("The K cache's type", params.kv_type_k, KV_TYPES),
+        ("The V cache's type", params.kv_type_v, KV_TYPES),
+    ):
+        if value not in known:
+            _refuse(f"{name} cannot be “{value}”.", f"Choose one of {', '.join(known)}.")
+    if params.flash_attn == "off" and KV_TYPES[params.kv_type_v][1] < 2:
+        _refuse("A quantised V cache needs flash attention.", "Switch it on, or use f16 for V.")
+    if not (0 <= params.n_threads <= 512 and 0 <= params.n_threads_batch <= 512):
+        _refuse("The number of threads is out of range.", "Give one from 1 to 512.")
+    if params.n_ctx < 0:
+        _refuse(f"A context of {params.n_ctx} tokens makes no sense.", "Give at least 1.")
+    if not -1 <= params.n_cpu_moe <= _MAX_CPU_MOE:
+        _refuse(
+            f"The experts of {params.n_cpu_moe} layers cannot stay in the CPU's memory.",
+            f"Give -1 for all layers, or 0 to {_MAX_CPU_MOE}.",
+        )
+    _check_split(params, max_devices)
+    if not supports_gpu:
+        _refuse_gpu(params)
+
+
+def _check_split(params: ModelParams, max_devices: int) -> None:
+    if params.split_mode and params.split_mode not in SPLIT_MODES:
+        _refuse(
+            f"The split mode cannot be “{params.split_mode}”.",
+            f"Choose one of {', '.join(SPLIT_MODES)}.",
+        )
+    shares = params.tensor_split
+    if len(shares) > max_devices:
+        _refuse(
+            f"{len(shares)} shares are more than the {max_devices} GPUs that llama.cpp can use.",
+            "Give one share per GPU.",
+        )
+    if not all(0 <= share <= _MAX_SHARE for share in shares):  # NaN is neither
+        _refuse("A GPU's share of the model is out of range.", f"Give 0 to {_MAX_SHARE:,.0f}.")
+    if shares and not any(shares):
+        _refuse("Every GPU's share of the model is 0.", "Give at least one share above 0.")
+    if not 0 <= params.main_gpu < max_devices:
+        _refuse(f"There is no GPU number {params.main_gpu}.", "The first one is number 0.")
+
+
+def _refuse_gpu(params: ModelParams) -> None:
+    """Refuse what only a build with GPU support can do."""
+    if params.n_gpu_layers > 0:
+        _refuse(
+            "This build of llama.cpp has no GPU support, so no layers can go to a GPU.",
+            "Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.",
+        )
+    if params.split_mode or params.tensor_split or params.main_gpu:
+        _refuse(
+            "This build of llama.cpp has no GPU support, so there is nothing to split.",
+            "Leave split mode, tensor split and main GPU alone, or install a build of "
+            "llama-cpp-python for your GPU.",
+        )
+
+
+def choose_ctx(params: ModelParams, n_ctx_train: int) -> int:
+    """Return the context's length in tokens.
+
+    Raises:
+        ValueOutOfRangeError: It is longer than what the model was trained for.
+    """
+    if params.n_ctx > n_ctx_train > 0:
+        raise ValueOutOfRangeError(
+            "context-too-long",
+            f"A context of {params.n_ctx} tokens is longer than the {n_ctx_train} that the model "
+            "was trained for.",
+            f"Choose {n_ctx_train} or less.",
+        )
+    return params.n_ctx or min(DEFAULT_CTX, n_ctx_train or DEFAULT_CTX)
+
+
+def kv_bytes_per_token(params: ModelParams, n_heads: int, head_k: int, head_v: int) -> float:
+    """Return what one token takes in the KV cache.
+
+    Args:
+        params: Holds the cache's types.
+        n_heads: KV heads of all layers together.
+        head_k: Elements of one head's key.
+        head_v: Elements of one head's value.
+    """
+    per_head = head_k * KV_TYPES[params.kv_type_k][1] + head_v * KV_TYPES[params.kv_type_v][1]
+    return n_heads * per_head
+
+
+def free_memory() -> int:
+    """Return how many bytes of main memory can still be had."""
+    return int(psutil.virtual_memory().available)
+
+
+def check_kv_memory(params: ModelParams, n_ctx: int, per_token: float) -> None:
+    """Refuse a KV cache beyond the free memory: Linux would promise it and kill us later.
+
+    Args:
+        params: Holds the cache's types.
+        n_ctx: Tokens.
+        per_token: From `kv_bytes_per_token`.
+
+    Raises:
+        ModelError: Says how much is missing and which context would fit.
+    """
+    need, free = n_ctx * per_token, free_memory()
+    if need > free:
+        raise _no_room(
+            f"A context of {n_ctx} tokens for “{Path(params.path).name}” needs "
+            f"{readable_size(need)} of memory; {readable_size(free)} are free.",
+            params,
+            n_ctx,
+            free / per_token,
+        )
+
+
+def no_context(params: ModelParams, n_ctx: int, per_token: float | None, why: str) -> ModelError:
+    """Return the error for a context that llama.cpp could not make.
+
+    Args:
+        params: How the model is loaded.
+        n_ctx: Tokens.
+        per_token: From `kv_bytes_per_token`; None where the cache lies in a GPU's memory.
+        why: llama.cpp's complaint.
+    """
+    what = f"a context of {n_ctx} tokens for “{Path(params.path).name}”"
+    if why != NO_REASON and not is_about_memory(why):
+        return ModelError(
+            "no-context",
+            f"llama.cpp cannot make {what}: {why}.",
+            "Choose other types for the cache or another setting of flash attention.",
+        )
+    size = f", whose cache takes {readable_size(n_ctx * per_token)}" if per_token else ""
+    n_fits = free_memory() / per_token if per_token else None
+    message = f"There is no room for {what}{size}: {with_readable_sizes(why)}."
+    return _no_room(message, params, n_ctx, n_fits)
+
+
+def _no_room(message: str, params: ModelParams, n_ctx: int, n_fits: float | None) -> ModelError:
+    error = ModelError("does-not-fit", message, what_to_do(params, n_ctx, n_fits))
+    error.smaller_ctx = smaller_context(n_ctx, n_fits) or 0
+    return error
+
+
+def gpu_layers(params: ModelParams) -> int:
+    """Return the number for llama.cpp, where more than there are means all."""
+    return params.n_gpu_layers if params.n_gpu_layers >= 0 else 999

@@ -1,0 +1,166 @@
+"""What is known of Paceline's own kernels for the CPU without loading them, and their marks.
+
+`engine/llama/kernels` loads, tests and switches them on; `paceline doctor` asks here alone.
+
+A mark says that own kernels have ended the engine, so that this happens once. It is a file beside
+the kernels that were built into the cache, named by the build. The library of kernels writes it
+itself when it crashes (`paceline_kernels_mark_crashes`); a hang is marked by the host, which ends
+the process. While it is there, that build is not used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import platform
+import re
+from pathlib import Path
+
+from paceline import kernel_files
+from paceline.engine.facts import Facts
+from paceline.errors import ModelError
+from paceline.files import write_whole
+
+NO_KERNELS = "no-own-kernels"
+"""The code of a load that insists on kernels which cannot be used."""
+AGAIN = "`paceline doctor --build-kernels` has them tested again."
+BUILD = "`paceline doctor --build-kernels` builds them where there is a C++ compiler."
+EQUAL = "equal"
+"""The outcome of a kernel's test that allows its use; any other says why it is not used."""
+
+_FLAG = re.compile(r"avx\w*|amx\w*|f16c|fma|bmi\d|sse4_\d")
+"""Instructions that ggml and the kernels choose their code by."""
+
+
+class NoKernelsError(ModelError):
+    """Own kernels cannot be used; `why` is a part of a sentence."""
+
+    def __init__(self, why: str, hint: str = "") -> None:
+        message = f"Paceline's own CPU kernels cannot be used: {why}."
+        super().__init__(NO_KERNELS, message, hint)
+        self.why = why
+
+
+def find_library(cache_dir: str) -> Path:
+    """Return the library that is made for this build of llama.cpp.
+
+    Raises:
+        NoKernelsError: There is none.
+    """
+    path = kernel_files.find(Path(cache_dir) if cache_dir else None)
+    if path is not None:
+        return path
+    if not kernel_files.is_possible():
+        raise NoKernelsError("they need Linux and an x86-64 processor with AVX2")
+    if not kernel_files.key():
+        missing = "their sources, or libggml-cpu of llama-cpp-python, cannot be found"
+        raise NoKernelsError(missing, "Install Paceline again.")
+    raise NoKernelsError("they are not built for this llama.cpp", BUILD)
+
+
+def check_mark(cache_dir: str, key: str) -> None:
+    """Refuse a build that has ended the engine before.
+
+    Raises:
+        NoKernelsError: It has.
+    """
+    culprit = read_mark(cache_dir, key)
+    if culprit is not None:
+        raise NoKernelsError(
+            f"they have ended the engine once ({culprit})",
+            "They are used again with another version of them, or once `paceline doctor "
+            "--build-kernels` was called.",
+        )
+
+
+def key_of(library: Path) -> str:
+    """Return the key in a library's name, of its build."""
+    return library.stem.rpartition("-")[2]
+
+
+def known_outcomes(facts: Facts, key: str) -> dict[str, str]:
+    """Return what the tests of a build's kernels have come to on this processor, by name."""
+    prefix = fact_name(key, "")
+    return {name.removeprefix(prefix): str(fact) for name, fact in facts.below(prefix).items()}
+
+
+def fact_name(key: str, kernel: str) -> str:
+    """Return the name of the fact that keeps the outcome of a kernel's test."""
+    return f"kernel|{key}|{processor()}|{kernel}"
+
+
+def isa_fact(key: str) -> str:
+    """Return the name of the fact that keeps which instructions a build uses here."""
+    return f"kernel_isa|{key}|{processor()}"
+
+
+def is_expected(kernel: str, outcome: str) -> bool:
+    """Whether such an outcome of a kernel's test is no news here.
+
+    On processors with AVX512-FP16 ggml adds values in F16 registers, which own attention does not.
+    """
+    is_other = (kernel, outcome) == ("attention-f16", "different")
+    return is_other and "avx512_fp16" in processor()
+
+
+@functools.cache
+def processor() -> str:
+    """Return what the result of a test depends on: the processor's name and its instructions."""
+    name, flags = platform.machine(), frozenset[str]()
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").split("\n\n", 1)[0]
+    except OSError:
+        return name
+    for line in lines.splitlines():
+        title, _, value = line.partition(":")
+        if title.strip() == "model name":
+            name = " ".join(value.split())
+        elif title.strip() == "flags":
+            flags = frozenset(filter(_FLAG.fullmatch, value.split()))
+    return f"{name}|{' '.join(sorted(flags))}"
+
+
+FOLDER = "kernels"
+HANG = "a computation that hung"
+"""What a mark says whose kernel is not known."""
+
+_KEY = re.compile(r"[0-9a-f]{16}")
+_MOST_WORDS = 60
+
+
+def mark_path(cache_dir: str, key: str) -> Path | None:
+    """Return where the mark of a build is; None: nothing is kept, or the key is none."""
+    if not cache_dir or not _KEY.fullmatch(key):
+        return None
+    return Path(cache_dir) / FOLDER / f"{key}.crashed"
+
+
+def read_mark(cache_dir: str, key: str) -> str | None:
+    """Return what ended the engine, e.g. a kernel's name; None: there is no mark."""
+    path = mark_path(cache_dir, key)
+    try:
+        if path is None or not path.exists():
+            return None
+    except OSError:  # a folder that may not be entered
+        return None
+    with contextlib.suppress(OSError):
+        words = " ".join(path.read_text("utf-8", "replace").split())[:_MOST_WORDS]
+        return words or "an unknown kernel"
+    return "an unknown kernel"
+
+
+def write_mark(cache_dir: str, key: str, what: str = HANG) -> None:
+    """Leave a mark; where it cannot be written the next load may end in the same way."""
+    path = mark_path(cache_dir, key)
+    if path is not None:
+        with contextlib.suppress(OSError):
+            write_whole(path, what.encode())
+
+
+def marks(cache_dir: str) -> frozenset[Path]:
+    """Return the marks of all builds."""
+    if not cache_dir:
+        return frozenset()
+    with contextlib.suppress(OSError):
+        return frozenset((Path(cache_dir) / FOLDER).glob("*.crashed"))
+    return frozenset()

@@ -1,0 +1,121 @@
+"""How many threads a decode gets when the user does not say, and what time they could use.
+
+Where other programs want the processor, too, a step waits for its turn now and then, and its time
+says more about them than about itself: with two busy processes on two cores, steps of 15 ms took
+from 15 to 50. Linux counts for each thread how long it was ready to run while another one ran
+(`/proc/PID/task/TID/schedstat`, Documentation/scheduler/sched-stats.rst). Without that time they
+took 15 again, and wide ones their usual multiple of it. What a thread waits for sleeping is not in
+it: a helper's share of a decode, a disk, a lock. Those are costs of the step.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import psutil
+
+from paceline.engine.model.backend import LanguageModel
+
+T = TypeVar("T")
+_BIG_STACK = 512 << 20  # address space; memory is taken as it is used
+
+
+def default_threads() -> int:
+    """Return physical cores - 1, at least 1.
+
+    With as many threads as cores, llama.cpp's threads wait for each other whenever anything else
+    runs, and the window itself is such a thing.
+    """
+    physical = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
+    return max(physical - 1, 1)
+
+
+def calm_waiting_threads() -> None:
+    """On two cores or fewer, let OpenMP's threads sleep at once where they wait for each other.
+
+    By default libgomp's spin for about a millisecond. With no core to spare, any other program
+    then keeps the very thread from running that the others wait for: measured on two busy cores
+    with two threads, 3 to 140 tokens/s spinning and 170 to 470 sleeping. With cores to spare
+    spinning is faster and stays. Settings of the user's own are left alone.
+    """
+    n_cores = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
+    if n_cores <= 2 and "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "0")
+
+
+def on_big_stack(work: Callable[[], T]) -> T:
+    """Run native code that recurses deeply on a thread with room for it, and wait."""
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001  raised again by the caller
+            failures.append(error)
+
+    before = threading.stack_size(_BIG_STACK)
+    try:
+        thread = threading.Thread(target=run, name="big-stack", daemon=True)
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    if failures:
+        raise failures[0]
+    return results[0]
+
+
+Clock = Callable[[], float]
+
+
+class _Waited:
+    """Seconds in which one thread was kept waiting since it began.
+
+    Raises:
+        OSError: The system does not tell.
+    """
+
+    def __init__(self) -> None:
+        path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def __call__(self) -> float:
+        return 1e-9 * int(os.pread(self._file, 96, 0).split()[1])
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            os.close(self._file)
+
+
+_of_thread = threading.local()
+
+
+def _own() -> float:
+    """Return seconds that pass only while the calling thread runs or waits of its own accord."""
+    waited: _Waited | None = getattr(_of_thread, "waited", None)
+    if waited is None:
+        waited = _of_thread.waited = _Waited()
+    return time.perf_counter() - waited()
+
+
+def own_clock(*models: LanguageModel | None) -> Clock | None:
+    """Return a clock of the calling thread's own seconds; None where they do not tell.
+
+    That is where the system does not count them, and where a device computes meanwhile: a thread
+    that is kept from waiting for it loses nothing.
+
+    Args:
+        models: All that decode; None is left out.
+    """
+    if not all(model.computes_here for model in models if model is not None):
+        return None
+    try:
+        _own()
+    except (OSError, AttributeError, IndexError, ValueError):
+        return None
+    return _own

@@ -1,0 +1,52 @@
+"""The texts that models write around their reasoning, in one list for engine and chat.
+
+Vocabularies disagree about them: a converter keeps ``<think>`` as ordinary text in one file and as
+a control token in the next, and those of gpt-oss (OpenAI's harmony format), Mistral and Cohere are
+control tokens always. A control token is no text in a reply; these are, since the program that
+shows the reply could not tell reasoning from answer without them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PAIRS = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
+    "<mm:think>": "</mm:think>",
+    "[THINK]": "[/THINK]",
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|channel>thought": "<channel|>",
+}
+"""What begins the reasoning, and what ends it; the last is Gemma 4's, a token and a word."""
+
+HARMONY = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
+"""gpt-oss begins every part of a reply with the first three, and ends all but the last."""
+
+_GEMMA = ("<|channel>", "<channel|>")
+
+
+def visible_tokens(find: Callable[[str], int | None]) -> Iterator[tuple[int, str]]:
+    """Tell which tokens are text in a reply, control tokens or not, and the text.
+
+    A mark counts only with all that belong to it: ``<|end|>`` alone ends a message in other
+    formats, which readers of the reply should not see.
+
+    Args:
+        find: The id of the token that is written so; None: the vocabulary has none, or it ends a
+            generation.
+
+    Yields:
+        Token ids with their texts.
+    """
+    for marks in (*PAIRS.items(), HARMONY, _GEMMA):
+        tokens = [find(mark) for mark in marks]
+        for token, mark in zip(tokens, marks, strict=True):
+            if token is not None and None not in tokens:
+                yield token, mark

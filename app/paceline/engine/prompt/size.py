@@ -1,0 +1,172 @@
+"""How many tokens a conversation has for a model, cheap enough to ask while the user types.
+
+Rendering a chat template takes 10 ms for a hundred messages, with some templates half a second. So
+a conversation is rendered and tokenized once; while only its last message changes, the number
+follows by the tokens of that message alone. Near a limit it is counted again: where texts meet, two
+tokens may become one, and the sum may be a few off.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paceline.engine.prompt.template import ChatTemplate
+from paceline.errors import EngineError
+from paceline.messages import ChatMessage
+
+NEAR = 16
+"""Tokens from a limit within which a sum is not trusted."""
+NEAR_SHARE = 0.05
+"""Share of a limit within which it is not trusted either: templates do more than put together."""
+FAR = 1.5
+"""A sum of sizes above this share of a limit needs no template to say that it does not fit;
+rendering what is many times too long may take longer than a template is given."""
+_MOST_CONVERSATIONS = 4
+_MOST_TEXT = 8 << 20  # characters of texts whose sizes are kept
+_UNKNOWN_SHARE = 4  # tokens around a message, where the template does not let them be measured
+_END_OF_REASONING = "</think>"
+_REASONING = "inwardness"
+
+_Key = tuple[tuple[ChatMessage, ...], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What a template adds.
+
+    Attributes:
+        user: Tokens around a user's message, and around the system prompt.
+        assistant: Tokens around a reply.
+        fixed: Tokens around the whole, ready for the next reply.
+        drops_reasoning: Whether earlier replies lose what stands before the end of their reasoning.
+    """
+
+    user: int
+    assistant: int
+    fixed: int
+    drops_reasoning: bool
+
+
+class PromptSizes:
+    """Counts for one model; on the engine's thread.
+
+    Args:
+        template: The model's.
+    """
+
+    def __init__(self, template: ChatTemplate) -> None:
+        self._template = template
+        self._sizes: OrderedDict[str, int] = OrderedDict()
+        self._n_characters = 0
+        self._around: OrderedDict[_Key, int] = OrderedDict()
+        self._shares: Shares | None = None
+
+    @property
+    def shares(self) -> Shares:
+        """What the template adds, measured once on three short messages."""
+        if self._shares is None:
+            self._shares = self._measure()
+        return self._shares
+
+    def count(self, messages: Sequence[ChatMessage], limit: int) -> int:
+        """Return the tokens of the prompt.
+
+        Args:
+            messages: The conversation, at least one message.
+            limit: Exact near it, a few tokens off elsewhere, and a sum of sizes far above it.
+
+        Raises:
+            EngineError: The template refuses the conversation.
+        """
+        total = self.total(messages)
+        if is_hopeless(total, limit):
+            return total
+        last = messages[-1]
+        if not self._is_plain(last.content):
+            return len(self._template.encode(messages)[0])
+        key = tuple(messages[:-1]), last.role
+        around = self._around.get(key)
+        if around is not None:
+            self._around.move_to_end(key)
+            n_tokens = around + self.of_text(last.content)
+            if abs(n_tokens - limit) > max(NEAR, NEAR_SHARE * limit):
+                return n_tokens
+        n_tokens = len(self._template.encode(messages)[0])
+        self._around[key] = n_tokens - self.of_text(last.content)
+        if len(self._around) > _MOST_CONVERSATIONS:
+            self._around.popitem(last=False)
+        return n_tokens
+
+    def total(self, messages: Sequence[ChatMessage]) -> int:
+        """Return the sum of all sizes: about the tokens of the prompt, and the same every time."""
+        return self.shares.fixed + sum(self.of_messages(messages))
+
+    def of_messages(self, messages: Sequence[ChatMessage]) -> list[int]:
+        """Return what each message takes, independent of its neighbours."""
+        return [self._of_message(message) for message in messages]
+
+    def of_text(self, text: str) -> int:
+        """Return the tokens of a text alone; known for what was asked lately."""
+        size = self._sizes.get(text)
+        if size is not None:
+            self._sizes.move_to_end(text)
+            return size
+        size = self._sizes[text] = len(self._template.vocab.tokenize(text, special=False))
+        self._n_characters += len(text)
+        while self._n_characters > _MOST_TEXT and len(self._sizes) > 1:
+            self._n_characters -= len(self._sizes.popitem(last=False)[0])
+        return size
+
+    def _is_plain(self, text: str) -> bool:
+        """Whether a text adds its own tokens to a prompt.
+
+        Templates strip blanks, and what looks like a control token is taken apart.
+        """
+        vocab = self._template.vocab
+        is_stripped = text == text.strip()
+        return is_stripped and len(vocab.tokenize(text, special=True)) == self.of_text(text)
+
+    def _of_message(self, message: ChatMessage) -> int:
+        shares, text = self.shares, message.content
+        if message.role != "assistant":
+            return self.of_text(text) + shares.user
+        if shares.drops_reasoning:
+            text = text.rpartition(_END_OF_REASONING)[2].lstrip()
+        return self.of_text(text) + shares.assistant
+
+    def _measure(self) -> Shares:
+        question, reply, again = "Why", "So", "How"
+        user = ChatMessage("user", again)
+        thought = f"<think>\n{_REASONING}\n{_END_OF_REASONING}\n\n{reply}"
+        asked = ChatMessage("user", question)
+        try:
+            alone = len(self._template.encode([user])[0]) - self.of_text(again)
+            answered = [asked, ChatMessage("assistant", reply), user]
+            pair = len(self._template.encode(answered)[0]) - alone
+            pair -= sum(map(self.of_text, (question, reply, again)))
+            text = self._template.render([asked, ChatMessage("assistant", thought), user])
+        except EngineError:
+            return Shares(_UNKNOWN_SHARE, _UNKNOWN_SHARE, _UNKNOWN_SHARE, drops_reasoning=False)
+        of_user = max(pair + 1, 0) // 2
+        return Shares(
+            of_user, max(pair, 0) - of_user, max(alone - of_user, 0), _REASONING not in text
+        )
+
+
+def is_hopeless(total: int, limit: int) -> bool:
+    """Whether a sum of sizes is so far above a limit that counting is not needed."""
+    return total > FAR * limit
+
+
+def at_most(sizes: Sequence[int], n_tokens: int) -> tuple[int, ...]:
+    """Take from the largest sizes what their sum is above `n_tokens`."""
+    parts, excess = list(sizes), sum(sizes) - n_tokens
+    for i in sorted(range(len(parts)), key=parts.__getitem__, reverse=True):
+        if excess <= 0:
+            break
+        taken = min(excess, parts[i])
+        parts[i] -= taken
+        excess -= taken
+    return tuple(parts)

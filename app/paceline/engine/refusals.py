@@ -1,0 +1,62 @@
+"""What an engine answers where it cannot do as asked, in every host: no model, or a failure."""
+
+from __future__ import annotations
+
+import logging
+
+from paceline.errors import CancelledError, UserError
+from paceline.messages import (
+    Calibrate,
+    Calibrated,
+    CountTokens,
+    TokensCounted,
+    TuneRejected,
+    TurnFailed,
+)
+
+_log = logging.getLogger(__name__)
+
+
+def describe_failure(error: Exception) -> tuple[str, str, str]:
+    """Return code, message and hint for any exception; bugs are logged with their traceback."""
+    match error:
+        case CancelledError():
+            return "cancelled", "Stopped.", ""
+        case UserError():
+            return error.code, error.message, error.hint
+        case MemoryError():
+            hint = "Choose a shorter context or a smaller model."
+            return "out-of-memory", "There is not enough memory.", hint
+        case _:
+            _log.exception("unexpected failure in the engine")
+            return (
+                "bug",
+                f"Something unexpected went wrong in the engine: {type(error).__name__}: {error}.",
+                "This is a fault of Paceline; the log file tells more.",
+            )
+
+
+def no_model(turn_id: str) -> TurnFailed:
+    """Answer a turn that finds no model loaded."""
+    return TurnFailed(
+        turn_id, "no-model", "No model is loaded.", "Choose one first, or load the demo pair."
+    )
+
+
+def not_running(turn_id: str, strategy: str) -> TuneRejected:
+    """Answer a `Tune` that comes after the end of its reply."""
+    return TuneRejected(
+        turn_id, strategy, "not-running",
+        "This reply is not running any more.",
+        "The setting counts from the next reply on.",
+    )  # fmt: skip
+
+
+def not_counted(question: CountTokens) -> TokensCounted:
+    """Answer a question about sizes that finds no model loaded."""
+    return TokensCounted(question.request_id, -1, 0)
+
+
+def not_calibrated(command: Calibrate) -> Calibrated:
+    """Answer a wish to measure that finds no model loaded."""
+    return Calibrated(command.request_id, problem="No model is loaded.")

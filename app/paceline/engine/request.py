@@ -1,0 +1,145 @@
+"""What commands ask for, checked: limits, prompt, sampler; and the size of a conversation."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from paceline.engine.model.backend import Vocabulary
+from paceline.engine.pair import LoadedPair
+from paceline.engine.prompt.fit import Cutter, FittedPrompt, encode_fitting, room_for_reply
+from paceline.engine.prompt.size import at_most
+from paceline.engine.refusals import not_counted
+from paceline.engine.sample.sampling import Sampler
+from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.messages import ChatMessage, CountTokens, StartTurn, TokensCounted
+
+_ROLES = {"system", "user", "assistant"}  # anything else could smuggle control tokens in
+_ROLE_NAMES = ", ".join(sorted(_ROLES))
+
+
+def make_sampler(vocab: Vocabulary, command: StartTurn, seed: int) -> Sampler:
+    """Return the reply's sampler, with its grammar at the beginning.
+
+    Raises:
+        ValueOutOfRangeError: A sampling setting or a grammar that cannot be.
+    """
+    params = command.sampling
+    grammar = None
+    if params.grammar or params.json_schema:
+        if params.grammar and params.json_schema:
+            raise ValueOutOfRangeError(
+                "value-out-of-range", "A grammar and a JSON schema are given.", "Give one of them."
+            )
+        if command.ignore_eog:
+            raise ValueOutOfRangeError(
+                "value-out-of-range",
+                "A grammar ends the reply, but ends are to be ignored.",
+                "Switch one of them off.",
+            )
+        schema = params.json_schema
+        grammar = vocab.grammar_of_schema(schema) if schema else vocab.grammar(params.grammar)
+    try:
+        return Sampler(
+            params,
+            seed,
+            vocab.eog if command.ignore_eog else (),
+            n_vocab=vocab.n_tokens,
+            grammar=grammar,
+        )
+    except BaseException:
+        if grammar:
+            grammar.close()
+        raise
+
+
+def check_limits(command: StartTurn, seed: int) -> None:
+    """Refuse a budget or a seed that cannot be.
+
+    Raises:
+        ValueOutOfRangeError: Names the value and what it may be.
+    """
+    if command.max_tokens < 1:
+        raise ValueOutOfRangeError(
+            "value-out-of-range", f"Max tokens is {command.max_tokens}, but must be at least 1."
+        )
+    if not 0 <= seed < 1 << 63:
+        raise ValueOutOfRangeError(
+            "value-out-of-range", f"The seed is {seed}, but must be from 0 to 2^63 - 1."
+        )
+
+
+def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
+    """Return the prompt's token ids, at least one, notes for the user, and what was left out.
+
+    Raises:
+        ValueOutOfRangeError: It is empty, or holds a token or a role that does not exist.
+    """
+    vocab = pair.target.model.vocab
+    notes: tuple[str, ...] = ()
+    n_cut = 0
+    if command.prompt_tokens is not None:
+        tokens = list(command.prompt_tokens)
+        bad = [t for t in tokens if not 0 <= t < vocab.n_tokens]
+        if bad:
+            raise ValueOutOfRangeError(
+                "no-such-token",
+                f"Token {bad[0]} does not exist: the vocabulary has {vocab.n_tokens} tokens.",
+                f"Give ids from 0 to {vocab.n_tokens - 1}.",
+            )
+    elif command.prompt is not None:
+        tokens = vocab.tokenize(command.prompt, special=False)
+        if tokens and vocab.add_bos and vocab.bos >= 0:
+            tokens.insert(0, vocab.bos)
+    else:
+        check_messages(command.messages)
+        if command.cuts:
+            n_ctx = pair.target.n_ctx
+            tokens, notes, n_cut = encode_fitting(
+                pair.template, pair.sizes, command.messages, n_ctx, command.max_tokens
+            )
+        else:
+            tokens, notes = pair.template.encode(command.messages)
+    if not tokens:
+        raise _empty()
+    return FittedPrompt(tokens, notes, n_cut)
+
+
+def check_messages(messages: Sequence[ChatMessage]) -> None:
+    """Refuse a conversation that no template should see.
+
+    Raises:
+        ValueOutOfRangeError: It is empty, or holds a role that does not exist.
+    """
+    if not any(m.content.strip() for m in messages):
+        raise _empty()
+    for role in {m.role for m in messages} - _ROLES:
+        raise ValueOutOfRangeError(
+            "no-such-role", f"A message has the role “{role}”.", f"Roles are {_ROLE_NAMES}."
+        )
+
+
+def _empty() -> UserError:
+    return ValueOutOfRangeError("empty-prompt", "The prompt is empty.", "Write something first.")
+
+
+_log = logging.getLogger(__name__)
+
+
+def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted:
+    """Answer the question; what cannot be counted is -1."""
+    if pair is None or pair.is_lost:
+        return not_counted(command)
+    n_ctx, messages, sizes = pair.target.n_ctx, command.messages, pair.sizes
+    limit = n_ctx - room_for_reply(n_ctx, command.max_tokens)
+    n_cut = 0
+    try:
+        check_messages(messages)
+        n_tokens = sizes.count(messages, limit)
+        if command.cuts and n_tokens > limit:
+            n_cut = Cutter(messages, sizes, limit).n_cut(lambda kept: sizes.count(kept, limit))
+        per_message = at_most(sizes.of_messages(messages), n_tokens)
+    except UserError as error:
+        _log.debug("a conversation cannot be counted: %s", error)
+        return TokensCounted(command.request_id, -1, n_ctx)
+    return TokensCounted(command.request_id, n_tokens, n_ctx, per_message, n_cut)

@@ -1,0 +1,1 @@
+"""Logits to one token: biases, penalties, grammar, truncation and coupled Gumbel noise."""

@@ -1,0 +1,415 @@
+"""Logits to one token: biases, penalties, grammar, truncation and coupled Gumbel noise.
+
+The same code serves plain decoding, verification and drafting, so that a token depends on its
+logits, on what was committed before and on (seed, position) alone. Order: logit bias, penalties,
+grammar, top-k, top-p, min-p, temperature; then the noise takes the place of the random draw: the
+argmax of ``logit / temperature + gumbel`` has exactly the truncated softmax distribution.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from paceline.engine.model.backend import Grammar, Row
+from paceline.engine.sample.grammar_mask import Walk
+from paceline.engine.sample.gumbel_argmax import Race, argmax_of, scores_of
+from paceline.engine.sample.noise import position_key
+from paceline.engine.sample.truncation import Largest, Nucleus, min_p_floor, survivors, weights_of
+from paceline.errors import EngineError, NothingAllowedError, ValueOutOfRangeError
+from paceline.params import SamplingParams, range_of
+
+PENALTY_WINDOW = 64
+
+
+class Biases:
+    """Adds the logit biases and forbids tokens, in place.
+
+    Args:
+        params: Their biases; -inf forbids.
+        suppress: More ids to forbid.
+    """
+
+    def __init__(self, params: SamplingParams, suppress: Iterable[int] = ()) -> None:
+        forbidden = {b.token for b in params.logit_bias if b.bias == -math.inf}
+        self._forbidden = np.array(sorted(forbidden.union(suppress)), np.int64)
+        added = sorted((b.token, b.bias) for b in params.logit_bias if b.bias > -math.inf)
+        self._tokens = np.array([token for token, _ in added], np.int64)
+        self._added = np.array([bias for _, bias in added], np.float32)
+        self._single = self._forbidden.tolist() if len(self._forbidden) <= _FEW else None
+        self._n_vocab = 1 << 62
+
+    def apply(self, row: Row) -> None:
+        """Change the row; ids that it does not have are ignored."""
+        if len(row) < self._n_vocab:
+            self._fit(len(row))
+        if len(self._tokens):
+            row[self._tokens] += self._added
+        if self._single is not None:
+            for token in self._single:
+                row[token] = -math.inf
+        else:
+            row[self._forbidden] = -math.inf
+
+    def forbids_all(self, n_vocab: int) -> bool:
+        """Return whether nothing is left of so many tokens."""
+        return int((self._forbidden < n_vocab).sum()) >= n_vocab
+
+    def _fit(self, n_vocab: int) -> None:
+        """Forget the ids that rows of this length do not have."""
+        self._n_vocab = n_vocab
+        self._added = self._added[self._tokens < n_vocab]
+        self._tokens = self._tokens[self._tokens < n_vocab]
+        self._forbidden = self._forbidden[self._forbidden < n_vocab]
+        if self._single is not None:
+            self._single = self._forbidden.tolist()
+
+
+class Penalties:
+    """Penalises the tokens of a window that moves with the reply.
+
+    They are llama.cpp's (`src/llama-sampler.cpp`, "penalties"): of the last 64 tokens of prompt and
+    reply, each one's logit is divided by the repeat penalty when it is positive and multiplied by
+    it otherwise; then the frequency penalty is taken off once per occurrence, and the presence
+    penalty once. They follow every committed token, so each row of a verify batch sees the drafted
+    tokens before it that were accepted, as it would without a draft.
+    """
+
+    def __init__(self, params: SamplingParams) -> None:
+        self._repeat = params.repeat_penalty
+        self._presence = params.presence_penalty
+        self._frequency = params.frequency_penalty
+        self.is_active = self._repeat != 1 or self._presence != 0 or self._frequency != 0
+        self._window: deque[int] = deque()
+        self._counts: dict[int, int] = {}
+
+    def start(self, prompt: Sequence[int]) -> None:
+        """Begin after a prompt."""
+        self._window.clear()
+        self._counts.clear()
+        for token in prompt[-PENALTY_WINDOW:]:
+            self.add(token)
+
+    def add(self, token: int) -> None:
+        """Move on by one token."""
+        window, counts = self._window, self._counts
+        if len(window) == PENALTY_WINDOW:
+            oldest = window.popleft()
+            if counts[oldest] > 1:
+                counts[oldest] -= 1
+            else:
+                del counts[oldest]
+        window.append(token)
+        counts[token] = counts.get(token, 0) + 1
+
+    def follow(self, other: Penalties) -> None:
+        """Take over another's window."""
+        self._window = other._window.copy()
+        self._counts = other._counts.copy()
+
+    def apply(self, row: Row) -> None:
+        """Change the row in place; ids that it does not have are ignored."""
+        repeat, presence, frequency = self._repeat, self._presence, self._frequency
+        n_vocab, item = len(row), row.item
+        for token, count in self._counts.items():
+            if token < n_vocab:
+                logit = item(token)
+                logit = logit / repeat if logit > 0 else logit * repeat
+                row[token] = logit - count * frequency - presence
+
+
+_RANGES_IN_WORDS = {
+    "temperature": ("Temperature", "between 0 and 100"),
+    "top_k": ("Top-k", "0 (off) or more"),
+    "top_p": ("Top-p", "above 0 and at most 1 (off)"),
+    "min_p": ("Min-p", "between 0 (off) and 1"),
+    "repeat_penalty": ("Repeat penalty", "from 0.01 to 10 (1 is off)"),
+    "presence_penalty": ("Presence penalty", "from -10 to 10 (0 is off)"),
+    "frequency_penalty": ("Frequency penalty", "from -10 to 10 (0 is off)"),
+}
+"""The ranges of `SamplingParams`; a smaller repeat penalty would leave those of float32."""
+_TOP_OF_CONFIDENCE = 10
+COLD = 1e-6
+"""A lower temperature is 0: the noise could only decide between logits less than 3e-5 apart."""
+_FEW = 8  # up to here single writes are faster than an index array
+_MANY = 1024  # tokens from which a race is cheaper than noise for each
+_MAX_BIASES = 10_000
+_MAX_BIAS = 1e6  # float32 has no digits for a logit beside a larger one
+
+
+def check_sampling(params: SamplingParams, n_vocab: int | None = None) -> None:
+    """Refuse values without a meaning.
+
+    Args:
+        params: What the user set.
+        n_vocab: Tokens of the vocabulary, if it is known already.
+
+    Raises:
+        ValueOutOfRangeError: Names the value and its range.
+    """
+    for field, (name, what) in _RANGES_IN_WORDS.items():
+        value = getattr(params, field)
+        if value not in range_of(SamplingParams, field):
+            raise ValueOutOfRangeError(
+                "value-out-of-range", f"{name} is {value:g}, but it must be {what}."
+            )
+    _check_biases(params, n_vocab)
+
+
+def _check_biases(params: SamplingParams, n_vocab: int | None) -> None:
+    def refuse(message: str, hint: str) -> None:
+        raise ValueOutOfRangeError("value-out-of-range", message, hint)
+
+    biases = params.logit_bias
+    if len(biases) > _MAX_BIASES:
+        refuse(f"There are {len(biases)} logit biases.", f"Give at most {_MAX_BIASES}.")
+    seen: set[int] = set()
+    for token, bias in ((b.token, b.bias) for b in biases):
+        if token < 0 or (n_vocab is not None and token >= n_vocab):
+            highest = f"to {n_vocab - 1}" if n_vocab is not None else "upwards"
+            refuse(
+                f"A logit bias names token {token}, which does not exist.",
+                f"Give ids from 0 {highest}.",
+            )
+        if not (bias == -math.inf or abs(bias) <= _MAX_BIAS):
+            refuse(
+                f"The logit bias of token {token} is {bias:g}.",
+                "Give a number between -1,000,000 and 1,000,000, or -inf to forbid the token.",
+            )
+        if token in seen:
+            refuse(f"Token {token} has two logit biases.", "Give it one.")
+        seen.add(token)
+
+
+class Sampler:
+    """Draws tokens for one reply from one model's rows; a draft model gets one of its own.
+
+    Not thread-safe. It learns thresholds from the rows it sees, which saves time and never changes
+    a result.
+
+    Attributes:
+        has_memory: Whether a token depends on those before it other than by the logits: only then
+            need `start`, `commit` and `follow` be called.
+
+    Args:
+        params: What the user set.
+        seed: 0 or more.
+        suppress: Ids that are never drawn.
+        n_vocab: Length of the rows, if known: biases for other tokens are refused then.
+        grammar: What the reply must follow, at its beginning; `close` frees it.
+
+    Raises:
+        ValueOutOfRangeError: See `check_sampling`.
+    """
+
+    def __init__(
+        self,
+        params: SamplingParams,
+        seed: int,
+        suppress: Iterable[int] = (),
+        *,
+        n_vocab: int | None = None,
+        grammar: Grammar | None = None,
+    ) -> None:
+        check_sampling(params, n_vocab)
+        self.params = params
+        self.seed = seed
+        self.grammar = grammar
+        self._suppress = sorted(suppress)
+        few = not params.logit_bias and len(self._suppress) <= _FEW
+        self._few_suppressed = self._suppress if few else []
+        self._biases = None if few else Biases(params, self._suppress)
+        penalties = Penalties(params)
+        self._penalties = penalties if penalties.is_active else None
+        self.has_memory = self._penalties is not None or grammar is not None
+        self._top_k = Largest(params.top_k) if params.top_k else None
+        self._race = Race()
+        self._logit_walk = Walk()
+        self._score_walk = Walk()
+        self._accepted: list[int] = []  # by the grammar
+
+    def twin(self, n_vocab: int | None = None) -> Sampler:
+        """Return a sampler that draws the same, for another model's rows, [n_vocab].
+
+        Call `follow` before it draws, and `close` at the end.
+        """
+        suppress = [t for t in self._suppress if n_vocab is None or t < n_vocab]
+        biases = tuple(b for b in self.params.logit_bias if n_vocab is None or b.token < n_vocab)
+        params = replace(self.params, logit_bias=biases)
+        twin = Sampler(params, self.seed, suppress, n_vocab=n_vocab)
+        twin.follow(self)
+        return twin
+
+    def start(self, prompt: Sequence[int]) -> None:
+        """Begin a reply after this prompt: penalties look at its tail, too."""
+        if self._penalties:
+            self._penalties.start(prompt)
+
+    def commit(self, token: int) -> None:
+        """Take a token into the reply: penalties and grammar go on by it.
+
+        Raises:
+            EngineError: The grammar does not allow it here.
+        """
+        if self._penalties:
+            self._penalties.add(token)
+        if self.grammar:
+            self.grammar.accept(token)
+            self._accepted.append(token)
+
+    def follow(self, other: Sampler) -> None:
+        """Take over how far `other` has come in the reply; for twins."""
+        if self._penalties and other._penalties:
+            self._penalties.follow(other._penalties)
+        if other.grammar is None:
+            return
+        theirs, n = other._accepted, len(self._accepted)
+        if self.grammar and theirs[:n] == self._accepted:  # all drafted tokens were accepted
+            for token in theirs[n:]:
+                self.grammar.accept(token)
+        else:
+            self.close()
+            self.grammar = other.grammar.clone()
+            self.has_memory = True
+        self._accepted = theirs.copy()
+
+    def close(self) -> None:
+        """Free the grammar."""
+        if self.grammar:
+            self.grammar.close()
+            self.grammar = None
+
+    def sample(self, row: Row, position: int) -> int:
+        """Return the token for the generated position, 0 for a reply's first token.
+
+        Args:
+            row: float32 [n_vocab]; biases and penalties are written into it.
+            position: Index of the token within the reply.
+
+        Raises:
+            NothingAllowedError: Biases and grammar leave nothing.
+            SamplingError: The grammar is too ambiguous to go on with.
+            EngineError: The row holds NaN or +inf, or nothing but -inf.
+        """
+        best, top = self._best(row)
+        if self.grammar:
+            return self._draw_allowed(self.grammar, row, best, top, position)[0]
+        if self.params.temperature < COLD:
+            return best
+        return self._draw(row, best, top, position)[0]
+
+    def draft(self, row: Row, position: int) -> tuple[int, float]:
+        """Return the token that `sample` gives, and the row's confidence, 0..1.
+
+        The confidence is the probability of the most likely token, not of the one the noise picks:
+        softmax over the ten largest logits at temperature 1, which llama.cpp compares with p_min
+        (`common/speculative.cpp`); under a grammar, over the allowed ones among those that were
+        looked at. The row is used up: its order may be changed.
+        """
+        best, top = self._best(row)
+        if self.grammar:
+            token, weights = self._draw_allowed(self.grammar, row, best, top, position)
+            if weights is not None:
+                return token, 1.0 / sum(weights[:_TOP_OF_CONFIDENCE])
+            return token, _confidence(row, top)
+        if self.params.temperature < COLD:
+            return best, _confidence(row, top, may_spoil=True)
+        token, weights = self._draw(row, best, top, position)
+        if weights is not None and len(weights) >= _TOP_OF_CONFIDENCE:
+            return token, 1.0 / sum(weights[:_TOP_OF_CONFIDENCE])
+        return token, _confidence(row, top)
+
+    # ------------------------------------------------------------------------------ within
+
+    def _best(self, row: Row) -> tuple[int, float]:
+        """Bias and penalise the row, and return its largest logit and whose it is."""
+        if self._biases:
+            self._biases.apply(row)
+        else:
+            for token in self._few_suppressed:  # without a call: it is made for every row
+                row[token] = -math.inf
+        if self._penalties:
+            self._penalties.apply(row)
+        best = int(row.argmax())  # the lowest id among equals; the first NaN if there is one
+        top = row.item(best)
+        if not math.isfinite(top):
+            if top == -math.inf and self._biases and self._biases.forbids_all(len(row)):
+                raise NothingAllowedError(
+                    "all-forbidden",
+                    "Every token is forbidden, so nothing can be written.",
+                    "Remove logit biases of -inf.",
+                )
+            raise EngineError(
+                "invalid-numbers",
+                "The model produced invalid numbers instead of logits.",
+                "The file may be damaged: verify or download it again, or try another one.",
+            )
+        return best, top
+
+    def _draw(
+        self, row: Row, best: int, top: float, position: int
+    ) -> tuple[int, list[float] | None]:
+        """Return the token, and exp(logit - top) of the largest logits where they were sorted."""
+        p = self.params
+        key = position_key(self.seed, position)
+        if self._top_k and p.top_k < len(row):
+            tokens, logits = self._top_k(row, top)
+            weights = weights_of(logits, top)
+            enough = p.top_p * sum(weights) if p.top_p < 1 else math.inf
+            n = survivors(weights, enough, p.min_p)
+            return argmax_of(tokens[:n], logits[:n], p.temperature, key), weights
+        floor = min_p_floor(top, p.min_p)
+        if p.top_p < 1:
+            nucleus = Nucleus(row, top, p.top_p)
+            kept = nucleus.sort(p.min_p)
+            if kept:
+                tokens, logits, weights, n = kept
+                return argmax_of(tokens[:n], logits[:n], p.temperature, key), weights
+            after = floor, len(row)
+            while True:
+                token = self._race.winner(row, best, p.temperature, key, after)
+                if token == best or nucleus.holds(token):
+                    return token, None
+                after = row.item(token), token
+        if p.min_p > 0:
+            likely = row >= floor
+            if np.count_nonzero(likely) <= _MANY:
+                tokens = likely.nonzero()[0]
+                return argmax_of(tokens, row[tokens], p.temperature, key), None
+        return self._race.winner(row, best, p.temperature, key, (floor, len(row))), None
+
+    def _draw_allowed(
+        self, grammar: Grammar, row: Row, best: int, top: float, position: int
+    ) -> tuple[int, list[float] | None]:
+        """As `_draw`, from what the grammar allows; the weights are of allowed tokens."""
+        p = self.params
+        if p.temperature < COLD:
+            if grammar.allowed(np.array([best]))[0]:
+                return best, None
+            tokens, logits = self._logit_walk.leaders(grammar, row, top)
+            few = logits[:_TOP_OF_CONFIDENCE]
+            return int(tokens[0]), weights_of(few, float(few[0]))
+        key = position_key(self.seed, position)
+        if p.top_k or p.top_p < 1 or p.min_p > 0:
+            kept = self._logit_walk.truncate(grammar, row, top, p, key)
+            return argmax_of(kept.tokens, kept.logits, p.temperature, key), kept.weights
+        token = self._race.winner(row, best, p.temperature, key)
+        if grammar.allowed(np.array([token]))[0]:
+            return token, None
+        scores = scores_of(np.arange(len(row)), row, p.temperature, key)
+        return int(self._score_walk.leaders(grammar, scores, float(scores.max()))[0][0]), None
+
+
+def _confidence(row: Row, top: float, *, may_spoil: bool = False) -> float:
+    few = row if may_spoil else row.copy()
+    if len(row) > 1 << 15:  # where partitioning the whole row is expensive
+        few = few[few >= top - 12]  # far from 0, 12 less may round to the same
+    if len(few) > _TOP_OF_CONFIDENCE:
+        n = len(few) - _TOP_OF_CONFIDENCE
+        few.partition(n)
+        few = few[n:]
+    return 1.0 / sum(weights_of(few, top))

@@ -1,0 +1,70 @@
+"""The acceptance rule: sample the target's rows in order until one disagrees with the draft.
+
+Because the tokens come from the target's own rows with noise that depends on seed and position
+only, the committed text is what plain decoding would have given; the draft decides merely how many
+rows may be used (`common_sampler_sample_and_accept_n` in llama.cpp's `common/sampling.cpp` has the
+same structure). Pure: no model, no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from paceline.engine.model.backend import Row, Rows
+from paceline.errors import EngineError
+
+
+class Verdict(NamedTuple):
+    """What one verify decode commits.
+
+    Attributes:
+        tokens: The committed tokens; all but the last agree with the draft.
+        n_accepted: How many of them were drafted. Equal to ``len(tokens)`` when the reply ended
+            with an accepted token, or broke off after one, otherwise ``len(tokens) - 1``: the last
+            is the bonus token, or the target's own choice in place of a rejected one.
+        n_discarded: Drafted tokens after the reply's end, which were never judged.
+        ended: Whether the last token ends the reply.
+        failure: Why the row after the last token gave none, e.g. by invalid numbers.
+    """
+
+    tokens: list[int]
+    n_accepted: int
+    n_discarded: int
+    ended: bool
+    failure: EngineError | None = None
+
+
+def verify(
+    rows: Rows,
+    draft: Sequence[int],
+    position: int,
+    sample: Callable[[Row, int], int],
+    commit: Callable[[int], bool],
+) -> Verdict:
+    """Sample rows until the first mismatch, the reply's end, or a row that gives no token.
+
+    Args:
+        rows: float32 [n_draft + 1, n_vocab]; row i holds the logits after the first i drafted
+            tokens.
+        draft: The drafted tokens, may be empty.
+        position: Index within the reply of the token that row 0 decides.
+        sample: Draws the token of one row for a position.
+        commit: Called with every committed token in order; True ends the reply. A token that it
+            refuses by an `EngineError` is not committed.
+    """
+    tokens: list[int] = []
+    n_draft = len(draft)
+    for i in range(n_draft + 1):
+        try:
+            token = sample(rows[i], position + i)
+            ended = commit(token)
+        except EngineError as failure:
+            return Verdict(tokens, i, n_draft - i, ended=False, failure=failure)
+        tokens.append(token)
+        accepted = i < n_draft and draft[i] == token
+        if ended:
+            return Verdict(tokens, i + accepted, max(n_draft - i - 1, 0), ended=True)
+        if not accepted:
+            break
+    return Verdict(tokens, len(tokens) - 1, 0, ended=False)

@@ -1,0 +1,291 @@
+"""A benchmark's strategies as bars: in the dialog, and in the picture that is saved.
+
+A bar's length is the ratio to plain decoding, which a dashed line marks; the thin line across its
+end reaches from the first to the third quartile. Teal is a draft model, amber a lookup, both in one
+bar where both draft; grey is plain decoding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from paceline.gui.bench.rows import BenchPanel, best_of, ratio_tone
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import COMPACT, SMALL, TINY, px
+from paceline.gui.look.theme import ui_font
+from paceline.gui.state.figures import percent_text, ratio_text, speed_text
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
+
+    from paceline.gui.bench.rows import BenchPanel, BenchRow
+    from paceline.gui.look.colours import Theme
+
+ROW_PX, BAR_PX, AXIS_PX, GAP_PX = 32, 14, 20, 12
+_CORNER = 3.0
+_MOST_NAME = 0.36
+"""Of the width, for the names at the left."""
+_WITH_SPEED_PX = 400
+"""Narrower panels leave the speeds to the table."""
+_STEPS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+_TICK_PX = 44
+"""Between two marks of the axis at least."""
+_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("BenchChart", text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Where the parts of a panel stand, in pixels: names, bars, the ratio, the speed."""
+
+    left: float
+    name: float
+    bars: float
+    ratio: float
+    speed: float
+    longest: float
+
+    def x(self, ratio: float) -> float:
+        """The place of a ratio."""
+        return self.left + self.name + px(GAP_PX) + self.bars * min(ratio / self.longest, 1.0)
+
+
+def panel_height(n_rows: int) -> int:
+    """Pixels that a panel of so many strategies takes."""
+    return px(ROW_PX) * max(n_rows, 1) + px(AXIS_PX)
+
+
+def axis_end(panels: list[BenchPanel]) -> float:
+    """The ratio at the right end of the axis, the same for all panels of one picture."""
+    ratios = [
+        value for panel in panels for row in panel.rows for value in (row.ratio, row.high) if value
+    ]
+    return max([1.2, *ratios]) * 1.02
+
+
+def tick_step(longest: float, pixels: float) -> float:
+    """How far apart marks of an axis of so many pixels stand."""
+    most = max(pixels / px(_TICK_PX), 1.0)
+    return next((step for step in _STEPS if longest / step <= most), longest)
+
+
+def row_at(y: float, n_rows: int) -> int | None:
+    """Which row of a panel is at this height; None: none is."""
+    at = int(y // px(ROW_PX))
+    return at if 0 <= at < n_rows else None
+
+
+def paint_panel(
+    painter: QPainter, rect: QRectF, panel: BenchPanel, theme: Theme, longest: float
+) -> None:
+    """Draw one panel into a rectangle that is as high as `panel_height` says."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    frame = _frame(rect, panel, longest)
+    _paint_axis(painter, rect, len(panel.rows), frame, theme)
+    best = best_of([row for row in panel.rows if row.kind != "plain"])
+    for at, row in enumerate(panel.rows):
+        middle = rect.top() + px(ROW_PX) * (at + 0.5)
+        _paint_row(painter, middle, row, frame, theme, is_best=row is best)
+    painter.restore()
+
+
+def _frame(rect: QRectF, panel: BenchPanel, longest: float) -> _Frame:
+    names = QFontMetricsF(_name_font(is_best=True))
+    figures = QFontMetricsF(_figure_font())
+    widest = max((names.horizontalAdvance(row.title) for row in panel.rows), default=0.0)
+    name = min(widest + 2, rect.width() * _MOST_NAME)
+    ratio = figures.horizontalAdvance("00.00×")
+    has_speed = rect.width() >= px(_WITH_SPEED_PX)
+    speed = figures.horizontalAdvance(_tr("{} t/s").format("0000.0")) if has_speed else 0.0
+    bars = rect.width() - name - ratio - speed - 3 * px(GAP_PX)
+    return _Frame(rect.left(), name, max(bars, 10.0), ratio, speed, longest)
+
+
+def _name_font(*, is_best: bool) -> QFont:
+    return ui_font(COMPACT, QFont.Weight.DemiBold if is_best else QFont.Weight.Normal)
+
+
+def _figure_font() -> QFont:
+    return ui_font(COMPACT, QFont.Weight.DemiBold)
+
+
+def _paint_axis(painter: QPainter, rect: QRectF, n_rows: int, frame: _Frame, theme: Theme) -> None:
+    bottom = rect.top() + px(ROW_PX) * max(n_rows, 1)
+    painter.setFont(ui_font(TINY))
+    step = tick_step(frame.longest, frame.bars)
+    tick = 0.0
+    while tick <= frame.longest + 1e-9:
+        x = frame.x(tick)
+        is_plain = abs(tick - 1.0) < 1e-9
+        if not is_plain:
+            painter.setPen(QPen(QColor(theme.line), 1))
+            painter.drawLine(QPointF(x, rect.top()), QPointF(x, bottom))
+        painter.setPen(QColor(theme.text if is_plain else theme.muted))
+        place = QRectF(x - px(24), bottom + 2, px(48), px(AXIS_PX) - 2)
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, f"{tick:g}×")
+        tick += step
+
+
+def _paint_plain_line(painter: QPainter, middle: float, frame: _Frame, theme: Theme) -> None:
+    """The row's part of the line at which plain decoding is."""
+    pen = QPen(QColor(theme.muted), 1, Qt.PenStyle.DashLine)
+    pen.setDashPattern([3, 3])
+    painter.setPen(pen)
+    half = px(ROW_PX) / 2
+    x = frame.x(1.0)
+    painter.drawLine(QPointF(x, middle - half), QPointF(x, middle + half))
+
+
+def _paint_row(
+    painter: QPainter, middle: float, row: BenchRow, frame: _Frame, theme: Theme, *, is_best: bool
+) -> None:
+    height = px(ROW_PX)
+    painter.setFont(_name_font(is_best=is_best))
+    painter.setPen(QColor(theme.text))
+    name = painter.fontMetrics().elidedText(
+        row.title, Qt.TextElideMode.ElideMiddle, int(frame.name)
+    )
+    painter.drawText(QRectF(frame.left, middle - height / 2, frame.name, height), _LEFT, name)
+    start = frame.x(0)
+    if row.ratio is None:
+        painter.setFont(ui_font(SMALL))
+        ink = QColor(theme.danger if row.problem else theme.faint)
+        painter.setPen(ink)
+        words = _tr("failed") if row.problem else _tr("not measured")
+        if start + px(12) + painter.fontMetrics().horizontalAdvance(words) < frame.x(1.0):
+            _paint_plain_line(painter, middle, frame, theme)
+            painter.setPen(ink)
+        right = frame.bars + frame.ratio + frame.speed + 2 * px(GAP_PX)
+        painter.drawText(QRectF(start + px(6), middle - height / 2, right, height), _LEFT, words)
+        return
+    bar = QRectF(start, middle - px(BAR_PX) / 2, frame.x(row.ratio) - start, px(BAR_PX))
+    _paint_bar(painter, bar, row, theme)
+    _paint_plain_line(painter, middle, frame, theme)
+    low, high = row.low or 0.0, row.high or 0.0
+    if 0 < low < high and row.kind != "plain":
+        _paint_quartiles(painter, middle, frame.x(low), frame.x(high), theme)
+    painter.setFont(_figure_font())
+    tone = "even" if row.kind == "plain" else ratio_tone(row.ratio)
+    colours = {"gain": theme.accent, "even": theme.text, "loss": theme.danger}
+    painter.setPen(QColor(colours[tone]))
+    ratio_left = start + frame.bars + px(GAP_PX)
+    painter.drawText(
+        QRectF(ratio_left, middle - height / 2, frame.ratio, height), _RIGHT, ratio_text(row.ratio)
+    )
+    if row.tokens_per_s is not None and frame.speed:
+        painter.setFont(ui_font(COMPACT))
+        painter.setPen(QColor(theme.muted))
+        place = QRectF(
+            ratio_left + frame.ratio + px(GAP_PX) / 2, middle - height / 2, frame.speed, height
+        )
+        words = _tr("{} t/s").format(speed_text(row.tokens_per_s))
+        painter.drawText(place, _RIGHT, words)
+
+
+def _paint_bar(painter: QPainter, bar: QRectF, row: BenchRow, theme: Theme) -> None:
+    outline = QPainterPath()
+    outline.addRoundedRect(bar, _CORNER, _CORNER)
+    colours = {
+        "plain": (theme.line_strong,),
+        "model": (theme.accent,),
+        "lookup": (theme.lookup,),
+        "both": (theme.accent, theme.lookup),
+    }[row.kind]
+    painter.save()
+    painter.setClipPath(outline)
+    part = bar.height() / len(colours)
+    for at, colour in enumerate(colours):
+        painter.fillRect(
+            QRectF(bar.left(), bar.top() + at * part, bar.width(), part + 1), QColor(colour)
+        )
+    painter.restore()
+
+
+def _paint_quartiles(
+    painter: QPainter, middle: float, low: float, high: float, theme: Theme
+) -> None:
+    half = px(BAR_PX) / 2 - 3
+    for colour, width in ((theme.surface, 3.5), (theme.text, 1.5)):  # seen on bar and ground
+        painter.setPen(QPen(QColor(colour), width))
+        painter.drawLine(QPointF(low, middle), QPointF(high, middle))
+        for x in (low, high):
+            painter.drawLine(QPointF(x, middle - half), QPointF(x, middle + half))
+
+
+class BenchChart(QWidget):
+    """One panel: all prompts, or one of them. The table has the same figures."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.panel = BenchPanel("", ())
+        self._longest = axis_end([])
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Renew the size after another size of text was chosen."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.updateGeometry()
+
+    def show_panel(self, panel: BenchPanel, longest: float) -> None:
+        """Show other bars on an axis up to this ratio."""
+        if len(panel.rows) != len(self.panel.rows):
+            self.updateGeometry()
+        self.panel, self._longest = panel, longest
+        self.updateGeometry()
+        listed = "; ".join(self.words(row) for row in panel.rows)
+        self.setAccessibleName(self.tr("Speed of each strategy: {}").format(listed))
+        self.update()
+
+    def words(self, row: BenchRow) -> str:
+        """One bar in words."""
+        if row.ratio is None:
+            return self.tr("{}: {}").format(row.title, row.problem or self.tr("not measured"))
+        parts = [self.tr("{} of plain decoding's speed").format(ratio_text(row.ratio))]
+        if row.low is not None and row.high is not None and row.kind != "plain":
+            parts.append(
+                self.tr("half of the repeats between {} and {}").format(
+                    ratio_text(row.low), ratio_text(row.high)
+                )
+            )
+        if row.tokens_per_s is not None:
+            parts.append(self.tr("{} tokens/s").format(speed_text(row.tokens_per_s)))
+        if row.acceptance is not None:
+            parts.append(self.tr("{} accepted").format(percent_text(row.acceptance)))
+        return self.tr("{}: {}").format(row.title, ", ".join(parts))
+
+    def sizeHint(self) -> QSize:
+        """As high as the bars need, as wide as there is room."""
+        return QSize(420, panel_height(len(self.panel.rows)))
+
+    def minimumSizeHint(self) -> QSize:
+        """Short bars."""
+        return QSize(260, panel_height(len(self.panel.rows)))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the bars."""
+        del event
+        painter = QPainter(self)
+        paint_panel(painter, QRectF(self.rect()), self.panel, look.theme, self._longest)
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        """Show a bar's figures as a tool tip."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            at = row_at(event.pos().y(), len(self.panel.rows))
+            if at is not None:
+                QToolTip.showText(event.globalPos(), self.words(self.panel.rows[at]), self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)

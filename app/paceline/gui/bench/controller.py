@@ -1,0 +1,397 @@
+"""Opens the benchmark, runs it on the window's engine, and saves or uses what it found."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtGui import QGuiApplication
+
+from paceline.bench.plan import make_plan
+from paceline.bench.report import to_json
+from paceline.bench.workload import read_workloads, shipped_workloads
+from paceline.errors import UserError
+from paceline.gui.bench import words
+from paceline.gui.bench.choices import (
+    CHAT_TOKENS,
+    chat_outline,
+    chat_workloads,
+    contenders,
+    n_questions,
+)
+from paceline.gui.bench.dialog import BenchDialog
+from paceline.gui.bench.driver import BenchDriver
+from paceline.gui.bench.passport import PassportDialog
+from paceline.gui.bench.picture import picture_of
+from paceline.gui.bench.result_page import show_report
+from paceline.gui.bench.rows import report_csv
+from paceline.gui.bench.titles import in_use
+from paceline.gui.plot.plot_picture import png_of
+from paceline.messages import PairLoaded, TurnFinished
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from PySide6.QtWidgets import QWidget
+
+    from paceline.bench.runs import Report
+    from paceline.bench.workload import Workload
+    from paceline.gui.bench.driver import Ending
+    from paceline.gui.context import AppContext
+    from paceline.gui.kit.background import Background
+    from paceline.gui.kit.file_dialogs import SaveFile
+    from paceline.gui.kit.notices import Notifications
+    from paceline.gui.state.reply_settings import ReplySettings
+    from paceline.messages import Event
+
+
+def report_text(report: Report) -> str:
+    """A report as JSON, as `paceline bench --json` writes it."""
+    return json.dumps(to_json(report), ensure_ascii=False, indent=1) + "\n"
+
+
+class BenchExports(QObject):
+    """Asks where to save, or copies; what is taken away is made in another thread."""
+
+    def __init__(
+        self, save: SaveFile, background: Background, notifications: Notifications, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._save = save
+        self._background = background
+        self._notifications = notifications
+
+    def copy(self, report: Report) -> None:
+        """Copy a report as JSON; in the background, since hundreds of replies have many tokens."""
+        self._background.start(
+            partial(report_text, report), self._on_made, self._notifications.user_error
+        )
+
+    def _on_made(self, text: object) -> None:
+        QGuiApplication.clipboard().setText(str(text))
+
+    def save(self, window: QWidget, report: Report, kind: str) -> None:
+        """Save a report as "json", "csv" or "png"."""
+        if kind == "json":
+            name, kinds = "paceline-bench.json", self.tr("Reports (*.json)")
+            make = partial(_json, report)
+        elif kind == "csv":
+            name, kinds = "paceline-bench.csv", self.tr("Tables (*.csv)")
+            make = partial(_csv, report)
+        else:
+            name, kinds = "paceline-bench.png", self.tr("Pictures (*.png)")
+            make = partial(_png, report)
+        self._save.ask(window, self.tr("Save the benchmark"), name, kinds, make)
+
+
+def _json(report: Report) -> bytes:
+    return report_text(report).encode()
+
+
+def _png(report: Report) -> bytes:
+    return png_of(picture_of(report))  # drawing takes longer than the window may stand still
+
+
+def _csv(report: Report) -> bytes:
+    return report_csv(report).encode()
+
+
+_TELL_MS = 250
+"""Figures change with every reply, which can be many in a second; time left changes anyway."""
+
+
+class BenchController(QObject):
+    """Owns the dialog while it is open, and what was found while the program runs."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        reply_settings: Callable[[], ReplySettings],
+        parent: QObject | None = None,
+    ) -> None:
+        """`reply_settings` returns how the questions of a chat are to be answered."""
+        super().__init__(parent)
+        self._context = context
+        self._session, self._pair = context.session, context.pair
+        self._speculation = context.speculation
+        self._reply_settings = reply_settings
+        self._exports = BenchExports(context.save_file, context.background, context.notices, self)
+        self._workloads: tuple[Workload, ...] = ()
+        self._plain_tokens_per_s: float | None = None
+        self._ending = ""
+        self._n_shown = 0
+        self.report: Report | None = None
+        """What was measured last; None: nothing yet"""
+        self.dialog: BenchDialog | None = None
+        self.driver = BenchDriver(context.client, context.session, context.loader, self)
+        context.session.add_observer(self._on_event)
+        self._tell = QTimer(self, interval=_TELL_MS)
+        self._tell.timeout.connect(self._show_progress)
+        self._reveal = QTimer(self, singleShot=True, interval=0)
+        self._reveal.timeout.connect(self._on_reveal)
+        signals = context.signals
+        context.actions.benchmark.triggered.connect(self.open)
+        signals.started.connect(self._on_started)
+        signals.ended.connect(self._on_ended)
+        signals.shown.connect(self._show_chat)
+        context.pair.changed.connect(self._on_pair)
+        context.speculation.choices_changed.connect(self._refresh)
+        context.speculation.strategy_changed.connect(self._on_strategy)
+
+    # ------------------------------------------------------------------------- what users do
+
+    @Slot()
+    def open(self) -> None:
+        """Show the dialog, or bring it to the front; what was measured before is still there."""
+        if self.dialog is None:
+            self.dialog = self._make_dialog()
+            self._refresh()
+            self.dialog.show_setup()  # there is something to give the keyboard to by now
+            if self.report is not None:
+                self._reveal.start()  # the other page takes as long again to build
+        if not self._reveal.isActive():
+            self._show_dialog()
+
+    @Slot()
+    def _on_reveal(self) -> None:
+        """Show what was measured before, and the dialog with it."""
+        if self.dialog is None:
+            return
+        if self.report is not None and not self.driver.is_running:
+            self._show_report(self.dialog, self.report)
+            self.dialog.show_results(is_running=False, has_figures=True)
+        self._show_dialog()
+
+    def show_passport(self, report: Report) -> None:
+        """Show what was measured elsewhere; it is not kept."""
+        dialog = PassportDialog(report, self._speculation.text, self._context.window)
+        dialog.results.used.connect(self._on_used)
+        dialog.show()
+
+    def _show_dialog(self) -> None:
+        if self.dialog is not None:
+            self.dialog.show()
+            self.dialog.raise_()
+            self.dialog.activateWindow()
+
+    def _make_dialog(self) -> BenchDialog:
+        dialog = BenchDialog(self._context.window)
+        problem = ""
+        try:
+            self._workloads = read_workloads(shipped_workloads())
+        except UserError as error:
+            self._workloads, problem = (), str(error)
+        dialog.setup.prompts.show_shipped(self._workloads, problem)
+        dialog.setup.changed.connect(self._show_estimate)
+        dialog.start.clicked.connect(self._on_start)
+        dialog.stop_wanted.connect(self._on_stop)
+        dialog.copy.triggered.connect(self._on_copy)
+        dialog.save_wanted.connect(self._on_save)
+        dialog.used.connect(self._on_used)
+        dialog.finished.connect(self._on_finished)
+        return dialog
+
+    @Slot()
+    def _on_start(self) -> None:
+        dialog = self.dialog
+        if dialog is None or self._obstacle(self._chosen()):
+            return
+        setup = dialog.setup
+        plan = make_plan(self._chosen(is_outline=False), setup.strategies, setup.n_repeats)
+        self.report, self._ending = None, ""
+        if not self.driver.start(plan):
+            self._show_estimate()
+            return
+        dialog.results.show_remark("")
+        self._tell.start()
+        dialog.show_results(is_running=True, has_figures=False)
+        self._show_progress()
+        self._show_figures()
+
+    @Slot()
+    def _on_stop(self) -> None:
+        self.driver.stop()
+
+    @Slot()
+    def _on_finished(self) -> None:
+        dialog, self.dialog = self.dialog, None
+        self._reveal.stop()
+        self.driver.stop()
+        if dialog is not None:
+            dialog.deleteLater()
+
+    @Slot()
+    def close(self) -> None:
+        """Close the dialog, and end what is measured; the window closes."""
+        self._tell.stop()
+        if self.dialog is not None:
+            self.dialog.reject()
+
+    @Slot(str)
+    def _on_used(self, strategy: str) -> None:
+        try:
+            self._speculation.use(strategy)
+        except UserError as error:
+            self._context.notices.user_error(error)
+
+    @Slot()
+    def _on_copy(self) -> None:
+        report = self._shown_report()
+        if report is not None:
+            self._exports.copy(report)
+
+    @Slot(str)
+    def _on_save(self, kind: str) -> None:
+        report = self._shown_report()
+        if report is not None and self.dialog is not None:
+            self._exports.save(self.dialog, report, kind)
+
+    def _shown_report(self) -> Report | None:
+        return self.report or self.driver.report()
+
+    # ----------------------------------------------------------------------- what can be done
+
+    def _chosen(self, *, is_outline: bool = True) -> Sequence[Workload]:
+        """The prompts that are chosen; an outline has only the questions of a chat."""
+        assert self.dialog is not None
+        prompts = self.dialog.setup.prompts
+        if prompts.is_chat:
+            settings = self._reply_settings()
+            make = chat_outline if is_outline else chat_workloads
+            return make(self._session.current, settings, prompts.n_questions)
+        return [workload for workload in self._workloads if workload.name in prompts.names]
+
+    def _obstacle(self, workloads: Sequence[Workload]) -> str:
+        """Why it cannot begin; empty: it can."""
+        assert self.dialog is not None
+        status = self._pair.state.status
+        if status == "loading":
+            return self.tr("The models are still being loaded.")
+        if status != "ready":
+            return self.tr("No model is loaded.")
+        if self.driver.is_running:
+            return self.tr("A benchmark is under way.")
+        if len(self.dialog.setup.strategies) < 2:
+            return self.tr("Tick a strategy to compare with plain decoding.")
+        if workloads:
+            return ""
+        if self.dialog.setup.prompts.is_chat:
+            return self.tr("The shown chat has no questions yet.")
+        return self.tr("Choose at least one prompt.")
+
+    @Slot()
+    def _refresh(self) -> None:
+        """Offer what can be compared now."""
+        dialog = self.dialog
+        if dialog is None:
+            return
+        state = self._pair.state
+        can_rollback = state.target is None or state.target.can_rollback
+        setup = dialog.setup
+        setup.show_pair(
+            words.models_text(self._pair.target_name, self._pair.draft_name)
+            if state.status in ("ready", "loading")
+            else words.models_text("", "")
+        )
+        setup.show_contenders(contenders(self._speculation, can_rollback=can_rollback))
+        self._show_chat()
+
+    @Slot()
+    def _show_chat(self) -> None:
+        """Show how many questions of the shown chat can be asked again."""
+        if self.dialog is not None:
+            asked = n_questions(self._session.current)
+            self.dialog.setup.prompts.show_chat(asked, CHAT_TOKENS)
+            self._show_estimate()
+
+    @Slot()
+    def _show_estimate(self) -> None:
+        dialog = self.dialog
+        if dialog is None:
+            return
+        setup, chosen = dialog.setup, self._chosen()
+        plan = make_plan(chosen, setup.strategies, setup.n_repeats)
+        dialog.show_estimate(
+            words.estimate_text(plan, self._plain_tokens_per_s), self._obstacle(chosen)
+        )
+
+    # ------------------------------------------------------------------------------- running
+
+    def bench_progressed(self) -> None:
+        """Show what there is, a few times a second."""
+        if not self._tell.isActive() and self.driver.is_running:
+            self._tell.start()
+
+    def bench_ended(self, report: Report, ending: Ending, reason: str) -> None:
+        """Keep and show what was measured."""
+        self._tell.stop()
+        self.report = report if report.runs else None
+        self._ending = words.ending_text(ending, reason, report)
+        if self.dialog is None:
+            return
+        self._show_report(self.dialog, report)
+        self.dialog.show_results(is_running=False, has_figures=bool(report.runs))
+        self.dialog.results.announce()
+        self._refresh()
+
+    @Slot()
+    def _show_progress(self) -> None:
+        progress, dialog = self.driver.progress, self.dialog
+        if progress is None or dialog is None:
+            return
+        is_paused = self.driver.is_paused
+        dialog.results.strip.show_progress(
+            words.state_text(progress, is_paused=is_paused),
+            words.now_text(progress),
+            words.left_text(progress),
+            progress.n_done / progress.n_total if progress.n_total else None,
+            is_paused=is_paused,
+        )
+        if progress.n_done != self._n_shown:
+            self._show_figures()
+
+    def _show_figures(self) -> None:
+        report = self.driver.report()
+        if report is None or self.dialog is None:
+            return
+        self._n_shown = len(report.runs)
+        show_report(self.dialog.results, report, self._speculation.text, is_running=True)
+        self.dialog.show_results(is_running=True, has_figures=bool(report.runs))
+
+    def _show_report(self, dialog: BenchDialog, report: Report) -> None:
+        """Show what there is at the end."""
+        show_report(dialog.results, report, self._speculation.text, ending=self._ending)
+
+    # --------------------------------------------------------------------- what goes on besides
+
+    def _on_event(self, event: Event) -> None:
+        """Remember the speed of plain decoding, for the estimate."""
+        if isinstance(event, PairLoaded):
+            self._plain_tokens_per_s = None
+        elif isinstance(event, TurnFinished) and event.stats.plain_tokens_per_s:
+            self._plain_tokens_per_s = event.stats.plain_tokens_per_s
+
+    @Slot(object)
+    def _on_started(self, _reply: object) -> None:
+        self.driver.reply_began()
+        self._show_progress()  # a reply may be over before the next turn of the timer
+
+    @Slot(object)
+    def _on_ended(self, _reply: object) -> None:
+        self.driver.reply_ended()
+        self._refresh()
+
+    @Slot(object)
+    def _on_pair(self, _state: object) -> None:
+        self.driver.models_changed()
+        self._refresh()
+
+    @Slot()
+    def _on_strategy(self) -> None:
+        report = self._shown_report()
+        if self.dialog is not None and report is not None:
+            chosen = self._speculation.text
+            self.dialog.results.show_in_use(in_use(report.strategies, chosen))
+        self._refresh()

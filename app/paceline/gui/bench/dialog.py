@@ -1,0 +1,180 @@
+"""The dialog of the benchmark: first what to compare, then what comes out. The controller decides.
+
+It does not block the window: a benchmark takes minutes, and replies go first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QSize, QTimer, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+)
+
+from paceline.gui.bench.result_page import ResultPage
+from paceline.gui.bench.setup_page import SetupPage
+from paceline.gui.kit.dialogs import scrolling
+from paceline.gui.look.scale import PAGE, STEP, px
+from paceline.gui.look.style import BENCH
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QShowEvent
+    from PySide6.QtWidgets import QWidget
+
+
+SIZE = QSize(920, 720)
+SMALLEST = QSize(480, 420)
+
+
+class BenchDialog(QDialog):
+    """Two pages above a row of buttons."""
+
+    used = Signal(str)
+    """A strategy is to be taken"""
+    stop_wanted = Signal()
+    save_wanted = Signal(str)
+    """ "json", "csv" or "png" """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Benchmark"))
+        self.setObjectName(BENCH)
+        self._results: ResultPage | None = None
+        self.setup = SetupPage()
+        self._pages = QStackedWidget()
+        self._pages.addWidget(scrolling(self.setup))
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._build_results)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._pages, 1)
+        column.addWidget(self._make_foot())
+        self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
+        self._set_smallest()
+        self.show_setup()
+
+    def _make_foot(self) -> QFrame:
+        foot = QFrame()
+        foot.setProperty("kind", "foot")
+        self.estimate = QLabel()
+        self.estimate.setProperty("role", "muted")
+        self.estimate.setWordWrap(True)
+        self.estimate.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.export = QPushButton(self.tr("&Export"))
+        menu = QMenu(self.export)
+        self.json = menu.addAction(self.tr("JSON…"))
+        self.csv = menu.addAction(self.tr("Table (CSV)…"))
+        self.png = menu.addAction(self.tr("Picture (PNG)…"))
+        menu.addSeparator()
+        self.copy = menu.addAction(self.tr("Copy as JSON"))
+        for action, kind in ((self.json, "json"), (self.csv, "csv"), (self.png, "png")):
+            action.setData(kind)
+        menu.triggered.connect(self._on_export)
+        self.export.setMenu(menu)
+        self.again = QPushButton(self.tr("&New benchmark"))
+        self.again.clicked.connect(self.show_setup)
+        self.start = QPushButton(self.tr("&Start"))
+        self.start.setProperty("kind", "primary")
+        self.close_button = QPushButton(self.tr("Close"))
+        self.close_button.clicked.connect(self.reject)
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(PAGE, STEP + 4, PAGE, STEP + 4)
+        row.setSpacing(STEP)
+        row.addWidget(self.estimate, 1)
+        row.addWidget(self.export)
+        row.addStretch(0)
+        for button in (self.again, self.start, self.close_button):
+            row.addWidget(button)
+        for button in (self.export, self.again, self.start, self.close_button):
+            button.setAutoDefault(False)
+        return foot
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Renew the sizes after another size of text was chosen."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._set_smallest()
+
+    def _set_smallest(self) -> None:
+        self.setMinimumSize(scaled(SMALLEST).boundedTo(self.screen().availableSize()))
+
+    @property
+    def results(self) -> ResultPage:
+        """The page of the results; it is built after the first turn of the event loop, or now."""
+        return self._results or self._build_results()
+
+    @Slot()
+    def _build_results(self) -> ResultPage:
+        if self._results is None:
+            self._results = ResultPage()
+            self._results.strip.stop.clicked.connect(self.stop_wanted)
+            self._results.used.connect(self.used)
+            self._pages.addWidget(scrolling(self._results, self.tr("Results")))
+        return self._results
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Build the rest when this is seen."""
+        super().showEvent(event)
+        self._later.start()
+
+    @property
+    def is_setup(self) -> bool:
+        """Whether it is being chosen what to compare."""
+        return self._pages.currentIndex() == 0
+
+    @Slot()
+    def show_setup(self) -> None:
+        """Let it be chosen what to compare."""
+        self._turn(0)
+        self.setup.focus_first()
+
+    def show_results(self, *, is_running: bool, has_figures: bool) -> None:
+        """Show what there is, and while it runs how it stands."""
+        results = self.results
+        self._turn(1)
+        had_keyboard = results.strip.stop.hasFocus()
+        results.strip.setVisible(is_running)
+        self.again.setVisible(not is_running)
+        for action in (self.json, self.csv, self.png, self.copy):
+            action.setEnabled(has_figures)
+        self.export.setEnabled(has_figures)
+        if is_running and self.start.hasFocus():
+            results.strip.stop.setFocus()
+        elif had_keyboard and not is_running:
+            self.close_button.setFocus()
+
+    def show_estimate(self, words: str, obstacle: str) -> None:
+        """Show how long it will take, or why it cannot begin."""
+        self.estimate.setText(obstacle or words)
+        self.start.setEnabled(not obstacle)
+        self.start.setToolTip(obstacle)
+        self.start.setAccessibleDescription(obstacle or words)
+
+    def _turn(self, page: int) -> None:
+        self._pages.setCurrentIndex(page)
+        is_setup = page == 0
+        self.estimate.setVisible(is_setup)
+        self.start.setVisible(is_setup)
+        self.again.setVisible(not is_setup)
+        self.export.setVisible(not is_setup)
+
+    @Slot(QAction)
+    def _on_export(self, action: QAction) -> None:
+        if kind := action.data():
+            self.save_wanted.emit(kind)
+
+
+def scaled(size: QSize) -> QSize:
+    """A size for the text in force."""
+    return QSize(px(size.width()), px(size.height()))

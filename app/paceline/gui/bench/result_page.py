@@ -1,0 +1,524 @@
+"""What a benchmark found, also while it runs: a verdict, bars, and the figures as a table.
+
+A button in each row of the table takes its strategy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QCoreApplication,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.bench import words
+from paceline.gui.bench.chart import BenchChart, axis_end
+from paceline.gui.bench.rows import Verdict, panels_of, ratio_tone, verdict
+from paceline.gui.bench.titles import in_use, prompt_title
+from paceline.gui.kit.announcer import Announcer
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.fields import Choice
+from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks, without_soft_breaks
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
+from paceline.gui.look.theme import restyle
+from paceline.gui.plot.plot_words import entries_html
+from paceline.gui.state.figures import percent_text, ratio_text, speed_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtCore import QObject
+    from PySide6.QtGui import QResizeEvent
+
+    from paceline.bench.runs import Report
+    from paceline.gui.bench.rows import BenchPanel, BenchRow
+
+
+Index = QModelIndex | QPersistentModelIndex
+
+NAME, SPEED, RATIO, SPREAD, ACCEPTED, PER_STEP, SAME, RUNS, USE = range(9)
+ROW_PX = 38
+_BESIDE_PX, _BESIDE_BUTTON_PX = 22, 14
+"""What a cell takes beside its text, or its button."""
+_NAME_PX = 220
+"""Names get so much before other columns get anything, if they are as long."""
+_GIVING_WAY = (PER_STEP, RUNS, SPREAD, SAME, ACCEPTED, SPEED)
+"""Columns that are hidden where there is no room, the first one first."""
+
+
+class BenchTableModel(QAbstractTableModel):
+    """Rows of figures as texts."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[BenchRow, ...] = ()
+
+    def set_rows(self, rows: Sequence[BenchRow]) -> None:
+        """Show other figures; the same strategies keep their rows."""
+        is_same = [row.strategy for row in rows] == [row.strategy for row in self.rows]
+        if is_same:
+            self.rows = tuple(rows)
+            self._tell()
+            return
+        self.beginResetModel()
+        self.rows = tuple(rows)
+        self.endResetModel()
+
+    def _tell(self) -> None:
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, USE))
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        """One row per strategy."""
+        return 0 if parent is not None and parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index | None = None) -> int:
+        """All columns, whether there is room for them or not."""
+        return 0 if parent is not None and parent.isValid() else USE + 1
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """What a column has."""
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignLeft if section == NAME else Qt.AlignmentFlag.AlignRight
+            return side | Qt.AlignmentFlag.AlignVCenter
+        names = (
+            self.tr("Strategy"), self.tr("Tokens/s"), self.tr("To plain"), self.tr("Quartiles"),
+            self.tr("Accepted"), self.tr("Per step"), self.tr("Same text"), self.tr("Replies"), "",
+        )  # fmt: skip
+        hints = (
+            "",
+            self.tr("Tokens of the reply by the time behind the prompt"),
+            self.tr("Plain decoding's whole time by the strategy's"),
+            self.tr("Half of the repeats are between these"),
+            self.tr("Accepted of all drafted tokens that were judged"),
+            self.tr("Tokens that a step of the target commits"),
+            self.tr("Whether the replies are plain decoding's, token by token"),
+            self.tr("Replies that were measured"),
+            "",
+        )
+        if role == Qt.ItemDataRole.DisplayRole:
+            return names[section]
+        return hints[section] if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """A figure, or how it looks."""
+        if not index.isValid():
+            return None
+        row, column = self.rows[index.row()], index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(row, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return "\n".join(each for each in (row.title, row.strategy, row.problem) if each)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignLeft if column == NAME else Qt.AlignmentFlag.AlignRight
+            return side | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return self._colour(row, column)
+        return None
+
+    def _text(self, row: BenchRow, column: int) -> str:
+        if column == NAME:
+            return row.title
+        if row.ratio is None and row.tokens_per_s is None:
+            return "–" if column in (SPEED, RATIO) else ""
+        spread = "" if row.low is None or row.high is None else f"{row.low:.2f}–{row.high:.2f}"
+        same = {None: "", True: self.tr("yes"), False: self.tr("no")}[row.same_text]
+        return {
+            SPEED: "–" if row.tokens_per_s is None else speed_text(row.tokens_per_s),
+            RATIO: "–" if row.ratio is None else ratio_text(row.ratio),
+            SPREAD: "" if row.kind == "plain" else spread,
+            ACCEPTED: "" if row.acceptance is None else percent_text(row.acceptance),
+            PER_STEP: "" if row.per_step is None else f"{row.per_step:.2f}",
+            SAME: same,
+            RUNS: str(row.n_runs),
+        }.get(column, "")
+
+    def _colour(self, row: BenchRow, column: int) -> QColor | None:
+        theme = look.theme
+        if row.problem and row.ratio is None:
+            return QColor(theme.muted)
+        if column == RATIO and row.ratio is not None and row.kind != "plain":
+            tones = {"gain": theme.accent, "even": theme.text, "loss": theme.danger}
+            return QColor(tones[ratio_tone(row.ratio)])
+        return QColor(theme.danger) if column == SAME and row.same_text is False else None
+
+
+class BenchTable(QTableView):
+    """As high as its rows; the page around it scrolls."""
+
+    used = Signal(str)
+    """The strategy of a row is to be taken"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.figures = BenchTableModel(self)
+        self.buttons: dict[str, QPushButton] = {}
+        self._in_use = ""
+        self.setModel(self.figures)
+        self.setProperty("kind", "figures")
+        self.setAccessibleName(self.tr("Figures of each strategy"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.verticalHeader().hide()
+        header = self.horizontalHeader()
+        header.setSectionsClickable(False)
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(10)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Renew the sizes after another size of text was chosen."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def show_rows(self, rows: Sequence[BenchRow], in_use: str) -> None:
+        """Show figures; `in_use` is the strategy that the panel has."""
+        before = [row.strategy for row in self.figures.rows]
+        self.figures.set_rows(rows)
+        self._in_use = in_use
+        if [row.strategy for row in rows] != before:
+            self._make_buttons()
+        for strategy, button in self.buttons.items():
+            is_in_use = strategy == in_use
+            button.setText(self.tr("In use") if is_in_use else self.tr("Use this"))
+            button.setEnabled(not is_in_use)
+        self._fit()
+
+    def _make_buttons(self) -> None:
+        self.buttons = {}
+        for at, row in enumerate(self.figures.rows):
+            button = QPushButton(self.tr("Use this"))
+            button.setProperty("kind", "compact")
+            button.setAutoDefault(False)
+            button.setProperty("strategy", row.strategy)
+            button.setAccessibleName(self.tr("Use {}").format(row.title))
+            button.setToolTip(self.tr("Sets the strategy of the panel: {}").format(row.strategy))
+            button.clicked.connect(self._on_used)
+            self.buttons[row.strategy] = button
+            self.setIndexWidget(self.figures.index(at, USE), button)
+
+    def sizeHint(self) -> QSize:
+        """All rows and the header."""
+        rows = self.figures.rowCount() * px(ROW_PX)
+        return QSize(420, self.horizontalHeader().sizeHint().height() + rows + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        """As high as that; as narrow as it may be."""
+        return QSize(260, self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave columns out that there is no room for."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(px(ROW_PX))
+        widths = {column: self._wanted(column) for column in range(USE + 1)}
+        shown = set(widths)
+        for column in _GIVING_WAY:
+            if sum(widths[each] for each in shown) <= self.viewport().width():
+                break
+            shown.discard(column)
+        for column, width in widths.items():
+            self.setColumnHidden(column, column not in shown)
+            if column != NAME:
+                self.setColumnWidth(column, width)
+        self.updateGeometry()
+
+    def _wanted(self, column: int) -> int:
+        """How wide a column would be."""
+        if column == USE:
+            widths = [button.sizeHint().width() for button in self.buttons.values()]
+            return max(widths, default=0) + px(_BESIDE_BUTTON_PX)
+        model, metrics = self.figures, self.fontMetrics()
+        texts = [model.index(row, column).data() for row in range(model.rowCount())]
+        texts.append(model.headerData(column, Qt.Orientation.Horizontal))
+        width = max(metrics.horizontalAdvance(text) for text in texts) + px(_BESIDE_PX)
+        return min(width, px(_NAME_PX)) if column == NAME else width
+
+    @Slot()
+    def _on_used(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.used.emit(str(sender.property("strategy")))
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("BenchView", text)
+
+
+def show_report(
+    results: ResultPage, report: Report, chosen: str, *, ending: str = "", is_running: bool = False
+) -> None:
+    """Show a report.
+
+    Args:
+        results: The page.
+        report: What was measured, so far or at all.
+        chosen: The strategy that the panel has.
+        ending: Why it is over, where it is not complete.
+        is_running: Whether more will come.
+    """
+    panels = panels_of(report)
+    results.show_panels(panels, in_use(report.strategies, chosen))
+    results.show_cards(has_figures=is_running or bool(report.runs))
+    found = verdict(panels[0].rows)
+    if is_running:
+        sentence = found.sentence
+        if report.runs:
+            sentence = _tr("So far: {}").format(sentence)
+        results.show_verdict(Verdict("muted", sentence, found.details))
+        results.show_remark("")
+        return
+    if ending and not report.runs:
+        results.show_verdict(Verdict("muted", ending, "\n".join(report.notes)))
+        results.show_remark("")
+        return
+    remarks = (
+        ending, found.details, *report.notes, words.bound_text(report), words.busy_text(report)
+    )  # fmt: skip
+    details = "\n".join(remark for remark in remarks if remark)
+    results.show_verdict(Verdict(found.tone, found.sentence, details, found.strategy))
+    results.show_remark(words.remark_text(report))
+
+
+_PARTS = 1000
+
+
+class ProgressStrip(QFrame):
+    """Two lines above a bar."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "notice")
+        self.state = QLabel()
+        self.state.setWordWrap(True)
+        self.state.setTextFormat(Qt.TextFormat.PlainText)
+        self.left = QLabel()
+        self.left.setProperty("role", "muted")
+        self.now = QLabel()
+        self.now.setProperty("role", "small")
+        self.now.setWordWrap(True)
+        self.now.setTextFormat(Qt.TextFormat.PlainText)
+        self.bar = QProgressBar()
+        self.bar.setRange(0, _PARTS)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(self.tr("Replies that are measured"))
+        self.stop = QPushButton(self.tr("Cancel"))
+        self.stop.setProperty("kind", "stop")
+        self.stop.setAutoDefault(False)
+        self.stop.setAccessibleName(self.tr("Cancel the benchmark"))
+        self.stop.setAccessibleDescription(self.tr("What was measured so far stays"))
+        self.stop.setToolTip(self.tr("What was measured so far stays"))
+        words = QVBoxLayout()
+        words.setSpacing(HALF)
+        line = QHBoxLayout()
+        line.setSpacing(GAP)
+        line.addWidget(self.state, 1)
+        line.addWidget(self.left)
+        words.addLayout(line)
+        words.addWidget(self.now)
+        words.addWidget(self.bar)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, STEP + 2, 14, STEP + 2)
+        row.setSpacing(2 * STEP)
+        row.addLayout(words, 1)
+        row.addWidget(self.stop)
+
+    def show_progress(
+        self, state: str, now: str, left: str, fraction: float | None, *, is_paused: bool = False
+    ) -> None:
+        """Show how it stands.
+
+        Args:
+            state: The first line.
+            now: What is being measured.
+            left: Time left.
+            fraction: How much is done, 0..1; None: it has not begun to measure.
+            is_paused: Whether it waits for something.
+        """
+        self.state.setText(state)
+        self.now.setText(now)
+        self.left.setText(left)
+        self.bar.setValue(round((fraction or 0.0) * _PARTS))
+        self.bar.setAccessibleDescription(state)
+        tone = "lookup" if is_paused else ""
+        if self.property("tone") != tone:
+            self.setProperty("tone", tone)
+            restyle(self)
+
+
+class ResultPage(QWidget):
+    """One panel at a time: all prompts, or one that is chosen."""
+
+    used = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "page")
+        self._panels: tuple[BenchPanel, ...] = ()
+        self._in_use = ""
+        self._announcer = Announcer(self)
+        self.strip = ProgressStrip()
+        self._verdict = QFrame()
+        self._verdict.setProperty("kind", "notice")
+        self.sentence = BreakingLabel()
+        self.sentence.setProperty("role", "title")
+        self.details = BreakingLabel()
+        self.details.setProperty("role", "small")
+        for label in (self.sentence, self.details):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        words = QVBoxLayout(self._verdict)
+        words.setContentsMargins(14, STEP + 2, 14, STEP + 2)
+        words.setSpacing(HALF)
+        words.addWidget(self.sentence)
+        words.addWidget(self.details)
+        self.scope = Choice()
+        self.scope.setMinimumContentsLength(16)
+        self.scope.setAccessibleName(self.tr("Prompts that are shown"))
+        self.scope.activated.connect(self._on_scope)
+        self.chart = BenchChart()
+        self.legend = QLabel()
+        self.legend.setProperty("role", "legend")
+        self.legend.setWordWrap(True)
+        bars = Card()
+        bars.set_title(self.tr("Speed, compared with plain decoding"))
+        bars.header.addWidget(self.scope)
+        bars.body.addWidget(self.chart)
+        bars.body.addWidget(self.legend)
+        self.table = BenchTable()
+        self.table.used.connect(self.used)
+        figures = Card()
+        figures.body.addWidget(self.table)
+        self._cards = (bars, figures)
+        self.remark = QLabel()
+        self.remark.setProperty("role", "small")
+        self.remark.setWordWrap(True)
+        self.remark.setTextFormat(Qt.TextFormat.PlainText)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(PAGE, PAGE - STEP, PAGE, PAGE)
+        column.setSpacing(GAP)
+        for widget in (self.strip, self._verdict, bars, figures, self.remark):
+            column.addWidget(widget)
+        column.addStretch(1)
+        self._show_legend()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._show_legend()
+
+    def _show_legend(self) -> None:
+        theme = look.theme
+        drafters = entries_html(
+            (
+                (theme.accent, self.tr("draft model")),
+                (theme.lookup, self.tr("lookups")),
+                (theme.line_strong, self.tr("plain decoding")),
+            )
+        )
+        self.legend.setText(
+            f"{drafters} &nbsp; {self.tr('The thin line has half of the repeats in it.')}"
+        )
+
+    @property
+    def panels(self) -> tuple[BenchPanel, ...]:
+        """All that can be shown."""
+        return self._panels
+
+    @property
+    def shown(self) -> BenchPanel | None:
+        """The panel that is shown."""
+        at = self.scope.currentIndex()
+        return self._panels[at] if 0 <= at < len(self._panels) else None
+
+    def show_panels(self, panels: Sequence[BenchPanel], in_use: str) -> None:
+        """Show figures; the prompts that are looked at stay."""
+        if [panel.title for panel in panels] != [panel.title for panel in self._panels]:
+            chosen = self.scope.currentText()
+            self.scope.clear()
+            names = [prompt_title(panel.title) for panel in panels]
+            self.scope.addItems([name or self.tr("All prompts") for name in names])
+            self.scope.setCurrentIndex(max(self.scope.findText(chosen), 0))
+        self._panels, self._in_use = tuple(panels), in_use
+        self.scope.setEnabled(len(panels) > 1)
+        self._draw()
+
+    def show_cards(self, *, has_figures: bool) -> None:
+        """Show bars and table, or only the verdict where there is nothing for them to show."""
+        for card in self._cards:
+            card.setVisible(has_figures)
+
+    def show_in_use(self, in_use: str) -> None:
+        """Mark the strategy that the panel has."""
+        self._in_use = in_use
+        self._draw()
+
+    def show_verdict(self, verdict: Verdict) -> None:
+        """Show what the figures mean."""
+        self.sentence.setText(with_soft_breaks(verdict.sentence))
+        self.details.setText(with_soft_breaks(verdict.details))
+        self.details.setVisible(bool(verdict.details))
+        self._verdict.setAccessibleName(verdict.sentence)
+        self._verdict.setAccessibleDescription(verdict.details)
+        tone = "" if verdict.tone == "muted" else verdict.tone
+        if self._verdict.property("tone") != tone:
+            self._verdict.setProperty("tone", tone)
+            restyle(self._verdict)
+
+    def announce(self) -> None:
+        """Read the verdict out to those who listen to the screen."""
+        self._announcer.finish(without_soft_breaks(self.sentence.text()))
+
+    def show_remark(self, words: str) -> None:
+        """Show what it ran on and how long it took."""
+        self.remark.setText(words)
+        self.remark.setVisible(bool(words))
+
+    @Slot()
+    def _on_scope(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        panel = self.shown
+        if panel is not None:
+            self.chart.show_panel(panel, axis_end(list(self._panels)))
+            self.table.show_rows(panel.rows, self._in_use)

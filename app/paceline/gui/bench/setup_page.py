@@ -1,0 +1,360 @@
+"""What a benchmark is to compare: strategies, prompts, and how often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.bench.titles import prompt_title
+from paceline.gui.kit.card import Card, FoldSection
+from paceline.gui.kit.fields import Segments, WholeNumber
+from paceline.gui.kit.labels import YieldingCheckBox, small_text
+from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QResizeEvent
+
+    from paceline.bench.workload import Workload
+    from paceline.gui.bench.choices import Contender
+
+SHIPPED, CHAT = "shipped", "chat"
+USUAL_QUESTIONS, MOST_QUESTIONS = 4, 50
+
+
+class PromptsCard(Card):
+    """Two sources, one page for each."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Prompts"))
+        self._boxes: dict[str, YieldingCheckBox] = {}
+        self._n_questions = 0
+        self.source = Segments(
+            (
+                (SHIPPED, self.tr("Shipped ones"), self.tr("Different kinds of work")),
+                (CHAT, self.tr("This chat"), self.tr("The last questions of the shown chat")),
+            )
+        )
+        self.source.setAccessibleName(self.tr("Where the prompts come from"))
+        self.source.show_value(SHIPPED)
+        self.source.chosen.connect(self._on_source)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._make_shipped())
+        self._pages.addWidget(self._make_chat())
+        self.body.addWidget(self.source)
+        self.body.addWidget(self._pages)
+
+    def _make_shipped(self) -> QWidget:
+        page = QWidget()
+        self._list = QVBoxLayout()
+        self._list.setSpacing(HALF)
+        self.problem = small_text("")
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem.hide()
+        self.all = QPushButton(self.tr("All"))
+        self.none = QPushButton(self.tr("None"))
+        self.all.setAccessibleName(self.tr("Tick all prompts"))
+        self.none.setAccessibleName(self.tr("Tick no prompt"))
+        self.all.clicked.connect(self._on_all)
+        self.none.clicked.connect(self._on_none)
+        row = QHBoxLayout()
+        row.setSpacing(HALF)
+        for button in (self.all, self.none):
+            button.setProperty("kind", "link")
+            button.setAutoDefault(False)
+            row.addWidget(button)
+        row.addStretch(1)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, HALF, 0, 0)
+        column.setSpacing(HALF)
+        column.addLayout(self._list)
+        column.addWidget(self.problem)
+        column.addLayout(row)
+        column.addStretch(1)
+        return page
+
+    def _make_chat(self) -> QWidget:
+        page = QWidget()
+        self.questions = WholeNumber(1, MOST_QUESTIONS)
+        self.questions.setProperty("kind", "")
+        self.questions.setValue(USUAL_QUESTIONS)
+        self.questions.setAccessibleName(self.tr("Questions"))
+        self.questions.valueChanged.connect(self.changed)
+        self.chat_words = small_text("")
+        label = QLabel(self.tr("Last questions"))
+        label.setBuddy(self.questions)
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(label, 1)
+        row.addWidget(self.questions)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, HALF, 0, 0)
+        column.addLayout(row)
+        column.addWidget(self.chat_words)
+        column.addStretch(1)
+        return page
+
+    # ------------------------------------------------------------------------ what is chosen
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether the prompts are the chat's."""
+        return self.source.value == CHAT
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The shipped prompts that are ticked."""
+        return tuple(name for name, box in self._boxes.items() if box.isChecked())
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions of the chat are used."""
+        return min(self.questions.value(), self._n_questions)
+
+    def box(self, name: str) -> YieldingCheckBox:
+        """The box of a shipped prompt."""
+        return self._boxes[name]
+
+    # -------------------------------------------------------------------------- what is shown
+
+    def show_shipped(self, workloads: Sequence[Workload], problem: str = "") -> None:
+        """Offer these, all ticked; or say why there are none."""
+        for box in self._boxes.values():
+            box.hide()
+            box.deleteLater()
+        self._boxes = {}
+        for workload in workloads:
+            box = YieldingCheckBox(prompt_title(workload.name))
+            box.setChecked(True)
+            words = self.tr("Up to {} tokens, temperature {:g}").format(
+                workload.max_tokens, workload.sampling.temperature
+            )
+            box.setToolTip(words)
+            box.setAccessibleDescription(words)
+            box.toggled.connect(self.changed)
+            self._list.addWidget(box)
+            self._boxes[workload.name] = box
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+        self.all.setEnabled(bool(workloads))
+        self.none.setEnabled(bool(workloads))
+
+    def show_chat(self, n_questions: int, n_tokens: int) -> None:
+        """Take how many questions the shown chat has, and how long answers get."""
+        self._n_questions = n_questions
+        self.questions.setMaximum(max(min(n_questions, MOST_QUESTIONS), 1))
+        self.questions.setEnabled(n_questions > 0)
+        if n_questions:
+            words = self.tr(
+                "Each with everything that was said before it, sampled as the panel says; answers "
+                "end at {} tokens."
+            ).format(n_tokens)
+        else:
+            words = self.tr("The shown chat has no questions yet.")
+        self.chat_words.setText(words)
+
+    @Slot(str)
+    def _on_source(self, source: str) -> None:
+        self._pages.setCurrentIndex((SHIPPED, CHAT).index(source))
+        self.changed.emit()
+
+    @Slot()
+    def _on_all(self) -> None:
+        self._tick(is_on=True)
+
+    @Slot()
+    def _on_none(self) -> None:
+        self._tick(is_on=False)
+
+    def _tick(self, *, is_on: bool) -> None:
+        for box in self._boxes.values():
+            with QSignalBlocker(box):
+                box.setChecked(is_on)
+        self.changed.emit()
+
+
+FEWEST, USUAL, MOST = 2, 3, 20
+"""Repeats: quartiles of one say nothing."""
+_TWO_COLUMNS_PX = 700
+
+
+class SetupPage(QWidget):
+    """Cards with ticks; the controller decides what follows."""
+
+    changed = Signal()
+    """Something else is chosen"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "page")
+        self._offered: tuple[Contender, ...] = ()
+        self._boxes: dict[str, YieldingCheckBox] = {}
+        self._ticked: dict[str, bool] = {}
+        self.heading = QLabel(self.tr("Which strategy is fastest here?"))
+        self.heading.setProperty("role", "heading")
+        self.heading.setWordWrap(True)
+        self.pair = small_text("")
+        self.pair.setTextFormat(Qt.TextFormat.PlainText)
+        intro = QLabel(
+            self.tr(
+                "The same replies are generated with each strategy, in turn and several times, and "
+                "their times are compared. Your chats stay as they are."
+            )
+        )
+        intro.setProperty("role", "muted")
+        intro.setWordWrap(True)
+        self.prompts = PromptsCard()
+        self.prompts.changed.connect(self.changed)
+        right = QVBoxLayout()
+        right.setSpacing(GAP)
+        right.addWidget(self.prompts)
+        right.addWidget(self._make_repeats())
+        right.addStretch(1)
+        left = QVBoxLayout()
+        left.addWidget(self._make_strategies())
+        left.addStretch(1)
+        self._columns = QHBoxLayout()
+        self._columns.setSpacing(GAP)
+        self._columns.addLayout(left, 1)
+        self._columns.addLayout(right, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(PAGE, PAGE - STEP, PAGE, PAGE)
+        column.setSpacing(STEP)
+        column.addWidget(self.heading)
+        column.addWidget(intro)
+        column.addWidget(self.pair)
+        column.addSpacing(HALF)
+        column.addLayout(self._columns)
+        column.addStretch(1)
+
+    def _make_strategies(self) -> Card:
+        card = Card()
+        card.set_title(self.tr("Strategies"))
+        self._usual = QVBoxLayout()
+        self._usual.setSpacing(HALF)
+        self.fold = FoldSection()
+        self.fold.set_title(self.tr("More strategies"))
+        self._further = QVBoxLayout()
+        self._further.setSpacing(HALF)
+        self.fold.body.addLayout(self._further)
+        self.obstacles = small_text("")
+        self.obstacles.setTextFormat(Qt.TextFormat.PlainText)
+        card.body.addLayout(self._usual)
+        card.body.addWidget(self.obstacles)
+        card.body.addWidget(self.fold)
+        return card
+
+    def _make_repeats(self) -> Card:
+        card = Card()
+        card.set_title(self.tr("Repeats"))
+        self.repeats = WholeNumber(FEWEST, MOST)
+        self.repeats.setProperty("kind", "")
+        self.repeats.setValue(USUAL)
+        self.repeats.setAccessibleName(self.tr("Repeats"))
+        self.repeats.valueChanged.connect(self.changed)
+        words = small_text(
+            self.tr("More repeats take longer and tell small differences apart from chance.")
+        )
+        self.repeats.setAccessibleDescription(words.text())
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(words, 1)
+        row.addWidget(self.repeats)
+        card.body.addLayout(row)
+        return card
+
+    # ------------------------------------------------------------------------ what is chosen
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """What is ticked and can be measured."""
+        return tuple(c.strategy for c in self._offered if self._boxes[c.strategy].isChecked())
+
+    @property
+    def n_repeats(self) -> int:
+        """How often each reply is generated with each strategy."""
+        return self.repeats.value()
+
+    def box(self, strategy: str) -> QCheckBox:
+        """The box of a strategy that is offered."""
+        return self._boxes[strategy]
+
+    @property
+    def offered(self) -> tuple[Contender, ...]:
+        """All that can be ticked, and what cannot, with its reason."""
+        return self._offered
+
+    # -------------------------------------------------------------------------- what is shown
+
+    def show_pair(self, words: str) -> None:
+        """Name the models."""
+        self.pair.setText(words)
+
+    def show_contenders(self, contenders: Sequence[Contender]) -> None:
+        """Offer these; what was ticked before stays so."""
+        if tuple(contenders) == self._offered:
+            return
+        if [c.strategy for c in contenders] != [c.strategy for c in self._offered]:
+            for box in self._boxes.values():
+                box.hide()
+                box.deleteLater()
+            self._boxes = {c.strategy: self._make_box(c) for c in contenders}
+        self._offered = tuple(contenders)
+        for c in contenders:
+            box = self._boxes[c.strategy]
+            box.setText(c.title)
+            box.setEnabled(not c.obstacle and not c.is_needed)
+            with QSignalBlocker(box):  # what cannot be measured is not ticked until it can
+                box.setChecked(not c.obstacle and (c.is_needed or self._ticked[c.strategy]))
+            description = c.obstacle or c.summary
+            box.setToolTip(description)
+            box.setAccessibleDescription(description)
+        reasons = dict.fromkeys(c.obstacle for c in contenders if c.obstacle and c.is_usual)
+        self.obstacles.setText("\n".join(reasons))
+        self.obstacles.setVisible(bool(reasons))
+        self.fold.setVisible(any(not c.is_usual for c in contenders))
+        self.changed.emit()
+
+    def _make_box(self, contender: Contender) -> YieldingCheckBox:
+        box = YieldingCheckBox(contender.title)
+        self._ticked.setdefault(contender.strategy, contender.is_usual)
+        box.toggled.connect(self._on_toggled)
+        (self._usual if contender.is_usual else self._further).addWidget(box)
+        return box
+
+    @Slot()
+    def _on_toggled(self) -> None:
+        for strategy, box in self._boxes.items():
+            if box.isEnabled():
+                self._ticked[strategy] = box.isChecked()
+        self.changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the cards below each other where there is no room beside."""
+        super().resizeEvent(event)
+        is_wide = self.width() >= px(_TWO_COLUMNS_PX)
+        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._columns.setDirection(beside if is_wide else below)
+
+    @Slot()
+    def focus_first(self) -> None:
+        """Give the keyboard to the first box that can be ticked."""
+        for box in self._boxes.values():
+            if box.isEnabled():
+                box.setFocus()
+                return

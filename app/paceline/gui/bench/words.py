@@ -1,0 +1,206 @@
+"""A benchmark's plan, progress and end in words. Pure functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from paceline.bench.runs import bound_of
+from paceline.engine.model.memory_hints import readable_size
+from paceline.gui.bench.titles import prompt_title, title_of
+from paceline.gui.state.figures import duration_text, kernel_words, ratio_text
+
+if TYPE_CHECKING:
+    from paceline.bench.plan import Plan
+    from paceline.bench.runner import Progress
+    from paceline.bench.runs import Conditions, Report, Result, WorkloadResult
+    from paceline.gui.bench.driver import Ending
+    from paceline.gui.kit.card import Row
+
+
+_FEW_S = 10
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("BenchWords", text)
+
+
+def rough_text(seconds: float) -> str:
+    """Return a duration, rounded to what is known of it."""
+    if seconds < _FEW_S:
+        return _tr("a few seconds")
+    if seconds < 90:
+        return _tr("{} s").format(round(seconds / 5) * 5)
+    minutes = seconds / 60
+    if minutes < 90:
+        return _tr("{} min").format(round(minutes))
+    return _tr("{:.1f} h").format(minutes / 60)
+
+
+def estimate_text(plan: Plan, plain_tokens_per_s: float | None) -> str:
+    """How much is to be done, and how long that takes at most; that is guessed from plain speed."""
+    counted = _tr("{:,} replies").format(plan.n_runs)
+    lengths = [workload.max_tokens for workload in plan.workloads]
+    if not plain_tokens_per_s:
+        return _tr("{} of up to {:,} tokens; the first ones show how long that takes.").format(
+            counted, max(lengths, default=0)
+        )
+    tokens = plan.n_runs * sum(lengths) / max(len(lengths), 1)
+    return _tr("{}, {} or less at {:.0f} tokens/s, prompts not counted.").format(
+        counted, rough_text(tokens / plain_tokens_per_s), plain_tokens_per_s
+    )
+
+
+def state_text(progress: Progress, *, is_paused: bool) -> str:
+    """The first line of the progress."""
+    if is_paused:
+        return _tr("Paused while a reply is written; it goes on by itself.")
+    if progress.stage == "prepare":
+        return _tr("Getting ready: short replies warm up the models and show what prompts cost.")
+    return _tr("{:,} of {:,} replies measured").format(progress.n_done, progress.n_total)
+
+
+def now_text(progress: Progress) -> str:
+    """What is under way."""
+    cell = progress.cell
+    if cell is None and progress.stage != "prepare":
+        return ""
+    if cell is None:
+        return _tr("Measuring what steps of each width cost…")
+    what = _tr("“{}” by {}").format(prompt_title(cell.workload.name), title_of(cell.strategy))
+    return _tr("{}, repeat {}").format(what, cell.repeat) if cell.repeat else what
+
+
+def left_text(progress: Progress) -> str:
+    """The time that is left; empty where it is not known."""
+    if progress.left_s is None:
+        return ""
+    if progress.left_s < _FEW_S:
+        return _tr("a few seconds left")
+    return _tr("about {} left").format(rough_text(progress.left_s))
+
+
+def bound_text(report: Report) -> str:
+    """Whether Auto kept to the time that it promises; empty where it did not take part."""
+    bound = bound_of(report, report.strategies)
+    if bound is None:
+        return ""
+    return _tr(
+        "Auto's promise is that no reply takes longer than 1.02 times plain decoding, 4 steps and "
+        "3 % of the prompt's time: {:,} of {:,} kept to it."
+    ).format(bound.n_within, bound.n_replies)
+
+
+def ending_text(ending: Ending, reason: str, report: Report) -> str:
+    """Why a benchmark is over; empty where it is complete."""
+    if ending == "done":
+        return ""
+    words = {
+        "stopped": _tr("Cancelled."),
+        "died": _tr("The engine stopped working: {}").format(reason),
+        "other-models": _tr(
+            "The models were unloaded or replaced, so the benchmark of this pair has ended."
+        ),
+    }[ending]
+    if not report.runs:
+        return words
+    return _tr("{} The figures are of the {:,} replies that were measured before.").format(
+        words, len(report.runs)
+    )
+
+
+def busy_text(report: Report) -> str:
+    """What else the machine was doing, where that was enough to blur the figures."""
+    machine = report.conditions.machine
+    before = machine.load_average.before or (0.0,)
+    if before[0] <= (machine.logical_cores or 1) / 2:
+        return ""
+    return _tr(
+        "The machine was busy before this began (a load of {:.1f}), so the figures scatter."
+    ).format(before[0])
+
+
+def models_text(target: str, draft: str) -> str:
+    """The pair that is measured."""
+    if not target:
+        return _tr("No model is loaded.")
+    if not draft:
+        return _tr("{}, no draft model").format(target)
+    return _tr("{} with {} as the draft model").format(target, draft)
+
+
+def remark_text(report: Report) -> str:
+    """What it ran on: for the foot of the page, and of the picture."""
+    made = report.conditions
+    machine, n_threads = made.machine, made.machine.threads
+    models = models_text(made.target.file, made.draft.file if made.draft is not None else "")
+    threads = (_tr("{} thread") if n_threads == 1 else _tr("{} threads")).format(n_threads)
+    parts = [models, f"{machine.cpu or 'CPU'}, {threads}", *machine.gpus]
+    parts.append(_tr("{} replies in {}").format(len(report.runs), rough_text(report.wall_s)))
+    return " · ".join(parts)
+
+
+# -------------------------------------------------------------------------------- of a passport
+
+
+def measured_text(report: Report) -> str:
+    """When a report was made, and by what."""
+    made = report.conditions
+    return _tr("Measured on {} by Paceline {}.").format(made.date, made.machine.paceline)
+
+
+def machine_rows(made: Conditions) -> tuple[Row, ...]:
+    """What a benchmark ran on, beside the models."""
+    machine = made.machine
+    n_cores = machine.cores or machine.logical_cores
+    cores = _tr("{} cores").format(n_cores) if n_cores else ""
+    rows = (
+        (_tr("Processor"), ", ".join(filter(None, (machine.cpu, cores)))),
+        (_tr("Memory"), readable_size(machine.memory_bytes)),
+        (_tr("Graphics"), ", ".join(machine.gpus) or _tr("none")),
+        (_tr("System"), f"{machine.system}, Python {machine.python}"),
+        ("llama.cpp", f"llama-cpp-python {machine.library}: {machine.library_build}"),
+        (_tr("Kernels"), kernel_words(made.kernels)),
+        (_tr("Settings"), made.asked),
+    )
+    return tuple(row for row in rows if row[1])
+
+
+def cost_rows(made: Conditions) -> tuple[Row, ...]:
+    """What a step of each width takes, and a token of the draft model; the narrowest first."""
+    costs = sorted(made.costs, key=lambda cost: cost.width)
+    rows = [
+        (
+            _tr("1 token") if cost.width == 1 else _tr("{} tokens").format(cost.width),
+            _tr("{}, {} of a plain step").format(
+                duration_text(cost.seconds), ratio_text(cost.seconds / costs[0].seconds)
+            ),
+        )
+        for cost in costs
+        if costs[0].seconds > 0
+    ]
+    drafting = [cost for cost in made.draft_costs if cost.width == 1]
+    return (*rows, *((_tr("1 drafted token"), duration_text(c.seconds)) for c in drafting))
+
+
+def acceptance_rows(report: Report) -> tuple[Row, ...]:
+    """What was accepted of each drafter, by the kind of text and its temperature."""
+    return tuple(
+        (_kind_of_text(work), "\n".join(lines))
+        for work in report.workloads
+        if (lines := [_accepted(result) for result in work.results if result.by_drafter])
+    )
+
+
+def _kind_of_text(work: WorkloadResult) -> str:
+    title, temperature = prompt_title(work.name), f"{work.temperature:g}"
+    return title if temperature in title else _tr("{}, temperature {}").format(title, temperature)
+
+
+def _accepted(result: Result) -> str:
+    counts = (
+        _tr("{} {} of {}").format(each.drafter, each.n_accepted, each.n_drafted)
+        for each in result.by_drafter
+    )
+    return f"{title_of(result.strategy)}: {', '.join(counts)}"

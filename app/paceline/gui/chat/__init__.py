@@ -1,0 +1,1 @@
+"""The conversation that is shown, and the field to write in."""

@@ -1,0 +1,464 @@
+"""Where the user writes: a field that grows, files, one button that sends or stops, a hint.
+
+The composer never loses text: what cannot be sent stays in the field.
+
+Files that will go with the message are chips to look into and remove.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QLocale, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.chat.attachments import estimated_tokens, pasted
+from paceline.gui.chat.composer_edit import ComposerEdit
+from paceline.gui.chat.context_meter import ContextMeter
+from paceline.gui.chat.messages.attachment_chips import (
+    attachment_note,
+    attachment_view,
+    show_file_icon,
+)
+from paceline.gui.kit.dialogs import closing_row
+from paceline.gui.kit.flow_layout import FlowLayout
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import GAP, icon_size
+from paceline.gui.look.theme import restyle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QKeyEvent, QResizeEvent
+
+    from paceline.conversation import Attachment, Message
+
+
+_CROSS_PX = 12
+_NAME_CHARS = 20
+_PREVIEW_SIZE = (720, 520)
+
+
+class DraftChip(QFrame):
+    """One file: a click shows its text, the cross or Delete takes it away."""
+
+    remove_requested = Signal(object)
+    preview_requested = Signal(object)
+
+    def __init__(self, attachment: Attachment) -> None:
+        super().__init__()
+        self.setProperty("kind", "draft_chip")
+        self.attachment = attachment
+        self.name = _ChipButton()
+        self.name.setProperty("kind", "draft_chip")
+        self.name.clicked.connect(self._on_preview)
+        self.name.deleted.connect(self._on_remove)
+        self.cross = _ChipButton()
+        self.cross.setProperty("kind", "draft_chip")
+        self.cross.setText("✕")
+        self.cross.clicked.connect(self._on_remove)
+        self.cross.deleted.connect(self._on_remove)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(1, 1, 1, 1)
+        row.setSpacing(0)
+        row.addWidget(self.name)
+        row.addWidget(self.cross)
+        self._say()
+        show_file_icon(self.name)
+        self.cross.setIcon(look.icon("close"))
+        if not self.cross.icon().isNull():
+            self.cross.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        self._set_icon_sizes()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow another size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._set_icon_sizes()
+
+    def _set_icon_sizes(self) -> None:
+        self.name.setIconSize(icon_size())
+        self.cross.setIconSize(icon_size(_CROSS_PX))
+
+    def _say(self) -> None:
+        name = self.attachment.name
+        size = QLocale().formattedDataSize(self.attachment.n_bytes, 1)
+        n_tokens = f"{estimated_tokens(self.attachment):,}"
+        tokens = self.tr("≈ {} tokens").format(n_tokens)
+        self.name.setText(f"{_shortened(name)} · {size} · {tokens}".replace("&", "&&"))
+        self.name.setAccessibleName(
+            self.tr("Attached file {}, {}, about {} tokens").format(name, size, n_tokens)
+        )
+        self.name.setToolTip(self.tr("Look into {}; Delete takes it away").format(name))
+        self.cross.setAccessibleName(self.tr("Do not attach {}").format(name))
+        self.cross.setToolTip(self.tr("Do not attach this file"))
+
+    @Slot()
+    def _on_preview(self) -> None:
+        self.preview_requested.emit(self.attachment)
+
+    @Slot()
+    def _on_remove(self) -> None:
+        self.remove_requested.emit(self)
+
+
+class _ChipButton(QToolButton):
+    deleted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Delete takes the file away, Enter clicks."""
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.deleted.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+
+class DraftAttachments(QWidget):
+    """All files of the message; hidden while there are none."""
+
+    changed = Signal()
+    emptied = Signal()
+    """The last one, which had the keyboard, was taken away."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Attached files"))
+        self.chips: list[DraftChip] = []
+        self.preview: AttachmentPreview | None = None
+        self._flow = FlowLayout(self)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.hide()
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The files, in the order in which they were added."""
+        return tuple(chip.attachment for chip in self.chips)
+
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Replace all files by these."""
+        if tuple(attachments) == self.attachments:
+            return
+        for chip in self.chips:
+            self._drop(chip)
+        self.chips = []
+        self._add(attachments)
+
+    def add(self, attachments: Sequence[Attachment]) -> None:
+        """Add these files; a file that is there already is not added again."""
+        there = self.attachments
+        new = [attachment for attachment in attachments if attachment not in there]
+        if new:
+            self._add(new)
+
+    def _add(self, attachments: Sequence[Attachment]) -> None:
+        for attachment in dict.fromkeys(attachments):
+            chip = DraftChip(attachment)
+            chip.remove_requested.connect(self._on_remove)
+            chip.preview_requested.connect(self._on_preview)
+            self.chips.append(chip)
+            self._flow.addWidget(chip)
+        self._update()
+
+    def _drop(self, chip: DraftChip) -> None:
+        self._flow.removeWidget(chip)
+        chip.hide()
+        chip.deleteLater()
+
+    def _update(self) -> None:
+        self.setVisible(bool(self.chips))
+        self._fit()
+        self.changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay out again: lines break at other places now."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another font needs another height."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+
+    def _fit(self) -> None:
+        for chip in self.chips:
+            chip.ensurePolished()
+        self.setFixedHeight(self._flow.heightForWidth(self.width()) if self.chips else 0)
+
+    @Slot(object)
+    def _on_remove(self, chip: DraftChip) -> None:
+        at = self.chips.index(chip)
+        had_focus = chip.isAncestorOf(self.focusWidget() or self)
+        self.chips.remove(chip)
+        self._drop(chip)
+        if had_focus and self.chips:
+            self.chips[min(at, len(self.chips) - 1)].name.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._update()
+        if not self.chips:
+            self.emptied.emit()
+
+    @Slot(object)
+    def _on_preview(self, attachment: Attachment) -> None:
+        self.preview = AttachmentPreview(attachment, self.window())
+        self.preview.open()
+
+
+class AttachmentPreview(QDialog):
+    """The text of a file as the model will read it; Esc closes it."""
+
+    def __init__(self, attachment: Attachment, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(attachment.name)
+        self.resize(*_PREVIEW_SIZE)
+        self.text = attachment_view(attachment)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        inner = QVBoxLayout()
+        inner.setContentsMargins(GAP, GAP, GAP, GAP)
+        inner.addWidget(self.text, 1)
+        note = attachment_note(attachment)
+        if note:
+            label = QLabel(note)
+            label.setProperty("role", "small")
+            label.setWordWrap(True)
+            inner.addWidget(label)
+        rows.addLayout(inner, 1)
+        rows.addWidget(closing_row(self))
+        self.text.setFocus()
+
+
+def _shortened(name: str) -> str:
+    """A name of at most 20 characters, with its beginning and its ending."""
+    if len(name) <= _NAME_CHARS:
+        return name
+    return f"{name[: _NAME_CHARS - 8]}…{name[-7:]}"
+
+
+_ICON_PX = 18
+
+
+class Composer(QFrame):
+    """The field, the files, a hint and the button."""
+
+    message_submitted = Signal(str, object)
+    """The text and its files, a tuple of `Attachment`; one of both may be empty."""
+    attach_requested = Signal()
+    attachments_changed = Signal(object)
+    """A tuple of `Attachment`."""
+    stop_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._is_busy = False
+        self._obstacle = ""
+        self._edit = ComposerEdit()
+        self._edit.set_hint(self.tr("Ask anything. Enter sends, Shift+Enter makes a new line."))
+        self._edit.setAccessibleName(self.tr("Message"))
+        self._edit.send_requested.connect(self._on_send)
+        self._edit.stop_requested.connect(self._on_stop)
+        self._edit.focus_changed.connect(self._on_focus_changed)
+        self._edit.large_text_pasted.connect(self._on_large_paste)
+        self._edit.textChanged.connect(self._update)
+        self._pasted = ""
+        self.files = DraftAttachments()
+        self.files.changed.connect(self._on_files_changed)
+        self.files.emptied.connect(self._edit.setFocus)
+        self.offer = QPushButton()
+        self.offer.setProperty("kind", "link")
+        self.offer.clicked.connect(self._on_attach_pasted)
+        self.offer.hide()
+        self.attach = self._make_attach()
+        self._hint_label = QLabel()
+        self._hint_label.setProperty("role", "small")
+        self._hint_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.meter = ContextMeter()
+        self._button = QPushButton()
+        self._button.setMinimumWidth(84)
+        self._button.clicked.connect(self._on_clicked)
+        self.setFocusProxy(self._edit)
+
+        self._foot = row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.attach)
+        row.addWidget(self.meter)
+        row.addWidget(self._hint_label, 1)
+        row.addWidget(self._button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 12, 10, 10)
+        layout.setSpacing(8)
+        layout.addWidget(self.files)
+        layout.addWidget(self._edit)
+        layout.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addLayout(row)
+        self._update()
+
+    def _make_attach(self) -> QToolButton:
+        button = QToolButton()
+        button.setProperty("kind", "quiet")
+        button.setIcon(look.icon("attach"))
+        button.setIconSize(icon_size(_ICON_PX))
+        button.setText("" if not button.icon().isNull() else "+")
+        button.setAccessibleName(self.tr("Attach files"))
+        button.setToolTip(self.tr("Attach text or code files (Ctrl+U)"))
+        button.clicked.connect(self.attach_requested)
+        return button
+
+    @property
+    def text(self) -> str:
+        """What is written so far."""
+        return self._edit.toPlainText()
+
+    @property
+    def edit(self) -> ComposerEdit:
+        """The field."""
+        return self._edit
+
+    @property
+    def button(self) -> QPushButton:
+        """The button that sends or stops."""
+        return self._button
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The files that go with the message."""
+        return self.files.attachments
+
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Let exactly these files go with the message."""
+        self.files.set_attachments(attachments)
+
+    def add_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Add these to the files that go with the message."""
+        self.files.add(attachments)
+
+    def set_preset_widget(self, widget: QWidget) -> None:
+        """Put the button that chooses a preset into the foot."""
+        self._foot.insertWidget(self._foot.indexOf(self.meter), widget)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow another size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.attach.setIconSize(icon_size(_ICON_PX))
+
+    def set_text(self, text: str) -> None:
+        """Put a text into the field, e.g. a message to be edited."""
+        self._edit.setPlainText(text)
+        self._edit.moveCursor(self._edit.textCursor().MoveOperation.End)
+
+    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
+        """While a reply is generated, the button stops it."""
+        self._is_busy = busy
+        self._update()
+
+    @Slot(str)
+    def set_obstacle(self, reason: str) -> None:
+        """Why nothing can be sent now; empty: it can."""
+        self._obstacle = reason
+        self._update()
+
+    @Slot(object)
+    def return_message(self, message: Message) -> None:
+        """Bring back a message that could not be answered, before what was written since."""
+        files = message.attachments
+        self.files.set_attachments([*files, *(a for a in self.attachments if a not in files)])
+        texts = (message.content, self.text)
+        self.set_text("\n".join(text for text in texts if text.strip()))
+
+    @Slot()
+    def _update(self) -> None:
+        """Make button and hint say what is possible."""
+        kind = "stop" if self._is_busy else "primary"
+        if self._button.property("kind") != kind:
+            self._button.setProperty("kind", kind)
+            restyle(self._button)
+        if self._is_busy:
+            self._button.setText(self.tr("■ Stop"))
+            self._button.setAccessibleName(self.tr("Stop the reply"))
+            self._button.setToolTip(self.tr("Stop the reply (Esc)"))
+            self._button.setEnabled(True)
+        else:
+            self._button.setText(self.tr("Send"))
+            self._button.setAccessibleName(self.tr("Send the message"))
+            self._button.setToolTip(self._obstacle or self.tr("Send the message (Enter)"))
+            self._button.setEnabled(self.can_send)
+        if self._pasted and self._pasted not in self.text:
+            self._pasted = ""
+        self.offer.setVisible(bool(self._pasted))
+        self._hint_label.setText(self._obstacle)
+        self.meter.set_wanted(not self._obstacle)
+
+    @property
+    def can_send(self) -> bool:
+        """Whether there is something to send, and nothing in the way."""
+        has_something = bool(self.text.strip() or self.attachments)
+        return not self._is_busy and not self._obstacle and has_something
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        if self._is_busy:
+            self._on_stop()
+        else:
+            self._on_send()
+
+    @Slot()
+    def _on_send(self) -> None:
+        if not self.can_send:
+            return
+        text, files = self.text, self.attachments
+        self._edit.clear()
+        self.files.set_attachments(())
+        self.message_submitted.emit(text, files)
+
+    @Slot()
+    def _on_stop(self) -> None:
+        if self._is_busy:
+            self.stop_requested.emit()
+
+    @Slot(bool)
+    def _on_focus_changed(self, has_focus: bool) -> None:  # noqa: FBT001
+        self.setProperty("active", "true" if has_focus else "false")
+        restyle(self)
+
+    @Slot()
+    def _on_files_changed(self) -> None:
+        self._update()
+        self.attachments_changed.emit(self.attachments)
+
+    @Slot(str)
+    def _on_large_paste(self, text: str) -> None:
+        """Offer to send what was pasted as a file."""
+        # As the field has it: Qt's line ends and a character of two units are no difference.
+        self._pasted = text.replace("\r\n", "\n").replace("\r", "\n")
+        size = QLocale().formattedDataSize(len(text.encode(errors="replace")), 0)
+        self.offer.setText(self.tr("Attach the {} that you pasted as a file").format(size))
+        self.offer.setToolTip(self.tr("Then its end is marked for the model"))
+        self._update()
+
+    @Slot()
+    def _on_attach_pasted(self) -> None:
+        text, self._pasted = self._pasted, ""
+        rest = self.text.replace(text, "", 1)
+        self.files.add([pasted(text, self.attachments)])
+        self.set_text(rest)
+        self._edit.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -1,0 +1,361 @@
+"""Between the chat session and what shows the conversation: chat view and composer."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+
+from paceline.errors import UserError
+from paceline.gui.chat.links import describe_link
+from paceline.gui.chat.markdown.code import file_pattern
+from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.kit.notices import Action
+from paceline.gui.look.current import look
+from paceline.gui.state import figures
+from paceline.gui.state.auto_words import decision_details, decision_part
+from paceline.gui.state.decisions import mix_of
+from paceline.hosting.exit_reasons import DIED
+from paceline.run_record import INTERRUPTED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QWidget
+
+    from paceline.chat.reply import Reply
+    from paceline.conversation import Conversation, Message
+    from paceline.gui.chat.messages.reply_view import ReplyView
+    from paceline.gui.chat.view import ChatPane
+    from paceline.gui.context import AppContext
+    from paceline.gui.kit.file_dialogs import SaveFile
+    from paceline.gui.state.pair import PairModel
+    from paceline.messages import StepCommitted
+
+_STEM = "code"
+
+
+class ChatController(QObject):
+    """Turns what the user does into use cases, and what the session tells into text."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        pane: ChatPane,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session = context.session
+        self._live, self._pair = context.live, context.pair
+        self._chat, self._composer = pane.chat, pane.composer
+        self._notices, self._actions = context.notices, context.actions
+        self._send_key = context.settings.setting("send_key")
+        self._writer = ReplyWriter(context.pair, self)
+        self._code = CodeSaver(context.save_file, context.window, self)
+        self._shown_id = ""
+        self._stays = False
+        signals = context.signals
+        signals.shown.connect(self._on_shown)
+        signals.started.connect(self._on_started)
+        signals.progressed.connect(self._on_progressed)
+        signals.grew.connect(self._on_grew)
+        signals.ended.connect(self._on_ended)
+        context.pair.changed.connect(self._on_pair_changed)
+        context.actions.stop.triggered.connect(session.stop)
+        context.actions.regenerate.triggered.connect(self._on_regenerate)
+        context.actions.copy_reply.triggered.connect(self._on_copy_reply)
+        self._composer.message_submitted.connect(session.send)
+        self._composer.stop_requested.connect(session.stop)
+        self._composer.edit.edit_last_requested.connect(self._on_edit_last)
+        chat = self._chat
+        chat.fill_wanted.connect(self._on_fill_wanted)
+        chat.edit_submitted.connect(session.edit)
+        chat.regenerate_requested.connect(session.regenerate)
+        chat.sibling_requested.connect(self._on_sibling)
+        chat.branch_requested.connect(self._on_branch)
+        chat.requests.link_activated.connect(self._on_link)
+        chat.requests.code_save_requested.connect(self._code.save)
+        self._send_key.changed.connect(self._show_send_key)
+        self._show_send_key()
+        context.actions.token_colours.toggled.connect(chat.set_token_colours)
+        chat.set_token_colours(context.settings.value("token_colours"))
+        look.motion_changed.connect(chat.set_motion)
+        chat.set_motion(look.reduces_motion)
+        self._on_shown(session.current)
+
+    # ---------------------------------------------------------------------------- what users do
+
+    @Slot()
+    def _on_edit_last(self) -> None:
+        """Let the user's last message of the shown chat be edited."""
+        for message in reversed(self._session.current.path()):
+            if message.role == "user":
+                self._chat.begin_edit(message.message_id)
+                return
+
+    @Slot()
+    def _on_regenerate(self) -> None:
+        """Answer the last question once more."""
+        self._session.regenerate()
+
+    @Slot()
+    def _on_copy_reply(self) -> None:
+        """Copy the text of the newest reply that is shown."""
+        for message in reversed(self._session.current.path()):
+            if message.role == "assistant" and message.content:
+                QGuiApplication.clipboard().setText(message.content)
+                return
+
+    @Slot()
+    def _show_send_key(self) -> None:
+        key = self._send_key.value
+        self._composer.edit.set_send_key(key)
+        self._chat.set_send_key(key)
+
+    @Slot()
+    def keep_place(self) -> None:
+        """Remember where the view of the shown conversation stands."""
+        if self._shown_id:
+            self._session.conversations.save_place(self._shown_id, self._chat.place())
+
+    @Slot(str, int)
+    def _on_sibling(self, message_id: str, step: int) -> None:
+        self._stays = True
+        self._session.show_sibling(message_id, step)
+        self._stays = False
+
+    @Slot(str)
+    def _on_branch(self, message_id: str) -> None:
+        try:
+            self._session.branch(message_id)
+        except UserError as error:
+            self._notices.user_error(error)
+
+    @Slot(str)
+    def _on_link(self, address: str) -> None:
+        url = QUrl(address)
+        if url.scheme() not in ("http", "https"):
+            return
+        shown, warning = describe_link(address)
+        question = self.tr("Open {}?").format(shown)
+        open_it = Action(self.tr("Open"), partial(QDesktopServices.openUrl, url))
+        self._notices.ask(f"{question} {warning}".strip(), open_it)
+
+    # ------------------------------------------------------------------- what the session tells
+
+    @Slot(object)
+    def _on_shown(self, conversation: Conversation) -> None:
+        is_same = conversation.conversation_id == self._shown_id
+        if not is_same:
+            self.keep_place()
+        place = None
+        if not is_same:
+            place = self._session.conversations.place(conversation.conversation_id)
+        elif self._stays:
+            place = self._chat.place()
+        self._shown_id = conversation.conversation_id
+        path = conversation.path()
+        self._chat.show_path([_shown(conversation, message) for message in path], place)
+        self._show_figures(path)
+        self._show_busy()
+
+    def _show_figures(self, path: Sequence[Message]) -> None:
+        """Let the panel tell of the last reply on the path."""
+        replies = (self._reply(message.message_id) for message in reversed(path))
+        self._live.show(next((reply for reply in replies if reply is not None), None))
+
+    @Slot(object, str)
+    def _on_fill_wanted(self, view: ReplyView, message_id: str) -> None:
+        reply = self._reply(message_id)
+        if reply is not None:
+            self._writer.fill(view, reply)
+        else:  # a chat from elsewhere, without figures
+            view.finish(self._session.current.messages[message_id].content)
+
+    @Slot(object)
+    def _on_started(self, reply: Reply) -> None:
+        self._show_writing()
+        if not self._is_shown(reply):
+            return
+        current = self._session.current
+        if self._chat.reply_view(reply.message_id) is None:  # otherwise all was just shown
+            for message in current.path()[-2:]:
+                self._chat.add(_shown(current, message))
+        self._live.show(reply)
+        self._show_status(reply)
+        self._show_busy()
+
+    @Slot(object)
+    def _on_progressed(self, reply: Reply) -> None:
+        self._show_writing()
+        if self._is_shown(reply):
+            self._show_status(reply)
+
+    @Slot(object, object)
+    def _on_grew(self, reply: Reply, step: StepCommitted) -> None:
+        view = self._view_of(reply)
+        if view is not None:
+            view.append(step)
+            if step.step == 0:
+                view.set_status("")
+        if self._live.reply is reply:
+            self._live.add(step)
+
+    @Slot(object)
+    def _on_ended(self, reply: Reply) -> None:
+        view = self._view_of(reply)
+        if view is not None:
+            self._writer.close(view, reply)
+        if self._live.reply is reply:
+            self._live.finish()
+        self._show_busy()
+        self._show_writing()
+
+    @Slot(object)
+    def _on_pair_changed(self) -> None:
+        reply = self._session.active
+        if reply is not None:
+            self._show_status(reply)
+
+    # --------------------------------------------------------------------------------- showing
+
+    def _reply(self, message_id: str) -> Reply | None:
+        """A reply's record; without its steps where these cannot be read."""
+        try:
+            return self._session.conversations.full_reply(message_id)
+        except UserError:
+            return self._session.conversations.reply_of(message_id)
+
+    def _is_shown(self, reply: Reply) -> bool:
+        return reply.conversation_id == self._session.current.conversation_id
+
+    def _view_of(self, reply: Reply) -> ReplyView | None:
+        return self._chat.reply_view(reply.message_id) if self._is_shown(reply) else None
+
+    def _show_busy(self) -> None:
+        is_busy = self._session.active is not None
+        self._composer.set_busy(is_busy)
+        self._chat.set_busy(is_busy)
+        # Esc belongs to fields and menus while there is nothing to stop.
+        self._actions.stop.setEnabled(is_busy)
+        self._actions.regenerate.setDisabled(is_busy)
+
+    def _show_writing(self) -> None:
+        reply = self._session.active
+        self._pair.set_writing(reply is not None and reply.submitted_s is not None)
+
+    def _show_status(self, reply: Reply) -> None:
+        view = self._view_of(reply)
+        if view is not None:
+            self._writer.show_status(view, reply)
+
+
+def _shown(conversation: Conversation, message: Message) -> ShownMessage:
+    """What the view is told about a message."""
+    place, n_siblings = conversation.place_of(message.message_id)
+    return ShownMessage(
+        message.message_id,
+        message.role,
+        message.content,
+        message.attachments,
+        n_siblings,
+        place,
+    )
+
+
+class ReplyWriter(QObject):
+    """Writes what is known of a reply into its view: status, figures, notes, errors."""
+
+    def __init__(self, pair: PairModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pair = pair
+
+    def fill(self, view: ReplyView, reply: Reply) -> None:
+        """Write all that is known into a view that has just been made."""
+        for step in reply.steps:
+            view.append(step)
+        if reply.has_ended:
+            self.close(view, reply)
+        else:
+            self.show_status(view, reply)
+
+    def show_status(self, view: ReplyView, reply: Reply) -> None:
+        """Say what happens before the first token."""
+        if reply.stopping:
+            view.set_status(self.tr("Stopping…"))
+        elif reply.status == "waiting":
+            state = self._pair.state
+            if state.status == "loading":
+                words = self.tr("Waiting for the models: {:.0f} % loaded…")
+                view.set_status(words.format(state.fraction * 100))
+            else:
+                view.set_status(self.tr("Waiting for the engine…"))
+        elif reply.status == "prefill" and reply.n_prompt:
+            share = reply.n_prefilled / reply.n_prompt
+            view.set_status(self.tr("Reading the prompt: {:.0f} %…").format(share * 100))
+        else:
+            view.set_status("")
+
+    def close(self, view: ReplyView, reply: Reply) -> None:
+        """Write how a reply ended."""
+        view.set_status("")
+        view.finish(reply.text)
+        speed = reply.stats.tokens_per_s if reply.stats is not None else None
+        decided = mix_of(reply.steps)
+        line = figures.stats_line(reply, decision_part(decided))
+        details = "\n".join(filter(None, (figures.stats_details(reply), decision_details(decided))))
+        view.set_stats(line, details, tokens_per_s=speed)
+        if reply.n_cut:
+            view.set_note(self._cut_note(reply.n_cut))
+        if reply.reason == "cancelled" and not reply.text:
+            view.set_status(self.tr("Stopped."))
+        error = reply.error
+        if error is None:
+            return
+        message, hint = error.message, error.hint
+        kept = self.tr("What was written before is kept.") if reply.text else ""
+        if error.code == DIED:  # the notice says what to do, and it is soon out of date
+            hint = kept
+        elif error.code == INTERRUPTED.code:
+            message = self.tr("Paceline ended while this reply was being written.")
+            hint = kept
+        view.set_error(message, hint)
+
+    def _cut_note(self, n_cut: int) -> str:
+        if n_cut == 1:
+            return self.tr("The oldest message was left out: the context is full.")
+        return self.tr("The oldest {} messages were left out: the context is full.").format(n_cut)
+
+
+class CodeSaver(QObject):
+    """Saves a block of code from a reply to a file that the user chooses.
+
+    The proposed name follows from the code's language; the dialog asks before it replaces a file.
+    """
+
+    def __init__(self, save: SaveFile, window: QWidget, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._save = save
+        self._window = window
+        self._code = ""
+
+    @Slot(str, str)
+    def save(self, language: str, code: str) -> None:
+        """Ask where, then write.
+
+        Args:
+            language: As the author of the code named it; may be empty or unknown.
+            code: The text; the file gets a newline at its end.
+        """
+        self._code = code if code.endswith("\n") else f"{code}\n"
+        pattern = file_pattern(language)
+        name = pattern.replace("*", _STEM)
+        everything = self.tr("All files (*)")
+        kinds = self.tr("Code ({})").format(pattern) + f";;{everything}"
+        self._save.ask(self._window, self.tr("Save the code"), name, kinds, self._content)
+
+    def _content(self) -> bytes:
+        # A lone surrogate, which no file can hold, is replaced: otherwise all would be lost.
+        return self._code.encode(errors="replace")

@@ -1,0 +1,1 @@
+"""Markdown that grows, in text documents that know which token gave each character."""

@@ -1,0 +1,420 @@
+"""A text document that shows growing Markdown and knows who gave which character.
+
+Only the open end of the text is parsed and built again; blocks that can no longer change stay. Much
+of what arrives (more prose in a paragraph, more lines of code) is added without parsing at all. A
+final text that defines links is rendered once as a whole: a definition reaches back.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtGui import QTextCursor, QTextDocument
+
+from paceline.chat.markdown import (
+    MAX_LINE_CHARS,
+    MAX_MARKDOWN_CHARS,
+    MAX_MARKDOWN_LINES,
+    shared_parser,
+    split_at_caps,
+)
+from paceline.gui.chat.markdown.build import Builder
+from paceline.gui.chat.markdown.code import PLAIN
+from paceline.gui.chat.markdown.cuts import Growth, can_append, find_cut, growth_of
+from paceline.gui.chat.markdown.format import INDENT_PX, Formats, TextStyle
+from paceline.gui.chat.markdown.inline import Mark
+from paceline.gui.chat.markdown.live_code import LiveCode
+from paceline.gui.chat.markdown.provenance import Provenance, SourceMap, Span, TokenRecord
+from paceline.gui.look.scale import px
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QTextBlock, QTextDocument, QTextTable
+
+
+_SIGNS = {"": "-", "box": "[ ]", "tick": "[x]"}
+"""How plain text shows a list item's sign."""
+
+MAX_SHOWN_CHARS = 250_000
+"""A longer text is cut in the view; the reply's own text keeps everything."""
+
+_DEFINITION = re.compile(r"^[ >]*\[[^\]\n]+\]:", re.MULTILINE)
+
+# One character each, so that offsets stay: what Qt would take for the end of a block or a frame.
+_CLEAN = str.maketrans(
+    {
+        "\r": " ",
+        "\v": " ",
+        "\f": " ",
+        "\0": "\ufffd",
+        "\u2028": " ",
+        "\u2029": " ",
+        "\ufdd0": "\ufffd",
+        "\ufdd1": "\ufffd",
+        "\ufffc": "\ufffd",
+    }
+)
+
+
+class _Closed(NamedTuple):
+    """Where the part ends that will not change any more."""
+
+    offset: int = 0
+    position: int = 0
+    is_fresh: bool = True
+    previous: str = ""
+    n_segments: int = 0
+    n_marks: int = 0
+    n_spans: int = 0
+
+
+class MarkdownDocument:
+    """Fills one `QTextDocument`; the caller owns the document and decides when to write.
+
+    Attributes:
+        provenance: Who gave which character of the reply; to be told before the text is written.
+        base: Where in the reply the source of this document begins.
+        marks: What is to be painted below the text.
+        spans: Where drafters' tokens stand in the document.
+        changed_from: The document position from which the last write changed something.
+    """
+
+    def __init__(
+        self,
+        document: QTextDocument,
+        provenance: Provenance | None = None,
+        *,
+        is_muted: bool = False,
+    ) -> None:
+        document.setUndoRedoEnabled(False)
+        document.setDocumentMargin(0)
+        self._document = document
+        self._parser = shared_parser()
+        self._is_muted = is_muted
+        self._formats = Formats(is_muted=is_muted)
+        self.provenance = Provenance() if provenance is None else provenance
+        self.base = 0
+        self.marks: list[Mark] = []
+        self.spans: list[Span] = []
+        self.changed_from = 0
+        self._map = SourceMap()
+        self._live_code = LiveCode()
+        self._raw = self._source = ""
+        self._is_final = False
+        self._is_literal = False
+        self._reset()
+
+    def _reset(self) -> None:
+        self.marks.clear()
+        self.spans.clear()
+        self._map.truncate(0)
+        self._live_code.forget()
+        self._closed = _Closed()
+        self._list_start: _Closed | None = None
+        self._shown = 0
+        self._growth: Growth = "none"
+        self._fence = ""
+        self._plain_from: int | None = None
+
+    @property
+    def source(self) -> str:
+        """The Markdown that is shown."""
+        return self._source
+
+    @property
+    def plain_text(self) -> str:
+        """What is shown, without markup: items with their signs, tabs between a row's cells."""
+        items = {mark.start: mark for mark in self.marks if mark.kind == "item"}
+        parts: list[str] = []
+        block = self._document.begin()
+        while block.isValid():
+            item = items.get(block.position())
+            if item is not None:
+                depth = max(0, round(item.left / px(INDENT_PX)) - 1)
+                parts.append("  " * depth + _SIGNS.get(item.label, item.label) + " ")
+            parts.append(block.text().replace("\u2028", "\n").replace("\u00a0", " "))
+            parts.append("\t" if _is_before_a_cell(block) else "\n")
+            block = block.next()
+        return "".join(parts).strip("\n")
+
+    def renew(self) -> None:
+        """Build everything again in the colours and the size in force."""
+        self._formats = Formats(is_muted=self._is_muted)
+        source, self._source = self._source, ""
+        if self._is_final:
+            self.finish(source)
+        else:
+            self._reset()
+            self.write(source)
+
+    def record_at(self, position: int) -> TokenRecord | None:
+        """The token that gave the character at a document position."""
+        offset = self._map.offset_at(position)
+        return None if offset is None else self.provenance.record_at(self.base + offset)
+
+    def restart(self, base: int) -> None:
+        """Forget what is shown; what is written next begins at this place of the reply."""
+        self.base = base
+        self._source = ""
+        self._is_final = False
+        self._reset()
+
+    def write(self, source: str) -> None:
+        """Show a text that begins with the one shown so far; cheap, to be called while it grows."""
+        source = self._cleaned(source)
+        if not source.startswith(self._source):
+            self.restart(self.base)
+        last_line = self._source[self._source.rfind("\n") + 1 :]
+        added = source[len(self._source) :]
+        can_grow = (
+            not self._is_final
+            and not _outgrows(source)
+            and len(last_line) + len(added) <= MAX_LINE_CHARS
+            and can_append(self._growth, added, last_line, self._fence)
+        )
+        self._source = source
+        self._is_final = False
+        cursor = self._end()
+        cursor.beginEditBlock()
+        if can_grow:
+            self._grow(cursor)
+        elif self._plain_from is not None:
+            self._add_plain(cursor)
+        else:
+            self._rebuild_tail(cursor)
+        if self._growth == "code":
+            self._live_code.update(self._document, self.marks[-1], self._formats)
+        cursor.endEditBlock()
+        closed = self._closed
+        self.spans[closed.n_spans :] = self._spans(closed.n_segments)
+
+    def _cleaned(self, raw: str) -> str:
+        """The text without what Qt misunderstands; of a growing one only the new part is looked at.
+
+        Each character becomes one character, so that the part that was cleaned before keeps its
+        length.
+        """
+        before, self._raw = self._raw, raw
+        if self._source and len(before) == len(self._source) and raw.startswith(before):
+            return self._source + raw[len(before) :].translate(_CLEAN)
+        return raw.translate(_CLEAN)
+
+    def _spans(self, n_before: int = 0) -> list[Span]:
+        return self.provenance.spans(self._map.segments[n_before:], self.base)
+
+    def write_plain(self, text: str) -> None:
+        """Show a text as it is, without any markup."""
+        self._source = text.translate(_CLEAN)
+        self._is_literal = True
+        self.finish(self._source)
+
+    def finish(self, source: str) -> None:
+        """Show the final text; one that was written piece by piece needs its end alone."""
+        self._raw = ""
+        source = source.translate(_CLEAN)
+        if self._can_add_last(source):
+            self.write(source)
+            self._is_final = True
+            return
+        if self._can_finish_tail(source):
+            self._finish_tail(source)
+            return
+        self._source = source
+        self._is_final = True
+        self._reset()
+        cursor = QTextCursor(self._document)
+        cursor.beginEditBlock()
+        self.changed_from = 0
+        _cut_off(cursor, 0)
+        builder = Builder(cursor, self._formats, self._map, self.marks, is_final=True)
+        end = 0 if self._is_literal else split_at_caps(self._source)
+        builder.set_source(self._source[:end], 0)
+        builder.build(self._parser.parse(self._source[:end]))
+        if end < len(self._source):
+            builder.plain(self._source[end:MAX_SHOWN_CHARS], end)
+        cursor.endEditBlock()
+        self.spans[:] = self._spans()
+
+    def _can_add_last(self, source: str) -> bool:
+        """Whether the end of a text that is plain from some place on needs no more than adding."""
+        return (
+            self._plain_from is not None
+            and not (self._is_literal or self._is_final)
+            and self._goes_on_to(source)
+            and split_at_caps(source) == self._plain_from
+        )
+
+    def _can_finish_tail(self, source: str) -> bool:
+        return (
+            not (self._is_literal or self._is_final)
+            and 0 < self._closed.offset <= split_at_caps(source)
+            and self._goes_on_to(source)
+        )
+
+    def _goes_on_to(self, source: str) -> bool:
+        """Whether nothing that comes late can change a closed block: a link's definition would."""
+        return source.startswith(self._source) and _DEFINITION.search(source) is None
+
+    def _finish_tail(self, source: str) -> None:
+        self._source, self._is_final = source, True
+        cursor = self._end()
+        cursor.beginEditBlock()
+        self._build_rest(cursor, split_at_caps(source))
+        cursor.endEditBlock()
+        self.spans[self._closed.n_spans :] = self._spans(self._closed.n_segments)
+
+    def _build_rest(self, cursor: QTextCursor, end: int) -> None:
+        """Build what follows the closed part for good: Markdown up to `end`, then plain text."""
+        self._closed = closed = self._list_start or self._closed
+        self._list_start = None
+        self._cut_off_open(cursor)
+        builder = Builder(
+            cursor,
+            self._formats,
+            self._map,
+            self.marks,
+            closed.is_fresh,
+            closed.previous,
+            is_final=True,
+        )
+        tail = self._source[closed.offset : end]
+        builder.set_source(tail, closed.offset)
+        builder.build(self._parser.parse(tail))
+        if end < len(self._source):
+            builder.plain(self._source[end:MAX_SHOWN_CHARS], end)
+
+    def _cut_off_open(self, cursor: QTextCursor) -> None:
+        """Remove what is built of the part that is not closed."""
+        closed = self._closed
+        self.changed_from = closed.position
+        _cut_off(cursor, closed.position)
+        self._map.truncate(closed.n_segments)
+        del self.marks[closed.n_marks :]
+
+    def _add_plain(self, cursor: QTextCursor) -> None:
+        """Add text after what is plain already."""
+        self.changed_from = cursor.position()
+        builder = Builder(cursor, self._formats, self._map, self.marks, is_fresh=False)
+        builder.plain(self._source[self._shown : MAX_SHOWN_CHARS], self._shown, is_new=False)
+        self._shown = len(self._source)
+
+    def _end(self) -> QTextCursor:
+        cursor = QTextCursor(self._document)
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        return cursor
+
+    def _grow(self, cursor: QTextCursor) -> None:
+        """Add text to the paragraph or the code at the end."""
+        # The newline at the end of open code is not shown before something follows it.
+        end = len(self._source)
+        if self._growth == "code" and self._source.endswith("\n"):
+            end -= 1
+        text = self._source[self._shown : end]
+        is_code = self._growth == "code"
+        fmt = self._formats.code(PLAIN) if is_code else self._formats.text(TextStyle())
+        position = self.changed_from = cursor.position()
+        if is_code and "\n" in text:
+            self._add_code_lines(cursor, text)
+        else:
+            cursor.insertText(text, fmt)
+        if text:
+            self._map.put(text, position, self._shown)
+        if is_code and text:
+            self.marks[-1] = self.marks[-1]._replace(end=cursor.position())
+        self._shown = end
+
+    def _add_code_lines(self, cursor: QTextCursor, text: str) -> None:
+        fmt = self._formats.code(PLAIN)
+        first, *lines = text.split("\n")
+        cursor.insertText(first, fmt)
+        last_line = cursor.blockFormat()
+        inner_line = cursor.blockFormat()
+        inner_line.setBottomMargin(0)
+        cursor.setBlockFormat(inner_line)
+        inner_line.setTopMargin(0)
+        last_line.setTopMargin(0)
+        for number, line in enumerate(lines, 1):
+            cursor.insertBlock(last_line if number == len(lines) else inner_line, fmt)
+            cursor.insertText(line, fmt)
+
+    def _rebuild_tail(self, cursor: QTextCursor) -> None:
+        """Parse and build what follows the closed part; close more of it."""
+        closed, source = self._closed, self._source
+        tail = source[closed.offset :]
+        is_long = _outgrows(source)
+        end = split_at_caps(source) if is_long else closed.offset + split_at_caps(tail)
+        if end < len(source):
+            self._growth = "none"
+            self._plain_from = max(end, closed.offset)
+            self._build_rest(cursor, self._plain_from)
+            self._shown = len(source)
+            return
+        self._cut_off_open(cursor)
+        builder = Builder(
+            cursor, self._formats, self._map, self.marks, closed.is_fresh, closed.previous
+        )
+        builder.live_code = self._live_code
+        lines = tail.split("\n")
+        tokens = self._parser.parse(tail)
+        cut = find_cut(tokens, lines)
+        is_within_list = (
+            cut.n_tokens < len(tokens) and tokens[cut.n_tokens].type == "list_item_open"
+        )
+        if is_within_list:
+            self._list_start = self._list_start or closed
+        elif cut.n_tokens and self._list_start is not None:
+            # The list is complete: its numbers and gaps are known only now.
+            self._closed, self._list_start = self._list_start, None
+            self._rebuild_tail(cursor)
+            return
+        builder.set_source(tail, closed.offset)
+        builder.build(tokens[: cut.n_tokens])
+        if cut.n_tokens:
+            self._close(
+                builder, closed.offset + sum(len(line) + 1 for line in lines[: cut.n_lines])
+            )
+        builder.build(tokens[cut.n_tokens :])
+        self._growth = growth_of(tokens[cut.n_tokens :], lines)
+        self._shown = len(self._source)
+        if self._growth == "code":
+            self._fence = tokens[-1].markup
+            self._shown -= self._source.endswith("\n")
+
+    def _close(self, builder: Builder, offset: int) -> None:
+        before = self._closed
+        segments = self._map.segments
+        del self.spans[before.n_spans :]
+        # What is closed has all its traces: they come no later than the text.
+        self.spans += self._spans(before.n_segments)
+        self._closed = _Closed(
+            min(offset, len(self._source)),
+            builder.cursor.position(),
+            builder.is_fresh,
+            builder.previous,
+            len(segments),
+            len(self.marks),
+            len(self.spans),
+        )
+
+
+def _outgrows(source: str) -> bool:
+    """Whether a text is too long to be Markdown to its end."""
+    return len(source) > MAX_MARKDOWN_CHARS or source.count("\n") >= MAX_MARKDOWN_LINES
+
+
+def _cut_off(cursor: QTextCursor, position: int) -> None:
+    """Remove everything from a position on; leaves the cursor there, at the document's end."""
+    cursor.setPosition(position)
+    cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+    cursor.removeSelectedText()
+
+
+def _is_before_a_cell(block: QTextBlock) -> bool:
+    """Whether another cell of the same row follows."""
+    table = QTextCursor(block).currentTable()
+    return table is not None and _is_inner(table, block.position())
+
+
+def _is_inner(table: QTextTable, position: int) -> bool:
+    cell = table.cellAt(position)
+    return cell.column() + cell.columnSpan() < table.columns()

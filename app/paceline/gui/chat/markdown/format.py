@@ -1,0 +1,191 @@
+"""How Markdown looks: character and block formats in the colours of a theme.
+
+Grounds (code cards, inline code, token colours) are not in the formats: the view paints them below
+the text, rounded, and switches them without touching the document.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextFormat,
+    QTextFrameFormat,
+    QTextLength,
+    QTextTableFormat,
+)
+
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
+from paceline.gui.look.theme import mono_font, ui_font
+
+if TYPE_CHECKING:
+    from paceline.gui.chat.markdown.code import CodeStyle
+
+TEXT_PX = 15
+CODE_PX = 13
+HEADING_PX = (22, 19, 17, 15, 15, 15)
+INDENT_PX, NUMBER_PX = 24, 30
+QUOTE_PX = 16
+CODE_PADDING = 14
+CODE_HEADER = 36
+BLOCK_GAP = 10
+ITEM_GAP = 4
+CELL_PADDING = 7
+MAX_CELL_CHARS = 60
+"""Characters of a cell's text that are measured; what is longer is wide in any case."""
+HEADING_GAP = 8
+MAX_DEPTH = 8
+"""Deeper lists and quotes are not indented further."""
+
+_PROPORTIONAL = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
+_FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+
+
+class TextStyle(NamedTuple):
+    """How a run of inline text looks."""
+
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+    code: bool = False
+    muted: bool = False
+    heading: int = 0
+    link: str = ""
+
+
+class Formats:
+    """Formats of the theme and size in force, each made once; another look needs new `Formats`.
+
+    Attributes:
+        theme: The colours of all of them.
+        indent: Pixels by which a list stands in.
+        number_indent: The same where its items have numbers.
+    """
+
+    def __init__(self, *, is_muted: bool = False) -> None:
+        self.theme = look.theme
+        self.indent = px(INDENT_PX)
+        self.number_indent = px(NUMBER_PX)
+        self._cells = QFontMetricsF(ui_font(TEXT_PX, QFont.Weight.DemiBold))
+        self._code_cells = QFontMetricsF(mono_font(CODE_PX))
+        self._is_muted = is_muted
+        self._mono_families = mono_font().families()
+        self._chars: dict[TextStyle, QTextCharFormat] = {}
+        self._codes: dict[CodeStyle, QTextCharFormat] = {}
+
+    def text(self, style: TextStyle) -> QTextCharFormat:
+        """The format of inline text."""
+        if style not in self._chars:
+            self._chars[style] = self._make_text(style)
+        return self._chars[style]
+
+    def _make_text(self, style: TextStyle) -> QTextCharFormat:
+        fmt = QTextCharFormat()
+        if style.code:
+            self._set_mono(fmt)
+            fmt.setProperty(QTextFormat.Property.FontPixelSize, px(self._code_px(style.heading)))
+        elif style.heading:
+            fmt.setProperty(QTextFormat.Property.FontPixelSize, px(HEADING_PX[style.heading - 1]))
+        if style.bold or style.heading:
+            fmt.setFontWeight(QFont.Weight.DemiBold)
+        fmt.setFontItalic(style.italic)
+        fmt.setFontStrikeOut(style.strike)
+        if style.muted or self._is_muted:
+            fmt.setForeground(QColor(self.theme.muted))
+        if style.link:
+            fmt.setAnchor(True)
+            fmt.setAnchorHref(style.link)
+            fmt.setForeground(QColor(self.theme.accent))
+            fmt.setFontUnderline(True)
+        return fmt
+
+    def _set_mono(self, fmt: QTextCharFormat) -> None:
+        fmt.setFontFamilies(self._mono_families)
+        fmt.setFontFeatures({QFont.Tag("calt"): 0})  # as in `mono_font`
+
+    @staticmethod
+    def _code_px(heading: int) -> int:
+        return HEADING_PX[heading - 1] - 2 if heading else CODE_PX
+
+    def code(self, style: CodeStyle) -> QTextCharFormat:
+        """The format of a run in a code block."""
+        if style not in self._codes:
+            fmt = QTextCharFormat()
+            self._set_mono(fmt)
+            fmt.setProperty(QTextFormat.Property.FontPixelSize, px(CODE_PX))
+            fmt.setFontFixedPitch(True)
+            if style.colour:
+                fmt.setForeground(QColor(style.colour))
+            if style.bold:
+                fmt.setFontWeight(QFont.Weight.DemiBold)
+            fmt.setFontItalic(style.italic)
+            self._codes[style] = fmt
+        return self._codes[style]
+
+    def cell_width(self, text: str, code: str = "") -> float:
+        """Pixels that a cell with this text takes without a break, in the widest letters.
+
+        Args:
+            text: What is not code.
+            code: All that is, in one.
+        """
+        letters = self._cells.horizontalAdvance(text[:MAX_CELL_CHARS])
+        letters += self._code_cells.horizontalAdvance(code[:MAX_CELL_CHARS])
+        return letters + 2 * CELL_PADDING + 3
+
+    def table(self, n_columns: int, left: float, top: float) -> QTextTableFormat:
+        """The format of a table; margins in pixels."""
+        fmt = QTextTableFormat()
+        fmt.setBorderCollapse(True)
+        fmt.setBorder(1)
+        fmt.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+        fmt.setBorderBrush(QColor(self.theme.line_strong))
+        fmt.setCellPadding(CELL_PADDING)
+        fmt.setCellSpacing(0)
+        fmt.setTopMargin(top + 2)
+        fmt.setBottomMargin(BLOCK_GAP + 2)
+        fmt.setLeftMargin(left)
+        if n_columns > 4:
+            fmt.setWidth(QTextLength(QTextLength.Type.PercentageLength, 100))
+        return fmt
+
+
+def block_format(top: float, left: float = 0, line: int = 126) -> QTextBlockFormat:
+    """A paragraph's format: margins in pixels, line height in percent of the font's own."""
+    fmt = QTextBlockFormat()
+    fmt.setTopMargin(top)
+    fmt.setLeftMargin(left)
+    fmt.setLineHeight(line, _PROPORTIONAL)
+    return fmt
+
+
+def code_format(top: float, left: float, *, is_last: bool) -> QTextBlockFormat:
+    """The format of one line of a code block."""
+    fmt = block_format(top, left + CODE_PADDING, line=116)
+    fmt.setRightMargin(CODE_PADDING)
+    if is_last:
+        fmt.setBottomMargin(CODE_PADDING)
+    return fmt
+
+
+def thin_format(height: float, top: float = 0) -> QTextBlockFormat:
+    """The format of a block that holds no text."""
+    fmt = QTextBlockFormat()
+    fmt.setTopMargin(top)
+    fmt.setLineHeight(height, _FIXED)
+    return fmt
+
+
+def alignment(style: object) -> Qt.AlignmentFlag:
+    """A table cell's alignment from the parser's style attribute."""
+    text = str(style or "")
+    if "right" in text:
+        return Qt.AlignmentFlag.AlignRight
+    return Qt.AlignmentFlag.AlignHCenter if "center" in text else Qt.AlignmentFlag.AlignLeft

@@ -1,0 +1,171 @@
+"""Writes inline Markdown (emphasis, code, links) and notes where each character came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from paceline.chat.markdown import AT, Piece, PlacedText, split_by_source, text_of
+from paceline.gui.chat.markdown.cuts import link_target, split_bare_urls
+from paceline.gui.chat.markdown.format import Formats, TextStyle
+from paceline.gui.kit.labels import units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markdown_it.token import Token
+    from PySide6.QtGui import QTextCursor
+
+    from paceline.gui.chat.markdown.provenance import SourceMap
+
+MarkKind = Literal["code_block", "image", "inline_code", "item", "quote", "rule", "table_head"]
+
+IMAGE_ROOM = "\u2003\u2009"
+"""Blanks before the description of a picture; the view paints a sign there."""
+
+
+class Mark(NamedTuple):
+    """A range of document positions around which the view paints something.
+
+    Attributes:
+        kind: What is painted there.
+        start: First position.
+        end: Position after the last one.
+        left: Where it begins, in pixels from the document's edge.
+        label: Of a code block, its language as the author named it; of a list item, its number,
+            "box" or "tick", or nothing for a bullet; of a table's head, "above" where rows follow.
+        code: Of a closed code block, its text; None while it is open.
+    """
+
+    kind: MarkKind
+    start: int
+    end: int
+    left: float = 0
+    label: str = ""
+    code: str | None = None
+
+
+class InlineWriter:
+    """Writes inline tokens at any cursor of one document.
+
+    Attributes:
+        base: The offset in the reply of the first character that was parsed.
+    """
+
+    def __init__(self, formats: Formats, source_map: SourceMap, marks: list[Mark]) -> None:
+        self.base = 0
+        self._formats = formats
+        self._source_map = source_map
+        self._marks = marks
+
+    def place(self, text: str, position: int, pieces: Sequence[Piece], at: int) -> None:
+        """Note that a part of a block's content stands at a document position."""
+        done = 0
+        for length, source in split_by_source(pieces, at, at + len(text)):
+            part = text[done : done + length]
+            self._source_map.put(part, position, self.base + source)
+            position += units(part)
+            done += length
+
+    def write(
+        self,
+        cursor: QTextCursor,
+        children: Sequence[Token],
+        pieces: Sequence[Piece],
+        base: TextStyle,
+    ) -> None:
+        """Write inline tokens at a cursor.
+
+        Args:
+            cursor: Where to write.
+            children: The tokens.
+            pieces: By which pieces their block's content was cut from the source.
+            base: How text looks outside of any markup.
+        """
+        style = base
+        texts: list[PlacedText] = []
+        for token in children:
+            at = token.meta.get(AT, 0)
+            if token.type in {"text", "text_special"}:
+                if token.content:
+                    texts.append(text_of(token, at))
+                continue
+            self._texts(cursor, texts, pieces, style)
+            texts.clear()
+            match token.type:
+                case "softbreak" | "hardbreak":
+                    position = cursor.position()
+                    cursor.insertText("\u2028", self._formats.text(base))
+                    self.place("\n", position, pieces, at)
+                case "code_inline":
+                    position = cursor.position()
+                    mono = style._replace(code=True)
+                    self._texts(cursor, [PlacedText(token.content, at)], pieces, mono)
+                    self._marks.append(Mark("inline_code", position, cursor.position()))
+                case "math":
+                    mono = style._replace(code=True)
+                    self._texts(cursor, [PlacedText(token.content, at)], pieces, mono)
+                case "image":
+                    self._image(cursor, token, at, pieces, style)
+                case _:
+                    style = _restyled(style, token, base)
+        self._texts(cursor, texts, pieces, style)
+
+    def _texts(
+        self,
+        cursor: QTextCursor,
+        texts: Sequence[PlacedText],
+        pieces: Sequence[Piece],
+        style: TextStyle,
+    ) -> None:
+        """Write what stands in one style, and note where each part came from."""
+        if not texts:
+            return
+        position = cursor.position()
+        whole = "".join(part.text for part in texts)
+        # Without line ends that Qt takes for new paragraphs: mathematics may have some.
+        shown = whole.replace("\n", "\u2028")
+        for part, link in [(shown, "")] if style.link or style.code else split_bare_urls(shown):
+            at_link = style._replace(link=link) if link else style
+            cursor.insertText(part, self._formats.text(at_link))
+        for text, at, is_spelt in texts:
+            if is_spelt:
+                for _, source in split_by_source(pieces, at, at + 1):
+                    self._source_map.put_all_at(text, position, self.base + source)
+            else:
+                self.place(text, position, pieces, at)
+            position += units(text)
+
+    def _image(
+        self,
+        cursor: QTextCursor,
+        token: Token,
+        at: int,
+        pieces: Sequence[Piece],
+        style: TextStyle,
+    ) -> None:
+        """Write what stands for a picture: nothing is loaded, so its description does."""
+        link = style.link or link_target(str(token.attrGet("src") or ""))
+        style = style._replace(link=link, italic=True)
+        position = cursor.position()
+        # Room for the sign that the view paints there.
+        cursor.insertText(IMAGE_ROOM, self._formats.text(style))
+        for child in token.children or ():
+            inner = child.meta.get(AT, 0) + at + len("![")
+            if child.content:
+                self._texts(cursor, [text_of(child, inner)], pieces, style)
+        self._marks.append(Mark("image", position, cursor.position()))
+
+
+def _restyled(style: TextStyle, token: Token, base: TextStyle) -> TextStyle:
+    """The style after a token that opens or closes emphasis or a link."""
+    on = token.nesting > 0
+    match token.tag:
+        case "strong":
+            return style._replace(bold=base.bold or on)
+        case "em":
+            return style._replace(italic=on)
+        case "s":
+            return style._replace(strike=on)
+        case "a":
+            return style._replace(link=link_target(str(token.attrGet("href") or "")) if on else "")
+    return style

@@ -1,0 +1,307 @@
+"""Paints what lies below the text of a message: cards of code, inline code, token colours.
+
+These grounds are rounded and can be switched without touching the document, which a text format
+cannot offer; and what the user copies carries none of them. Only what the clip shows is visited.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from paceline.gui.chat.markdown.format import (
+    CELL_PADDING,
+    CODE_HEADER,
+    CODE_PADDING,
+    INDENT_PX,
+    TEXT_PX,
+)
+from paceline.gui.chat.markdown.provenance import Span
+from paceline.gui.kit.labels import LAST_BMP, units
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
+from paceline.gui.look.theme import ui_font
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from PySide6.QtGui import QTextDocument, QTextLine
+
+    from paceline.gui.chat.markdown.inline import Mark
+
+_LANGUAGE_PX = 12
+_BOX_PX = 13
+
+
+class Piece(NamedTuple):
+    """A part of a span within one line, in document coordinates."""
+
+    rect: QRectF
+    kind: str
+
+
+def text_pieces(
+    document: QTextDocument, spans: Sequence[Span], first: int, last: int
+) -> Iterator[Piece]:
+    """Where the characters of spans stand between two positions, without outer blanks.
+
+    The spans are sorted and do not overlap. Each line is looked up once, since asking Qt is what
+    costs the time here.
+    """
+    layout = document.documentLayout()
+    index = max(0, bisect_left(spans, (first,)) - 1)
+    while index < len(spans) and spans[index].end <= first:
+        index += 1
+    while index < len(spans) and spans[index].start < last:
+        block = document.findBlock(max(spans[index].start, first))
+        base = block.position()
+        origin = layout.blockBoundingRect(block).topLeft()
+        text_layout = block.layout()
+        text = _units(block.text())
+        number = text_layout.lineForTextPosition(max(spans[index].start, first) - base).lineNumber()
+        while 0 <= number < text_layout.lineCount():
+            line = text_layout.lineAt(number)
+            begin = base + line.textStart()
+            end = min(begin + line.textLength(), last)
+            top, height = origin.y() + line.y(), line.ascent() + line.descent()
+            while index < len(spans) and spans[index].start < end:
+                start, stop = (
+                    max(spans[index].start, begin) - base,
+                    min(spans[index].end, end) - base,
+                )
+                part = text[start:stop]
+                start += len(part) - len(part.lstrip())
+                stop -= len(part) - len(part.rstrip())
+                if start < stop:
+                    left, right = _x(line, start), _x(line, stop)
+                    rect = QRectF(origin.x() + min(left, right), top, abs(right - left), height)
+                    yield Piece(rect, spans[index].kind)
+                if spans[index].end > end:
+                    break  # goes on in the next line
+                index += 1
+            number += 1
+            if index >= len(spans) or end >= last:
+                break
+        # What is left begins in a later block, or the span goes on there.
+        following = base + block.length()
+        while index < len(spans) and spans[index].end <= following:
+            index += 1
+        if following >= last:
+            break
+        first = max(first, following)
+
+
+def find_words(text: str, words: Sequence[str]) -> list[Span]:
+    """Where words stand in a text, in upper or lower case; a word may begin a longer one."""
+    known = sorted({word.strip() for word in words if word.strip()}, key=len, reverse=True)
+    if not known:
+        return []
+    pattern = re.compile("|".join(map(re.escape, known)), re.IGNORECASE)
+    spans = []
+    at = position = 0
+    for found in pattern.finditer(text):
+        position += units(text[at : found.start()])
+        end = position + units(found[0])
+        spans.append(Span(position, end, "lookup"))
+        at, position = found.end(), end
+    return spans
+
+
+def _units(text: str) -> str:
+    """The text with one character per unit of the document."""
+    if text.isascii() or max(text) <= LAST_BMP:
+        return text
+    return "".join(char if char <= LAST_BMP else char + "\0" for char in text)
+
+
+def _x(line: QTextLine, position: int) -> float:
+    # The binding gives the position back beside the coordinate.
+    return float(cast("tuple[float, int]", line.cursorToX(position))[0])
+
+
+def code_card(document: QTextDocument, mark: Mark) -> QRectF:
+    """The ground of a code block in document coordinates, header included."""
+    layout = document.documentLayout()
+    first, last = document.findBlock(mark.start), document.findBlock(mark.end)
+    top = layout.blockBoundingRect(first).top() - CODE_HEADER
+    lines = last.layout()
+    n_lines = lines.lineCount()
+    last_line = lines.lineAt(n_lines - 1) if n_lines else None
+    height = last_line.y() + last_line.height() if last_line else 0
+    bottom = layout.blockBoundingRect(last).top() + height + CODE_PADDING - 2
+    return QRectF(mark.left + 0.5, top + 0.5, document.textWidth() - mark.left - 1, bottom - top)
+
+
+class GroundPainter:
+    """Paints the grounds of one message in the colours of the theme in force."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        self._document = document
+
+    def paint(
+        self,
+        painter: QPainter,
+        clip: QRectF,
+        marks: Sequence[Mark],
+        spans: Sequence[Span],
+        marked: Sequence[Span] = (),
+    ) -> None:
+        """Paint what the clip shows; no spans, no token colours; `marked` was searched for."""
+        layout = self._document.documentLayout()
+        hit = Qt.HitTestAccuracy.FuzzyHit
+        first = layout.hitTest(QPointF(0, clip.top() - 2), hit)
+        last = layout.hitTest(QPointF(self._document.textWidth(), clip.bottom() + 2), hit)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        # A card reaches above its first line, hence whole blocks.
+        above = self._document.findBlock(first).position()
+        block = self._document.findBlock(last)
+        below = block.position() + block.length()
+        inline: list[Span] = []
+        for mark in marks:
+            if mark.start <= below and mark.end >= above:
+                if mark.kind == "inline_code":
+                    inline.append(Span(mark.start, mark.end, "draft"))
+                elif mark.kind != "image":
+                    self._mark(painter, mark)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(look.theme.bubble))
+        for rect, _ in text_pieces(self._document, inline, above, below):
+            painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 1), 4, 4)
+        self._spans(painter, spans, first, last)
+        for mark in marks:
+            if mark.kind == "image" and mark.start <= below and mark.end >= above:
+                self._image(painter, mark)
+        self._searched(painter, marked, first, last)
+
+    def _mark(self, painter: QPainter, mark: Mark) -> None:
+        match mark.kind:
+            case "code_block":
+                self._code_block(painter, mark)
+            case "item":
+                self._item(painter, mark)
+            case "quote":
+                first, last = (self._document.findBlock(at) for at in (mark.start, mark.end))
+                layout = self._document.documentLayout()
+                top = layout.blockBoundingRect(first).top()
+                bottom = layout.blockBoundingRect(last).bottom()
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(QColor(look.theme.line_strong))
+                painter.drawRoundedRect(QRectF(mark.left, top, 3, bottom - top - 2), 1.5, 1.5)
+            case "table_head":
+                self._table_head(painter, mark)
+            case "rule":
+                block = self._document.findBlock(mark.start)
+                rect = self._document.documentLayout().blockBoundingRect(block)
+                painter.setPen(QPen(QColor(look.theme.line), 1))
+                y = round(rect.center().y()) + 0.5
+                painter.drawLine(QPointF(mark.left, y), QPointF(self._document.textWidth(), y))
+
+    def _table_head(self, painter: QPainter, mark: Mark) -> None:
+        """The ground of a table's first row; a cell's own would lie above the tokens' colours."""
+        layout = self._document.documentLayout()
+        block, last = self._document.findBlock(mark.start), self._document.findBlock(mark.end)
+        rect = layout.blockBoundingRect(block)
+        while block != last and block.isValid():
+            block = block.next()
+            rect |= layout.blockBoundingRect(block)
+        room = CELL_PADDING + 0.5
+        ground = rect.adjusted(-room, -room, room, room)
+        if mark.label:  # there is another row, and the air below a line is in no rectangle
+            ground.setBottom(layout.blockBoundingRect(last.next()).top() - room)
+        painter.fillRect(ground, QColor(look.theme.hover))
+
+    def _item(self, painter: QPainter, mark: Mark) -> None:
+        """What stands before a list item: a number, a box to tick or a bullet."""
+        block = self._document.findBlock(mark.start)
+        rect = self._document.documentLayout().blockBoundingRect(block)
+        line = block.layout().lineAt(0)
+        if not line.isValid():
+            return
+        width = px(INDENT_PX)
+        gutter = QRectF(mark.left - width, rect.top(), width - 8, line.ascent() + line.descent())
+        if mark.label in {"box", "tick"}:
+            self._box(painter, gutter, is_ticked=mark.label == "tick")
+        elif mark.label:
+            painter.setFont(ui_font(TEXT_PX))
+            painter.setPen(QColor(look.theme.muted))
+            flags = Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextDontClip
+            painter.drawText(gutter, flags, mark.label)
+        else:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(look.theme.muted))
+            radius = px(5) / 2
+            painter.drawEllipse(
+                QPointF(gutter.right() - 3, gutter.center().y() + 1), radius, radius
+            )
+
+    def _box(self, painter: QPainter, gutter: QRectF, *, is_ticked: bool) -> None:
+        side = px(_BOX_PX)
+        top = round(gutter.center().y() - side / 2) + 0.5
+        box = QRectF(gutter.right() - side - 0.5, top, side, side)
+        painter.setPen(QPen(QColor(look.theme.accent if is_ticked else look.theme.faint), 1))
+        painter.setBrush(QColor(look.theme.accent if is_ticked else look.theme.surface))
+        painter.drawRoundedRect(box, 3, 3)
+        if is_ticked:
+            pen = QPen(QColor(look.theme.accent_text), 1.6)
+            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+            painter.setPen(pen)
+            at, scale = box.topLeft(), side / _BOX_PX
+            points = [QPointF(3.2, 6.8), QPointF(5.6, 9.2), QPointF(10, 4.2)]
+            painter.drawPolyline([at + point * scale for point in points])
+
+    def _code_block(self, painter: QPainter, mark: Mark) -> None:
+        card = code_card(self._document, mark)
+        painter.setPen(QPen(QColor(look.theme.line), 1))
+        painter.setBrush(QColor(look.theme.code_surface))
+        painter.drawRoundedRect(card, 10, 10)
+        if mark.label:
+            painter.setFont(ui_font(_LANGUAGE_PX))
+            painter.setPen(QColor(look.theme.muted))
+            header = QRectF(card.left() + CODE_PADDING, card.top(), card.width() / 2, CODE_HEADER)
+            painter.drawText(header, Qt.AlignmentFlag.AlignVCenter, mark.label)
+
+    def _image(self, painter: QPainter, mark: Mark) -> None:
+        """A crossed-out picture, in the room before its description."""
+        block = self._document.findBlock(mark.start)
+        origin = self._document.documentLayout().blockBoundingRect(block).topLeft()
+        at = mark.start - block.position()
+        line = block.layout().lineForTextPosition(at)
+        if not line.isValid():
+            return
+        side = 0.62 * line.ascent()
+        left = origin.x() + _x(line, at) + 1
+        frame = QRectF(left, origin.y() + line.y() + line.ascent() - side, 1.25 * side, side)
+        pen = QPen(QColor(look.theme.muted), 1.2)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(frame, 2, 2)
+        painter.drawLine(frame.bottomLeft() + QPointF(2, -2), frame.topRight() + QPointF(-2, 2))
+
+    def _searched(self, painter: QPainter, marked: Sequence[Span], first: int, last: int) -> None:
+        painter.setPen(QPen(QColor(look.theme.text), 1.2))
+        painter.setBrush(QColor(look.theme.selection))
+        for rect, _ in text_pieces(self._document, marked, first, last):
+            painter.drawRoundedRect(rect.adjusted(-2, -1, 2, 1), 4, 4)
+
+    def _spans(self, painter: QPainter, spans: Sequence[Span], first: int, last: int) -> None:
+        theme = look.theme
+        lines: dict[str, list[QLineF]] = {"draft": [], "lookup": []}
+        grounds = {"draft": QColor(theme.accent_soft), "lookup": QColor(theme.lookup_soft)}
+        painter.setPen(Qt.PenStyle.NoPen)
+        for rect, kind in text_pieces(self._document, spans, first, last):
+            painter.setBrush(grounds[kind])
+            painter.drawRoundedRect(rect.adjusted(-1, -1, 1, 1), 3, 3)
+            y = round(rect.bottom()) + 1
+            lines[kind].append(QLineF(rect.left() - 1, y, rect.right() + 1, y))
+        for kind, ink in (("draft", theme.accent), ("lookup", theme.lookup)):
+            pen = QPen(QColor(ink), 2)
+            pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+            if kind == "lookup":
+                # Not by colour alone: lookups are dotted.
+                pen.setDashPattern([1, 1])
+            painter.setPen(pen)
+            painter.drawLines(lines[kind])

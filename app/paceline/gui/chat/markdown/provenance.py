@@ -1,0 +1,208 @@
+"""Which drafter gave which characters, in the reply's source and in what is shown of it.
+
+Two coordinate systems meet here. A trace ends at an offset in the reply's *source* (Markdown); the
+view asks about *document* positions, where markup is gone. `SourceMap` holds the pieces that are
+the same in both, `Provenance` what is known about each source character. No Qt in here.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from paceline.gui.kit.labels import LAST_BMP, units
+from paceline.gui.state.sources import Kind, Sources
+from paceline.messages import SOURCE_TARGET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paceline.messages import StepCommitted, TokenTrace
+
+
+class Span(NamedTuple):
+    """Document positions [start, end) that one kind of drafter gave."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+class Segment(NamedTuple):
+    """A piece of text in both systems: characters of the source, UTF-16 units of the document.
+
+    Both numbers are equal except for a single character beyond the BMP (length 1, width 2).
+    """
+
+    position: int
+    offset: int
+    length: int
+    width: int
+
+
+class TokenRecord(NamedTuple):
+    """One committed token, the step that committed it, and its drafter's title."""
+
+    trace: TokenTrace
+    step: StepCommitted
+    title: str
+
+    @property
+    def n_drafted(self) -> int:
+        """Tokens that were drafted in the step, by all drafters."""
+        return sum(count.n_drafted for count in self.step.drafted)
+
+    @property
+    def n_accepted(self) -> int:
+        """Tokens of the step that were drafted and accepted."""
+        return sum(trace.position >= 0 for trace in self.step.tokens)
+
+
+class Provenance:
+    """What is known about the source of each character of one reply; grows at its end.
+
+    Attributes:
+        has_drafts: Whether a drafter gave any token.
+    """
+
+    def __init__(self, sources: Sources | None = None) -> None:
+        self._sources = sources or Sources()
+        self.has_drafts = False
+        self._ends: list[int] = []
+        self._tokens: list[tuple[TokenTrace, StepCommitted]] = []
+        # Runs of characters of the same kind: start, end, kind; neighbours are merged.
+        self._run_starts: list[int] = []
+        self._runs: list[tuple[int, int, Kind]] = []
+        # Where the text ended after each step, and how many seconds had passed by then.
+        self._step_ends: list[int] = []
+        self._step_seconds: list[float] = []
+
+    def add(self, step: StepCommitted) -> None:
+        """Note a step, before its text is shown; tokens without a character are left out."""
+        traces = step.tokens
+        for trace in traces:
+            is_drafted = trace.source != SOURCE_TARGET
+            self.has_drafts = self.has_drafts or is_drafted
+            start = self._ends[-1] if self._ends else 0
+            if trace.text_end <= start:
+                continue
+            self._ends.append(trace.text_end)
+            self._tokens.append((trace, step))
+            if not is_drafted:
+                continue
+            kind = self._sources.kind(trace.source)
+            if self._runs and self._runs[-1][1] == start and self._runs[-1][2] == kind:
+                self._runs[-1] = (self._runs[-1][0], trace.text_end, kind)
+            else:
+                self._run_starts.append(start)
+                self._runs.append((start, trace.text_end, kind))
+        if traces:
+            so_far = self._step_seconds[-1] if self._step_seconds else 0.0
+            self._step_ends.append(traces[-1].text_end)
+            self._step_seconds.append(so_far + step.total_s)
+
+    def record_at(self, offset: int) -> TokenRecord | None:
+        """The token that gave the character at a source offset."""
+        index = bisect_right(self._ends, offset)
+        if offset < 0 or index >= len(self._ends):
+            return None
+        trace, step = self._tokens[index]
+        return TokenRecord(trace, step, self._sources.title(trace.source))
+
+    def seconds(self, start: int, end: int) -> float | None:
+        """How long the source between two offsets took; None where no step tells.
+
+        Args:
+            start: Where the text before ends, whose last step is not counted; 0: there is none.
+            end: Where the stretch ends; the step that goes beyond it is counted.
+        """
+        if not self._step_seconds or not self._step_seconds[-1]:
+            return None
+        first = bisect_left(self._step_ends, start) if start else -1
+        last = bisect_right(self._step_ends, end)
+        spent = self._step_seconds[first] if first >= 0 else 0.0
+        return self._step_seconds[min(last, len(self._step_seconds) - 1)] - spent
+
+    def spans(self, segments: Iterable[Segment], base: int = 0) -> list[Span]:
+        """Where drafters' characters stand in the document; touching spans are merged.
+
+        Args:
+            segments: What the document shows, in its order.
+            base: Where in the reply the document's source begins.
+        """
+        result: list[Span] = []
+        for position, local, length, width in segments:
+            offset = base + local
+            shift = position - offset
+            index = max(0, bisect_right(self._run_starts, offset) - 1)
+            while index < len(self._runs) and self._runs[index][0] < offset + length:
+                start, end, kind = self._runs[index]
+                index += 1
+                start, end = max(start, offset) + shift, min(end, offset + length) + shift
+                if start >= end:
+                    continue
+                if width != length:
+                    end = start + width
+                if result and result[-1].end == start and result[-1].kind == kind:
+                    result[-1] = Span(result[-1].start, end, kind)
+                else:
+                    result.append(Span(start, end, kind))
+        return result
+
+
+class SourceMap:
+    """The pieces that source and document share, in the order of the document."""
+
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+
+    def truncate(self, n_segments: int) -> None:
+        """Forget what was placed after the first `n_segments`."""
+        del self.segments[n_segments:]
+
+    def offset_at(self, position: int) -> int | None:
+        """The source offset of the character at a document position; None for added text."""
+        index = bisect_right(self.segments, position, key=_position) - 1
+        if index < 0:
+            return None
+        segment = self.segments[index]
+        inside = position - segment.position
+        if inside >= segment.width:
+            return None
+        return segment.offset + min(inside, segment.length - 1)
+
+    def put(self, text: str, position: int, offset: int) -> None:
+        """Add text that stands in the source from an offset on."""
+        if text.isascii() or max(text) <= LAST_BMP:
+            self._put(Segment(position, offset, len(text), len(text)))
+            return
+        for char in text:
+            width = units(char)
+            self._put(Segment(position, offset, 1, width))
+            position += width
+            offset += 1
+
+    def put_all_at(self, text: str, position: int, offset: int) -> None:
+        """Add text that one character of the source stands for: the last one of an entity."""
+        for char in text:
+            width = units(char)
+            self._put(Segment(position, offset, 1, width))
+            position += width
+
+    def _put(self, new: Segment) -> None:
+        if self.segments:
+            last = self.segments[-1]
+            if (
+                last.position + last.width == new.position
+                and last.offset + last.length == new.offset
+                and last.length == last.width
+                and new.length == new.width
+            ):
+                length = last.length + new.length
+                self.segments[-1] = Segment(last.position, last.offset, length, length)
+                return
+        self.segments.append(new)
+
+
+def _position(segment: Segment) -> int:
+    return segment.position

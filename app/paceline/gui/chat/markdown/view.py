@@ -1,0 +1,399 @@
+"""Shows one message: rendered Markdown or plain text, as high as its content.
+
+The view interprets nothing and loads nothing: no raw HTML, no pictures, no links but http and
+https, and these it only reports. Selection, copy and context menu are the text browser's own.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QByteArray,
+    QCoreApplication,
+    QEvent,
+    QMimeData,
+    QPoint,
+    QPointF,
+    QRectF,
+    QSizeF,
+    Qt,
+    QTimer,
+    QUrl,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QTextCursor
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip
+
+from paceline.gui.chat.links import describe_link
+from paceline.gui.chat.markdown.code_buttons import ButtonsOnCode
+from paceline.gui.chat.markdown.cuts import link_target
+from paceline.gui.chat.markdown.document import MarkdownDocument
+from paceline.gui.chat.markdown.format import BLOCK_GAP, CODE_HEADER, CODE_PADDING, TEXT_PX
+from paceline.gui.chat.markdown.paint import GroundPainter, find_words
+from paceline.gui.chat.markdown.requests import MessageRequests
+from paceline.gui.look.current import look
+from paceline.gui.look.theme import ui_font
+from paceline.gui.state.auto_words import step_decision
+from paceline.messages import SOURCE_TARGET
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QFocusEvent, QKeyEvent, QPaintEvent, QResizeEvent, QWheelEvent
+    from PySide6.QtWidgets import QWidget
+
+    from paceline.gui.chat.markdown.provenance import Provenance, Span, TokenRecord
+
+_SCROLL_KEYS = frozenset(
+    {
+        Qt.Key.Key_Up,
+        Qt.Key.Key_Down,
+        Qt.Key.Key_PageUp,
+        Qt.Key.Key_PageDown,
+        Qt.Key.Key_Home,
+        Qt.Key.Key_End,
+    }
+)
+
+
+_TURNS_AWAY = frozenset(
+    {
+        Qt.FocusReason.MouseFocusReason,
+        Qt.FocusReason.TabFocusReason,
+        Qt.FocusReason.BacktabFocusReason,
+    }
+)
+
+
+MARKED_MS = 6_000
+"""How long words that were searched for stay marked."""
+
+
+class MessageView(QTextBrowser):
+    """The text of one message.
+
+    Args:
+        parent: Qt's parent.
+        requests: Told of links and of code to save; None: the view's own.
+        provenance: What is known of the reply's tokens; None: the view's own.
+        is_muted: Whether the text is secondary.
+    """
+
+    height_changed = Signal()
+
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        requests: MessageRequests | None = None,
+        provenance: Provenance | None = None,
+        is_muted: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "message")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setOpenLinks(False)
+        self.setAcceptDrops(False)
+        # The message around it has more to offer than the text alone; see `message_item`.
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self.setFont(ui_font(TEXT_PX))
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.viewport().setAutoFillBackground(False)
+        # A line more must not paint all lines anew.
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+        self.requests = requests or MessageRequests(self)
+        self._content = MarkdownDocument(self.document(), provenance, is_muted=is_muted)
+        self._painter = GroundPainter(self.document())
+        self._codes = ButtonsOnCode(self.document(), self.viewport(), self.requests)
+        self._marked: list[Span] = []
+        self._unmark = QTimer(self, singleShot=True, interval=MARKED_MS)
+        self._unmark.timeout.connect(self._on_unmark)
+        self._has_token_colours = True
+        self._has_caret = False
+        self.anchorClicked.connect(self._on_anchor_clicked)
+        self.document().documentLayout().documentSizeChanged.connect(self._on_size_changed)
+        self.setFixedHeight(0)
+
+    @property
+    def content(self) -> MarkdownDocument:
+        """What is shown, and where it came from."""
+        return self._content
+
+    def show_source(self, source: str, base: int = 0, *, is_final: bool = False) -> None:
+        """Show Markdown.
+
+        Args:
+            source: The whole text of this view; cheap where it begins with what is shown.
+            base: Where in the reply's text it begins.
+            is_final: Whether nothing follows.
+        """
+        selected = self._selected()
+        content = self._content
+        if base != content.base:
+            content.restart(base)
+        (content.finish if is_final else content.write)(source)
+        self._refresh(selected)
+
+    def show_plain(self, text: str) -> None:
+        """Show a text as it was typed."""
+        self._content.write_plain(text)
+        self._refresh()
+
+    def renew(self) -> None:
+        """Show the same in the colours and the size in force; the owner says when.
+
+        Building the document again takes a while, so a long conversation does it bit by bit.
+        """
+        self.setFont(ui_font(TEXT_PX))
+        selected = self._selected()
+        self._content.renew()
+        self._refresh(selected)
+
+    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
+        """Show or hide where each token came from."""
+        if on != self._has_token_colours:
+            self._has_token_colours = on
+            self.viewport().update()
+
+    def set_caret(self, on: bool) -> None:  # noqa: FBT001
+        """Show or hide the mark after the last character: more is to come."""
+        if on != self._has_caret:
+            self._has_caret = on
+            self.viewport().update()
+
+    def mark_words(self, words: Sequence[str]) -> bool:
+        """Mark these words for a while, in upper or lower case; no words: no marks.
+
+        Returns:
+            Whether any was found.
+        """
+        self._marked = find_words(self.toPlainText(), words)
+        self._unmark.stop()
+        if self._marked:
+            self._unmark.start()
+        self.viewport().update()
+        return bool(self._marked)
+
+    def marked_top(self) -> float | None:
+        """Where the line of the first marked word begins; None: no word is marked."""
+        if not self._marked:
+            return None
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self._marked[0].start)
+        return float(self.cursorRect(cursor).top())
+
+    @Slot()
+    def _on_unmark(self) -> None:
+        if self._marked:
+            self._marked = []
+            self.viewport().update()
+
+    def _selected(self) -> tuple[int, int] | None:
+        cursor = self.textCursor()
+        return (cursor.anchor(), cursor.position()) if cursor.hasSelection() else None
+
+    def _refresh(self, selected: tuple[int, int] | None = None) -> None:
+        """Bring selection, buttons and picture up to date with the content."""
+        last = self.document().characterCount() - 1
+        if selected is not None and selected != self._selected():
+            selection = self.textCursor()
+            selection.setPosition(min(selected[0], last))
+            selection.setPosition(min(selected[1], last), QTextCursor.MoveMode.KeepAnchor)
+            self.setTextCursor(selection)
+        self._codes.show_codes(self._content.marks)
+        self._on_unmark()  # the words may stand elsewhere now
+        self._fit()
+        self._codes.place()
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(min(self._content.changed_from, last))
+        # From the line above on: a card's header and the old caret may reach there.
+        top = max(0, self.cursorRect(cursor).top() - CODE_HEADER - BLOCK_GAP)
+        self.viewport().update(0, top, self.viewport().width(), self.viewport().height() - top)
+
+    # -------------------------------------------------------------------------- geometry
+
+    @Slot(QSizeF)
+    def _on_size_changed(self, _size: QSizeF) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        height = ceil(self.document().size().height())
+        last = self.document().characterCount() - 1
+        if any(mark.kind == "code_block" and mark.end == last for mark in self._content.marks):
+            height += CODE_PADDING  # the layout leaves out the margin below the last line
+        if height != self.height():
+            self.setFixedHeight(height)
+            self.height_changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the buttons on their cards."""
+        super().resizeEvent(event)
+        self._codes.place()
+
+    # -------------------------------------------------------------------------- painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Grounds first, then Qt's text on them."""
+        painter = QPainter(self.viewport())
+        spans = self._content.spans if self._has_token_colours else ()
+        clip = QRectF(event.rect())
+        self._painter.paint(painter, clip, self._content.marks, spans, self._marked)
+        if self._has_caret:
+            self._paint_caret(painter)
+        painter.end()
+        super().paintEvent(event)
+
+    def _paint_caret(self, painter: QPainter) -> None:
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        rect = self.cursorRect(cursor)
+        height = self.fontMetrics().height()
+        painter.fillRect(
+            QRectF(rect.left() + 2, rect.top(), 3, min(height, rect.height())),
+            QColor(look.theme.text),
+        )
+
+    # ---------------------------------------------------------------------------- events
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the conversation: a message neither scrolls nor zooms."""
+        event.ignore()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """One selection at a time: it goes when the user turns to something else."""
+        super().focusOutEvent(event)
+        if event.reason() in _TURNS_AWAY and self.textCursor().hasSelection():
+            cursor = self.textCursor()
+            cursor.clearSelection()
+            self.setTextCursor(cursor)
+
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001 - Qt's name
+        """Go through the links, but not while a button on the text has the keyboard."""
+        parent = self.parentWidget()
+        if self.hasFocus() or parent is None:
+            return super().focusNextPrevChild(next)
+        return parent.focusNextPrevChild(next)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave the keys that scroll to the conversation."""
+        if event.key() in _SCROLL_KEYS:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Show what is known about the place under the pointer."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            text = self.tool_tip_at(event.pos())
+            if text:
+                QToolTip.showText(event.globalPos(), text, self.viewport())
+            else:
+                QToolTip.hideText()
+            return True
+        return super().viewportEvent(event)
+
+    def tool_tip_at(self, at: QPoint) -> str:
+        """What hovering tells at a point of the viewport: a link's address, a token's source."""
+        layout = self.document().documentLayout()
+        position = layout.hitTest(QPointF(at), Qt.HitTestAccuracy.ExactHit)
+        told = [self.tr("Image not loaded")] if self._is_image(position) else []
+        anchor = self.anchorAt(at)
+        if anchor:
+            shown, warning = describe_link(anchor)
+            told += [shown, warning]
+        if told:
+            return "\n".join(filter(None, told))
+        if not self._has_token_colours:
+            return ""
+        record = self._content.record_at(position) if position >= 0 else None
+        return describe_token(record) if record else ""
+
+    def _is_image(self, position: int) -> bool:
+        return any(
+            mark.kind == "image" and mark.start <= position < mark.end
+            for mark in self._content.marks
+        )
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Copies carry the text alone, not the theme's colours."""
+        data = QMimeData()
+        data.setText(self.textCursor().selection().toPlainText())
+        return data
+
+    def loadResource(self, _kind: int, _name: QUrl | str) -> QByteArray:
+        """Never load anything: a model wrote the addresses in a message.
+
+        Empty, but not None: without an answer the document would read a local file.
+        """
+        return QByteArray()
+
+    @Slot(QUrl)
+    def _on_anchor_clicked(self, url: QUrl) -> None:
+        target = link_target(url.toString(QUrl.ComponentFormattingOption.FullyEncoded))
+        if target:
+            self.requests.link_activated.emit(target)
+
+
+def describe_token(record: TokenRecord) -> str:
+    """One line about a committed token, and one about what Auto decided for its step."""
+    lines = [_token(record)]
+    if record.step.decision is not None:
+        lines.append(step_decision(record.step.decision))
+    return "\n".join(lines)
+
+
+def _token(record: TokenRecord) -> str:
+    trace = record.trace
+    if trace.source == SOURCE_TARGET:
+        return " · ".join(_own(record))
+    parts = [_tr("accepted"), record.title]
+    if trace.position >= 0:
+        place = _ordinal(trace.position + 1)
+        if record.n_drafted:
+            parts.append(_tr("{place} of {total}").format(place=place, total=record.n_drafted))
+        else:
+            parts.append(place)
+    if trace.confidence is not None:
+        parts.append(_tr("confidence {value:.2f}").format(value=trace.confidence))
+    parts.append(_step(record))
+    return " · ".join(parts)
+
+
+def _own(record: TokenRecord) -> list[str]:
+    parts = [_tr("target's own"), _step(record)]
+    if record.n_drafted:
+        is_bonus = record.n_accepted >= record.n_drafted
+        parts.append(_tr("bonus") if is_bonus else _tr("after a rejected draft token"))
+    return parts
+
+
+def _step(record: TokenRecord) -> str:
+    return _tr("step {number}").format(number=record.step.step)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("TokenText", text)
+
+
+def _ordinal(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return _tr("{}th").format(number)
+    match number % 10:
+        case 1:
+            return _tr("{}st").format(number)
+        case 2:
+            return _tr("{}nd").format(number)
+        case 3:
+            return _tr("{}rd").format(number)
+    return _tr("{}th").format(number)

@@ -1,0 +1,1 @@
+"""Single messages: what the user wrote, replies, and what can be done with them."""

@@ -1,0 +1,299 @@
+"""What can be done with a message: a row of buttons, the same as a menu, and its versions.
+
+A row is made when it is first needed, since a long conversation would otherwise spend most of its
+time on buttons that are never looked at.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+
+from paceline.gui.chat.markdown.code_buttons import CONFIRM_MS
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import ICON, icon_size, px
+
+if TYPE_CHECKING:
+    from paceline.conversation import Role
+
+_ICON_PX = 14
+_ARROW_PX = 12
+_BESIDE_ICON_PX, _FRAME_PX = 8, 18
+"""What a button takes beside its icon and its words."""
+
+
+class Act(StrEnum):
+    """What a button of a message asks for."""
+
+    EDIT = "edit"
+    COPY = "copy"
+    COPY_PLAIN = "copy-plain"
+    REGENERATE = "regenerate"
+    BRANCH = "branch"
+    DETAILS = "details"
+
+
+_ICONS = {
+    Act.EDIT: "edit",
+    Act.COPY: "copy",
+    Act.REGENERATE: "regenerate",
+    Act.BRANCH: "branch",
+    Act.DETAILS: "details",
+}
+_BY_ROLE: dict[Role, tuple[Act, ...]] = {
+    "user": (Act.EDIT, Act.COPY, Act.BRANCH),
+    "assistant": (Act.COPY, Act.REGENERATE, Act.BRANCH, Act.DETAILS),
+}
+_NOT_WHILE_BUSY = (Act.EDIT, Act.REGENERATE)
+
+
+class MessageActions(QWidget):
+    """The row of one message."""
+
+    acted = Signal(str)
+    """An `Act`."""
+
+    def __init__(self, role: Role, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._role: Role = role
+        self._is_compact = False
+        self._group = QActionGroup(self)
+        self._group.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
+        self._group.triggered.connect(self._on_triggered)
+        self._actions = {act: self._make(act) for act in _BY_ROLE[role]}
+        self._buttons: dict[Act, QToolButton] = {}
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        for act, action in self._actions.items():
+            self._buttons[act] = self._make_button(action)
+            layout.addWidget(self._buttons[act])
+            if act == Act.COPY and role == "assistant":
+                self._more = self._make_more()
+                layout.addWidget(self._more)
+        self._confirm = QTimer(self)
+        self._confirm.setSingleShot(True)
+        self._confirm.setInterval(CONFIRM_MS)
+        self._confirm.timeout.connect(self._on_confirmed)
+        self._has_icons = not self._actions[Act.COPY].icon().isNull()
+        self._set_icon_sizes()
+        self._set_style()
+
+    def _make(self, act: Act) -> QAction:
+        text, name = self._words(act)
+        action = QAction(look.icon(_ICONS[act]), text, self._group)
+        action.setToolTip(name)
+        action.setData(str(act))
+        return action
+
+    def _words(self, act: Act) -> tuple[str, str]:
+        if act == Act.EDIT:
+            return self.tr("Edit"), self.tr("Edit this message and send it again")
+        if act == Act.COPY:
+            if self._role == "user":
+                return self.tr("Copy"), self.tr("Copy the message")
+            return self.tr("Copy"), self.tr("Copy the reply")
+        if act == Act.COPY_PLAIN:
+            return self.tr("Copy as plain text"), self.tr("Copy the reply without markup")
+        if act == Act.REGENERATE:
+            return self.tr("Regenerate"), self.tr("Generate this reply again")
+        if act == Act.BRANCH:
+            return self.tr("Branch"), self.tr("Go on from here in a chat of its own")
+        return self.tr("Details"), self.tr("Show how this reply was made")
+
+    def _make_button(self, action: QAction) -> QToolButton:
+        button = QToolButton()
+        button.setProperty("kind", "link")
+        button.setDefaultAction(action)
+        button.setAccessibleName(action.toolTip())
+        return button
+
+    def _make_more(self) -> QToolButton:
+        button = QToolButton()
+        button.setProperty("kind", "link")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setAccessibleName(self.tr("Copy as…"))
+        button.setToolTip(self.tr("Copy as…"))
+        button.setText("▾")
+        button.setIcon(look.icon("chevron-down"))
+        menu = QMenu(button)
+        self._copies = (
+            self._make_copy(menu, self.tr("Copy as Markdown"), Act.COPY),
+            self._make_copy(menu, self.tr("Copy as plain text"), Act.COPY_PLAIN),
+        )
+        self._copies[0].setIcon(look.icon(_ICONS[Act.COPY]))
+        button.setMenu(menu)
+        return button
+
+    def _make_copy(self, menu: QMenu, text: str, act: Act) -> QAction:
+        action = menu.addAction(text)
+        action.setData(str(act))
+        self._group.addAction(action)
+        return action
+
+    # ----------------------------------------------------------------------------- state
+
+    @property
+    def full_width(self) -> int:
+        """How wide the row is with text, in device-independent pixels."""
+        return sum(
+            self._button_width(button) + 2 for button in [*self._buttons.values(), *self._extra()]
+        )
+
+    def _button_width(self, button: QToolButton) -> int:
+        if button not in self._buttons.values():
+            return button.sizeHint().width()
+        icon = px(ICON) + px(_BESIDE_ICON_PX) if self._has_icons else 0
+        return button.fontMetrics().horizontalAdvance(button.text()) + icon + _FRAME_PX
+
+    def _extra(self) -> list[QToolButton]:
+        return [self._more] if self._role == "assistant" else []
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow another size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._set_icon_sizes()
+
+    def _set_icon_sizes(self) -> None:
+        for button in self._buttons.values():
+            button.setIconSize(icon_size())
+        for button in self._extra():
+            button.setIconSize(icon_size(_ARROW_PX))
+
+    def set_compact(self, on: bool) -> None:  # noqa: FBT001
+        """Show the icons alone; without icons the words stay."""
+        if on != self._is_compact:
+            self._is_compact = on
+            self._set_style()
+
+    def _set_style(self) -> None:
+        style = Qt.ToolButtonStyle.ToolButtonTextOnly
+        if self._has_icons:
+            style = (
+                Qt.ToolButtonStyle.ToolButtonIconOnly
+                if self._is_compact
+                else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+            )
+        for button in self._buttons.values():
+            button.setToolButtonStyle(style)
+        for button in self._extra():
+            button.setToolButtonStyle(
+                Qt.ToolButtonStyle.ToolButtonIconOnly
+                if self._has_icons
+                else Qt.ToolButtonStyle.ToolButtonTextOnly
+            )
+
+    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
+        """While a reply is generated, nothing can be asked anew."""
+        for act in _NOT_WHILE_BUSY:
+            if act in self._actions:
+                self._actions[act].setEnabled(not busy)
+
+    def set_possible(self, act: Act, possible: bool) -> None:  # noqa: FBT001
+        """Offer an act or not."""
+        if act in self._actions:
+            self._actions[act].setVisible(possible)
+            self._buttons[act].setVisible(possible)
+        if act == Act.COPY:
+            for button in self._extra():
+                button.setVisible(possible)
+
+    def fill(self, menu: QMenu) -> None:
+        """Add all that is offered to a context menu."""
+        for act, action in self._actions.items():
+            if act == Act.COPY and self._role == "assistant":
+                menu.addActions(self._copies)
+            else:
+                menu.addAction(action)
+
+    def confirm_copy(self) -> None:
+        """Say for a moment that the text was copied."""
+        self._actions[Act.COPY].setText(self.tr("Copied"))
+        self._confirm.start()
+
+    @Slot()
+    def _on_confirmed(self) -> None:
+        self._actions[Act.COPY].setText(self.tr("Copy"))
+
+    @Slot(QAction)
+    def _on_triggered(self, action: QAction) -> None:
+        self.acted.emit(str(action.data()))
+
+
+class SiblingSwitch(QWidget):
+    """Steps through the versions of a message, ‹ 2 / 3 ›; hidden where there is one only."""
+
+    stepped = Signal(int)
+    """-1: the version before, 1: the one after."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._sibling, self._n_siblings = 0, 1
+        self._is_busy = False
+        self._label = QLabel()
+        self._label.setProperty("role", "small")
+        self._back = self._make("‹", "chevron-left", self.tr("Previous version"))
+        self._back.clicked.connect(self._on_back)
+        self._on = self._make("›", "chevron-right", self.tr("Next version"))
+        self._on.clicked.connect(self._on_next)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        for widget in (self._back, self._label, self._on):
+            layout.addWidget(widget)
+        self._set_icon_sizes()
+
+    @staticmethod
+    def _make(text: str, icon: str, name: str) -> QToolButton:
+        button = QToolButton()
+        button.setIcon(look.icon(icon))
+        button.setProperty("kind", "link")
+        button.setText(text)
+        button.setAccessibleName(name)
+        button.setToolTip(name)
+        return button
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow another size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._set_icon_sizes()
+
+    def _set_icon_sizes(self) -> None:
+        for button in (self._back, self._on):
+            button.setIconSize(icon_size(_ICON_PX))
+
+    def show_place(self, sibling: int, n_siblings: int) -> None:
+        """Show which version this is.
+
+        Args:
+            sibling: The version's place, from 0.
+            n_siblings: How many there are.
+        """
+        self._sibling, self._n_siblings = sibling, n_siblings
+        self._label.setText(f"{sibling + 1} / {n_siblings}")
+        self.setAccessibleName(self.tr("Version {} of {}").format(sibling + 1, n_siblings))
+        self._label.setAccessibleName(self.accessibleName())
+        self._update()
+
+    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
+        """While a reply is generated, the path stays as it is."""
+        self._is_busy = busy
+        self._update()
+
+    def _update(self) -> None:
+        self._back.setEnabled(not self._is_busy and self._sibling > 0)
+        self._on.setEnabled(not self._is_busy and self._sibling + 1 < self._n_siblings)
+
+    @Slot()
+    def _on_back(self) -> None:
+        self.stepped.emit(-1)
+
+    @Slot()
+    def _on_next(self) -> None:
+        self.stepped.emit(1)

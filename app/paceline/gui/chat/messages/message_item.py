@@ -1,0 +1,229 @@
+"""What a user's message and a reply have in common in the chat: what is shown, and its actions.
+
+The actions of the last message are always there; those of the others come with the pointer or the
+keyboard. They stand in a row of fixed height, so that nothing moves when they come.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu, QWidget
+
+from paceline.gui.chat.markdown.view import MessageView
+from paceline.gui.chat.messages.message_actions import Act, MessageActions, SiblingSwitch
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QContextMenuEvent, QEnterEvent
+    from PySide6.QtWidgets import QHBoxLayout
+
+    from paceline.conversation import Attachment, Role
+
+
+class ShownMessage(NamedTuple):
+    """What the chat view is told about a message; a tuple, since a long chat has ten thousand.
+
+    Attributes:
+        message_id: Its id in the conversation.
+        role: Who wrote it.
+        text: The stored text; empty for a reply that is only beginning.
+        attachments: The files that were sent with it.
+        n_siblings: Messages under the same parent, this one included.
+        sibling: Its place among them, from 0.
+    """
+
+    message_id: str
+    role: Role
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+    n_siblings: int = 1
+    sibling: int = 0
+
+
+ROW_PX = 28
+"""Height of the row with the actions, in device-independent pixels."""
+
+
+class MessageItem(QWidget):
+    """One message in the chat."""
+
+    acted = Signal(str, str)
+    """An `Act` and the message's id; copying and editing are dealt with in here."""
+    sibling_requested = Signal(str, int)
+    """The message's id, and -1 or 1."""
+
+    gap_below = 24
+    """Pixels to the next message."""
+
+    def __init__(self, message: ShownMessage) -> None:
+        super().__init__()
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+        self._message = message
+        self._is_last = self._is_hovered = self._has_focus = self._is_busy = False
+        self._actions: MessageActions | None = None
+        self._switch: SiblingSwitch | None = None
+        self._row: QHBoxLayout
+        self._action_row: QHBoxLayout
+
+    @property
+    def message(self) -> ShownMessage:
+        """What is shown."""
+        return self._message
+
+    @property
+    def message_id(self) -> str:
+        """The message's id."""
+        return self._message.message_id
+
+    @property
+    def text(self) -> str:
+        """The message's source."""
+        raise NotImplementedError
+
+    @property
+    def answer_text(self) -> str:
+        """What a copy holds: the source, without the reasoning of a reply."""
+        return self.text
+
+    @property
+    def plain_text(self) -> str:
+        """What can be read on the screen."""
+        raise NotImplementedError
+
+    @property
+    def shows_actions(self) -> bool:
+        """Whether the row of actions can be seen."""
+        return self._actions is not None and not self._actions.isHidden()
+
+    def focus_text(self) -> None:
+        """Give the keyboard to the message's text."""
+        raise NotImplementedError
+
+    def mark_words(self, words: tuple[str, ...]) -> None:
+        """Mark these words in the text for a while; none: no marks."""
+        raise NotImplementedError
+
+    def marked_px(self) -> int | None:
+        """How far below the upper edge the first marked word stands; None: no word is marked."""
+        places = [
+            view.mapTo(self, QPoint(0, round(top))).y()
+            for view in self.findChildren(MessageView)
+            if view.isVisibleTo(self) and (top := view.marked_top()) is not None
+        ]
+        return min(places, default=None)
+
+    def wanted_height(self, width: int) -> int:
+        """Pixels that the message needs at this width, which it has already."""
+        if self.hasHeightForWidth():
+            return self.heightForWidth(width)
+        return self.sizeHint().height()
+
+    # ----------------------------------------------------------------------------- state
+
+    def set_last(self, on: bool) -> None:  # noqa: FBT001
+        """Whether it is the last of the conversation: then its actions stay."""
+        self._is_last = on
+        self._update_actions()
+
+    def set_focused(self, on: bool) -> None:  # noqa: FBT001
+        """Whether the keyboard is somewhere within."""
+        self._has_focus = on
+        self._update_actions()
+
+    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
+        """Whether a reply is being generated somewhere."""
+        self._is_busy = busy
+        if self._actions is not None:
+            self._actions.set_busy(busy)
+        if self._switch is not None:
+            self._switch.set_busy(busy)
+
+    def renew(self) -> None:
+        """Show the same in the colours and the size in force; a long text may follow later."""
+
+    def update_message(self, message: ShownMessage) -> None:
+        """Show the same message with other siblings."""
+        self._message = message
+        self._show_siblings()
+
+    def _show_siblings(self) -> None:
+        many = self._message.n_siblings > 1
+        if many and self._switch is None:
+            self._switch = SiblingSwitch()
+            self._switch.set_busy(self._is_busy)
+            self._switch.stepped.connect(self._on_stepped)
+            self._row.insertWidget(self._switch_index(), self._switch)
+        if self._switch is not None:
+            self._switch.setVisible(many)
+            self._switch.show_place(self._message.sibling, self._message.n_siblings)
+
+    def _switch_index(self) -> int:
+        return 0
+
+    def _wants_actions(self) -> bool:
+        return self._is_last or self._is_hovered or self._has_focus
+
+    def _update_actions(self) -> None:
+        wanted = self._wants_actions()
+        if wanted:
+            self._offer(self._need_actions())
+        if self._actions is not None:
+            self._actions.setVisible(wanted)
+
+    def _need_actions(self) -> MessageActions:
+        if self._actions is None:
+            self._actions = MessageActions(self._message.role)
+            self._actions.set_busy(self._is_busy)
+            self._actions.acted.connect(self._on_acted)
+            self._actions.hide()
+            self._action_row.addWidget(self._actions)
+        return self._actions
+
+    def _offer(self, actions: MessageActions) -> None:
+        """Make the row fit the message's state and width."""
+
+    # ---------------------------------------------------------------------------- events
+
+    @Slot(str)
+    def _on_acted(self, act: str) -> None:
+        if act in (Act.COPY, Act.COPY_PLAIN):
+            text = self.answer_text if act == Act.COPY else self.plain_text
+            QGuiApplication.clipboard().setText(text)
+            self._need_actions().confirm_copy()
+        else:
+            self.acted.emit(act, self.message_id)
+
+    @Slot(int)
+    def _on_stepped(self, step: int) -> None:
+        self.sibling_requested.emit(self.message_id, step)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Show what can be done with the message under the pointer."""
+        super().enterEvent(event)
+        self._is_hovered = True
+        self._update_actions()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Hide the actions again."""
+        super().leaveEvent(event)
+        self._is_hovered = False
+        self._update_actions()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The text's own menu, then what can be done with the message."""
+        view: QWidget | None = self.childAt(event.pos())
+        while view is not None and not isinstance(view, MessageView):
+            view = view.parentWidget()
+        menu = (
+            view.createStandardContextMenu(view.mapFromGlobal(event.globalPos())) if view else None
+        )
+        menu = menu or QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if menu.actions():
+            menu.addSeparator()
+        actions = self._need_actions()
+        self._offer(actions)
+        actions.fill(menu)
+        menu.popup(event.globalPos())

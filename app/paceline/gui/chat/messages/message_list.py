@@ -1,0 +1,337 @@
+"""Messages below each other, of which one stands still while others come, go and grow.
+
+What is held is not a number of pixels but a message and its distance from the upper edge. Whenever
+heights change, the scroll position follows from that, before anything is painted. At the end of a
+conversation its end is held instead.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from PySide6.QtGui import QPaintEvent, QResizeEvent
+
+    from paceline.gui.chat.messages.message_item import MessageItem
+
+COLUMN_PX = 760
+MARGIN_PX = 24
+_NEAR_BOTTOM_PX = 24
+_BUTTON_PX = 28
+_SAME_ROW_PX = 10
+"""Widgets whose centres are less apart stand in one row."""
+
+
+class _Page(QWidget):
+    """What scrolls; says when a message wants another size.
+
+    It fills its whole ground, so that scrolling moves what is painted already, and keeps it when
+    only its height changes: otherwise every line of a growing reply would paint the whole view.
+    """
+
+    layout_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("chat_page")
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), self.palette().window())
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.layout_requested.emit()
+            return True
+        return super().event(event)
+
+
+class MessageList(QScrollArea):
+    """Places items in a column of limited width and scrolls over them."""
+
+    moved = Signal()
+    """Scrolled, or something has another size."""
+    ends_wanted = Signal(int)
+    """The keyboard asks for the first (-1) or the last (1) message of all."""
+    step_wanted = Signal(int)
+    """The keyboard asks for the message before (-1) or after (1)."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._items: list[MessageItem] = []
+        self._held: MessageItem | None = None
+        self._held_px = 0
+        self._follows = True
+        self._has_end = True
+        self._is_arranging = False
+        self._page = _Page()
+        self._page.layout_requested.connect(self.arrange)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(self._page)
+        bar = self.verticalScrollBar()
+        bar.setSingleStep(24)
+        bar.valueChanged.connect(self._on_value_changed)
+
+    # ----------------------------------------------------------------------------- items
+
+    @property
+    def items(self) -> Sequence[MessageItem]:
+        """What is shown, from top to bottom."""
+        return self._items
+
+    @property
+    def follows(self) -> bool:
+        """Whether the end is held."""
+        return self._follows
+
+    def set_has_end(self, on: bool) -> None:  # noqa: FBT001
+        """Whether the last item is the last of all; only such an end can be followed."""
+        self._has_end = on
+        if not on and self._follows:
+            self._hold_what_is_seen()
+
+    def insert(self, index: int, item: MessageItem) -> None:
+        """Put an item at a place; call `arrange` after that."""
+        self._items.insert(index, item)
+        item.setParent(self._page)
+        item.resize(self.column_width, max(1, item.height()))
+        item.show()
+
+    def take(self, index: int) -> MessageItem:
+        """Take an item out; it is still to be deleted."""
+        item = self._items.pop(index)
+        if item.isAncestorOf(self.focusWidget() or self):
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+        if item is self._held:
+            # Its neighbour takes over, where it stands.
+            self._held = self._items[min(index, len(self._items) - 1)] if self._items else None
+            if self._held is not None:
+                self._held_px = self._held.y() - self.verticalScrollBar().value()
+        item.hide()
+        return item
+
+    # -------------------------------------------------------------------------- geometry
+
+    @property
+    def column_width(self) -> int:
+        """Pixels for the messages; the same with and without a scroll bar."""
+        return max(1, min(COLUMN_PX, self.width() - 2 * MARGIN_PX))
+
+    @Slot()
+    def arrange(self) -> None:
+        """Give every item its place, and scroll so that what is held stays."""
+        if self._is_arranging:
+            return
+        self._is_arranging = True
+        width = self.column_width
+        left = (self.width() - width) // 2
+        y = MARGIN_PX
+        for item in self._items:
+            if item.width() != width:
+                item.resize(width, item.height())
+            height = item.wanted_height(width)
+            item.setGeometry(left, y, width, height)
+            y += height + item.gap_below
+        bottom = y - (self._items[-1].gap_below if self._items else 0) + MARGIN_PX
+        self._page.resize(self.viewport().width(), max(bottom, self.viewport().height()))
+        bar = self.verticalScrollBar()
+        if self._follows:
+            self._paint_before_scroll(bar.maximum() - bar.value())
+            bar.setValue(bar.maximum())
+        elif self._held is not None:
+            bar.setValue(self._held.y() - self._held_px)
+        self._is_arranging = False
+        self.moved.emit()
+
+    def _paint_before_scroll(self, by_px: int) -> None:
+        """Paint what has changed, so that scrolling can move the picture.
+
+        Qt moves a picture only if nothing in it waits to be painted; a growing reply always has
+        something, and every new line would paint the whole view.
+        """
+        if 0 < by_px < self.viewport().height() // 2 and self._page.isVisible():
+            QApplication.sendEvent(self.window(), QEvent(QEvent.Type.UpdateRequest))
+
+    def room_above(self) -> int:
+        """Pixels of messages above the view."""
+        return self.verticalScrollBar().value()
+
+    def room_below(self) -> int:
+        """Pixels of messages below the view; negative where they do not fill it."""
+        end = self._items[-1].geometry().bottom() + 1 if self._items else 0
+        return end - self.verticalScrollBar().value() - self.viewport().height()
+
+    def first_seen(self) -> MessageItem | None:
+        """The item at the upper edge of the view."""
+        top = self.verticalScrollBar().value()
+        for item in self._items:
+            if item.geometry().bottom() >= top:
+                return item
+        return None
+
+    @property
+    def seen(self) -> list[MessageItem]:
+        """The items of which a part is in the view."""
+        top = self.verticalScrollBar().value()
+        bottom = top + self.viewport().height()
+        return [
+            item
+            for item in self._items
+            if item.geometry().bottom() >= top and item.geometry().top() <= bottom
+        ]
+
+    # ------------------------------------------------------------------------- scrolling
+
+    def hold(self, item: MessageItem, from_top_px: int) -> None:
+        """Show an item this far below the upper edge, and keep it there."""
+        self._follows = False
+        self._held, self._held_px = item, from_top_px
+        self.arrange()
+
+    @Slot()
+    def follow(self) -> None:
+        """Go to the end and stay there."""
+        self._follows = True
+        self.arrange()
+
+    @Slot(int)
+    def _on_value_changed(self, _value: int) -> None:
+        if self._is_arranging:
+            return
+        bar = self.verticalScrollBar()
+        self._follows = self._has_end and bar.value() >= bar.maximum() - _NEAR_BOTTOM_PX
+        self._hold_what_is_seen()
+        self.moved.emit()
+
+    def _hold_what_is_seen(self) -> None:
+        if not self._has_end:
+            self._follows = False
+        self._held = self.first_seen()
+        if self._held is not None:
+            self._held_px = self._held.y() - self.verticalScrollBar().value()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay out again: lines break at other places now."""
+        super().resizeEvent(event)
+        self.arrange()
+
+    # -------------------------------------------------------------------------- keyboard
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pages, both ends, and from message to message."""
+        key = event.key()
+        alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
+        bar = self.verticalScrollBar()
+        if alt and key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.step_wanted.emit(-1 if key == Qt.Key.Key_Up else 1)
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self.ends_wanted.emit(-1 if key == Qt.Key.Key_Home else 1)
+        elif key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            step = self.viewport().height() * 7 // 8
+            bar.setValue(bar.value() + (-step if key == Qt.Key.Key_PageUp else step))
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            step = bar.singleStep()
+            bar.setValue(bar.value() + (-step if key == Qt.Key.Key_Up else step))
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001 - Qt's name
+        """Go through links, buttons and actions in the order in which they are seen.
+
+        Qt's own order is that in which widgets were made, and messages are made in any order.
+        """
+        stops = self._stops()
+        focus = QApplication.focusWidget()
+        here = [i for i, widget in enumerate(stops) if widget is focus]
+        if not here:
+            first = self.first_seen()
+            inside = [widget for widget in stops if first and first.isAncestorOf(widget)]
+            if focus is not self or not next or not inside:
+                return super().focusNextPrevChild(next)
+            target = inside[0]
+        else:
+            index = here[0] + (1 if next else -1)
+            if not 0 <= index < len(stops):
+                return self._leave(next)
+            target = stops[index]
+        reason = Qt.FocusReason.TabFocusReason if next else Qt.FocusReason.BacktabFocusReason
+        target.setFocus(reason)
+        self.show_widget(target)
+        return True
+
+    def _leave(self, forwards: bool) -> bool:  # noqa: FBT001
+        """Go on in the window after, or before, all messages."""
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        with self.passed_by():
+            super().focusNextPrevChild(forwards)
+        return True  # where nothing else is in the window the list has the keyboard now
+
+    @contextmanager
+    def passed_by(self) -> Iterator[None]:
+        """Meanwhile Tab comes to no message, only to the list itself.
+
+        Qt's chain must not be walked here: `nextInFocusChain` makes each widget the next one's
+        owner in PySide's books, and what is deleted then takes the others with it.
+        """
+        inside = [
+            (widget, widget.focusPolicy())
+            for widget in self.viewport().findChildren(QWidget)
+            if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        ]
+        for widget, _ in inside:
+            widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        try:
+            yield
+        finally:
+            for widget, policy in inside:
+                widget.setFocusPolicy(policy)
+
+    def _stops(self) -> list[QWidget]:
+        """Everything within the messages that takes the keyboard, as seen from the top."""
+        stops: list[QWidget] = []
+        for item in self._items:
+            found = [
+                (widget.mapTo(item, _upper_middle(widget)), widget)
+                for widget in item.findChildren(QWidget)
+                if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+                and widget.focusProxy() is None
+                and widget.isEnabled()
+                and widget.isVisibleTo(item)
+            ]
+            found.sort(key=lambda entry: entry[0].y())
+            row_y = -_SAME_ROW_PX
+            rows: list[list[tuple[QPoint, QWidget]]] = []
+            for entry in found:
+                if entry[0].y() - row_y >= _SAME_ROW_PX:
+                    row_y = entry[0].y()
+                    rows.append([])
+                rows[-1].append(entry)
+            for row in rows:
+                stops.extend(widget for _, widget in sorted(row, key=lambda entry: entry[0].x()))
+        return stops
+
+    def show_widget(self, widget: QWidget) -> None:
+        """Scroll as little as needed to see a widget; of a tall one its upper end."""
+        bar = self.verticalScrollBar()
+        top = widget.mapTo(self._page, QPoint(0, 0)).y()
+        bottom = top + min(widget.height(), self.viewport().height() - 2 * _NEAR_BOTTOM_PX)
+        if top < bar.value() + _NEAR_BOTTOM_PX:
+            bar.setValue(top - _NEAR_BOTTOM_PX)
+        elif bottom > bar.value() + self.viewport().height() - _NEAR_BOTTOM_PX:
+            bar.setValue(bottom - self.viewport().height() + _NEAR_BOTTOM_PX)
+
+
+def _upper_middle(widget: QWidget) -> QPoint:
+    """By what a widget is ordered: a long text stands before the buttons that are on it."""
+    middle = widget.rect().center()
+    return QPoint(middle.x(), min(middle.y(), _BUTTON_PX // 2))

@@ -1,0 +1,422 @@
+"""The text of a reply: its reasoning, folded, and its answer, each where it stood.
+
+It takes the reply's whole source; offsets of tokens count in the whole. One section is one stretch
+of the text, so that reasoning between two answers stays between them.
+
+While reasoning is folded nothing of it is rendered: a long one costs no more than its line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from paceline.chat.reasoning import Part, ReasoningSplitter, join_parts
+from paceline.gui.chat.markdown.code_buttons import CopyButton
+from paceline.gui.chat.markdown.paint import find_words
+from paceline.gui.chat.markdown.requests import MessageRequests
+from paceline.gui.chat.markdown.view import MessageView
+from paceline.gui.kit.card import FoldHeader
+from paceline.gui.look.current import look
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPaintEvent, QResizeEvent
+
+    from paceline.gui.chat.markdown.provenance import Provenance
+
+
+_LINE_PX, _INDENT_PX, _INNER_GAP_PX = 2, 18, 6
+
+
+class ReasoningBlock(QWidget):
+    """One stretch of reasoning; as high as what it shows."""
+
+    height_changed = Signal()
+
+    def __init__(self, provenance: Provenance, requests: MessageRequests, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._provenance, self._requests = provenance, requests
+        self._source = ""
+        self._base = 0
+        self._is_growing = True
+        self._has_token_colours = True
+        self._is_view_due = False
+        self._was_chosen = False
+        self._view: MessageView | None = None
+        self._header = FoldHeader(self)
+        self._header.toggled.connect(self._on_toggled)
+        self._header.clicked.connect(self._on_clicked)
+        self._copy = CopyButton(self)
+        self._copy.setAccessibleName(self.tr("Copy the reasoning"))
+        self._copy.hide()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.set_time(None)
+
+    # ----------------------------------------------------------------------------- state
+
+    @property
+    def header(self) -> FoldHeader:
+        """The line that unfolds the text."""
+        return self._header
+
+    @property
+    def view(self) -> MessageView | None:
+        """The text's view; None before it was unfolded."""
+        return self._view
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the text is shown."""
+        return self._header.isChecked()
+
+    def unfold(self) -> None:
+        """Show the text, unless the user has decided already."""
+        if not self._was_chosen:
+            self._header.setChecked(True)
+
+    def set_time(self, seconds: float | None) -> None:
+        """Say how long it took, or takes so far; None: that is not known."""
+        if self._is_growing:
+            words = self.tr("Thinking… {:.0f} s") if seconds else self.tr("Thinking…")
+        elif seconds is None:
+            words = self.tr("Reasoning")
+        elif seconds < 60:
+            words = self.tr("Thought for {:.1f} s")
+        else:
+            words = self.tr("Thought for {minutes} min {seconds} s")
+        minutes, rest = divmod(round(seconds or 0), 60)
+        text = words.format(seconds or 0, minutes=minutes, seconds=rest)
+        if text != self._header.text():
+            self._header.setText(text)
+            self._arrange()
+
+    def show_source(self, source: str, base: int, *, is_growing: bool, is_final: bool) -> None:
+        """Show Markdown.
+
+        Args:
+            source: The text of the reasoning.
+            base: Where in the reply it begins.
+            is_growing: Whether the reasoning goes on.
+            is_final: Whether the reply is complete.
+        """
+        is_same = source == self._source and base == self._base
+        if is_same and is_growing == self._is_growing and not is_final:
+            return
+        self._source, self._base, self._is_growing = source, base, is_growing
+        self._copy.set_code(None if is_growing else source.strip())
+        self._copy.setVisible(self.is_open and not is_growing)
+        if self.is_open:
+            self._render()
+
+    def _render(self) -> None:
+        view = self._view
+        if view is None:
+            view = self._view = MessageView(
+                self, requests=self._requests, provenance=self._provenance, is_muted=True
+            )
+            view.setAccessibleName(self.tr("Reasoning"))
+            view.set_token_colours(self._has_token_colours)
+            view.height_changed.connect(self._arrange)
+        elif self._is_view_due:
+            view.renew()
+        self._is_view_due = False
+        view.show_source(self._source, self._base, is_final=not self._is_growing)
+        view.set_caret(self._is_growing)
+        view.show()
+        self._arrange()
+
+    def renew(self) -> None:
+        """Show the same in the colours and the size in force; a folded text when it is unfolded."""
+        self._is_view_due = self._view is not None
+        if self.is_open:
+            self._render()
+        self._arrange()
+
+    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
+        """Show or hide where each token came from."""
+        self._has_token_colours = on
+        if self._view is not None:
+            self._view.set_token_colours(on)
+
+    def mark_words(self, words: Sequence[str], *, unfold: bool) -> bool:
+        """Mark words for a while, unfolding the text for one if asked; tell if one is there."""
+        if unfold and not self.is_open and find_words(self._source, words):
+            self._header.setChecked(True)
+        return self.is_open and self._view is not None and self._view.mark_words(words)
+
+    # -------------------------------------------------------------------------- geometry
+
+    @Slot()
+    def _arrange(self) -> None:
+        size = self._header.sizeHint()
+        self._header.setGeometry(0, 0, min(size.width(), max(self.width(), 1)), size.height())
+        height = size.height()
+        button = self._copy.sizeHint()
+        top = (size.height() - button.height()) // 2
+        self._copy.setGeometry(self.width() - button.width(), top, button.width(), button.height())
+        if self.is_open and self._view is not None:
+            top = height + _INNER_GAP_PX
+            width = max(1, self.width() - _INDENT_PX)
+            self._view.setGeometry(_INDENT_PX, top, width, self._view.height())
+            height = top + self._view.height() + _INNER_GAP_PX
+        if height != self.height() or self.minimumHeight() != height:
+            self.setFixedHeight(height)
+            self.height_changed.emit()
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the text the whole width."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """A line at the left of the text."""
+        if self.is_open:
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(look.theme.line_strong))
+            top = self._header.height() + _INNER_GAP_PX
+            painter.drawRoundedRect(
+                QRectF(6, top, _LINE_PX, self.height() - top - _INNER_GAP_PX), 1, 1
+            )
+
+    # ---------------------------------------------------------------------------- events
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        self._was_chosen = True
+
+    @Slot(bool)
+    def _on_toggled(self, on: bool) -> None:  # noqa: FBT001
+        self._copy.setVisible(on and not self._is_growing)
+        if on:
+            self._render()
+        elif self._view is not None:
+            self._view.hide()
+        self._arrange()
+
+
+MAX_SECTIONS = 24
+"""From there on, a text that changes more often between reasoning and answer is all answer."""
+
+_GAP_PX = 10
+
+
+class ReplyBody(QWidget):
+    """What a reply says; as high as its content."""
+
+    height_changed = Signal()
+
+    def __init__(
+        self,
+        provenance: Provenance,
+        requests: MessageRequests | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        """Show nothing yet.
+
+        Args:
+            provenance: Told of each step before its text is shown.
+            requests: Told of links and of code to save; None: the body's own.
+            parent: Qt's parent.
+        """
+        super().__init__(parent)
+        self._provenance = provenance
+        self._requests = requests or MessageRequests(self)
+        self._splitter = ReasoningSplitter()
+        self._text = ""
+        self._parts: tuple[Part, ...] = ()
+        self._has_token_colours = True
+        self._has_caret = False
+        self._name = ""
+        self._answer = self._make_view()
+        self._sections: list[tuple[Part, MessageView | ReasoningBlock]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._arrange()
+
+    def _make_view(self) -> MessageView:
+        view = MessageView(self, requests=self._requests, provenance=self._provenance)
+        view.setAccessibleName(self._name)
+        view.set_token_colours(self._has_token_colours)
+        view.height_changed.connect(self._arrange)
+        view.hide()
+        return view
+
+    def _make_reasoning(self) -> ReasoningBlock:
+        block = ReasoningBlock(self._provenance, self._requests, self)
+        block.set_token_colours(self._has_token_colours)
+        block.height_changed.connect(self._arrange)
+        block.resize(self.width(), block.height())
+        block.show()
+        return block
+
+    # ----------------------------------------------------------------------------- state
+
+    @property
+    def answer(self) -> MessageView:
+        """The view of the answer; of the first one, if reasoning interrupts it."""
+        return self._answer
+
+    @property
+    def reasoning(self) -> tuple[ReasoningBlock, ...]:
+        """The stretches of reasoning, in their order."""
+        return tuple(w for _, w in self._sections if isinstance(w, ReasoningBlock))
+
+    @property
+    def answer_text(self) -> str:
+        """The Markdown of the answer alone; all of the text where there is no reasoning."""
+        return join_parts(self._text, self._parts, "answer")
+
+    @property
+    def reasoning_text(self) -> str:
+        """The Markdown of the reasoning alone."""
+        return join_parts(self._text, self._parts, "reasoning") if self.reasoning else ""
+
+    @property
+    def plain_text(self) -> str:
+        """What can be read of the answer, without markup."""
+        views = [w for _, w in self._sections if isinstance(w, MessageView)]
+        return "\n".join(view.content.plain_text for view in views)
+
+    def setAccessibleName(self, name: str) -> None:
+        """Name the views of the answer, which are what has the keyboard."""
+        self._name = name
+        super().setAccessibleName(name)
+        for view in {self._answer, *(w for _, w in self._sections if isinstance(w, MessageView))}:
+            view.setAccessibleName(name)
+
+    def show_source(self, text: str, *, is_final: bool = False) -> None:
+        """Show the text so far, or the whole text."""
+        self._text = text
+        self._parts = self._splitter.split(text, is_final=is_final)
+        wanted = self._wanted()
+        n_kept = 0
+        for (old, _), new in zip(self._sections, wanted, strict=False):
+            if (old.kind, old.start) != (new.kind, new.start):
+                break
+            n_kept += 1
+        for _, view in self._sections[n_kept:]:
+            self._drop(view)
+        del self._sections[n_kept:]
+        for index, part in enumerate(wanted):
+            if index < n_kept:
+                old, view = self._sections[index]
+                self._sections[index] = (part, view)
+                if part.end == old.end and index < len(wanted) - 1 and not is_final:
+                    continue
+            else:
+                view = self._make(part)
+                self._sections.append((part, view))
+            self._fill(part, view, is_last=part is wanted[-1], is_final=is_final)
+        has_answer = any(part.kind == "answer" for part in wanted)
+        if is_final and not has_answer:
+            for block in self.reasoning:
+                block.unfold()
+        self.set_caret(self._has_caret)
+        self._arrange()
+
+    def set_caret(self, on: bool) -> None:  # noqa: FBT001
+        """Show or hide the mark after the last character: more is to come."""
+        self._has_caret = on
+        last = self._sections[-1][1] if self._sections else self._answer
+        for view in [self._answer, *(w for _, w in self._sections)]:
+            if isinstance(view, MessageView):
+                view.set_caret(on and view is last)
+
+    def renew(self) -> None:
+        """Show the same in the colours and the size in force; the owner says when."""
+        for view in dict.fromkeys([self._answer, *(w for _, w in self._sections)]):
+            view.renew()
+
+    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
+        """Show or hide where each token came from."""
+        self._has_token_colours = on
+        for view in dict.fromkeys([self._answer, *(w for _, w in self._sections)]):
+            view.set_token_colours(on)
+
+    def mark_words(self, words: Sequence[str]) -> None:
+        """Mark these words for a while; reasoning is unfolded if it alone has one of them."""
+        found = False
+        for _, view in self._sections:
+            if isinstance(view, MessageView):
+                found = view.mark_words(words) or found
+        for block in self.reasoning:
+            found = block.mark_words(words, unfold=not found) or found
+
+    # ----------------------------------------------------------------------------- showing
+
+    def _wanted(self) -> list[Part]:
+        """The stretches that get a section of their own: those that are not blank."""
+        text = self._text
+        wanted = [
+            part
+            for part in self._parts
+            if part.kind in {"answer", "reasoning"} and text[part.start : part.end].strip()
+        ]
+        if len(wanted) > MAX_SECTIONS:
+            rest = Part("answer", wanted[MAX_SECTIONS - 1].start, len(text))
+            wanted[MAX_SECTIONS - 1 :] = [rest]
+        return wanted
+
+    def _make(self, part: Part) -> MessageView | ReasoningBlock:
+        if part.kind == "reasoning":
+            return self._make_reasoning()
+        in_use = any(view is self._answer for _, view in self._sections)
+        view = self._make_view() if in_use else self._answer
+        view.resize(self.width(), view.height())
+        view.show()
+        return view
+
+    def _drop(self, view: MessageView | ReasoningBlock) -> None:
+        view.hide()
+        if view is self._answer:
+            self._answer.show_source("")
+        else:
+            view.deleteLater()
+
+    def _fill(
+        self, part: Part, view: MessageView | ReasoningBlock, *, is_last: bool, is_final: bool
+    ) -> None:
+        source = self._text[part.start : part.end]
+        if isinstance(view, MessageView):
+            view.show_source(source, part.start, is_final=is_final)
+            return
+        is_growing = not is_final and is_last and part is self._last_part()
+        view.show_source(source, part.start, is_growing=is_growing, is_final=is_final)
+        view.set_time(self._seconds(part))
+
+    def _last_part(self) -> Part | None:
+        """The part in which the text is growing."""
+        held = [part for part in self._parts if part.kind != "held"]
+        return held[-1] if held else None
+
+    def _seconds(self, part: Part) -> float | None:
+        """How long a stretch of the text took, with its marks; None where no step tells."""
+        before = max(
+            (p.end for p in self._parts if p.end <= part.start and p.kind != "mark"), default=0
+        )
+        return self._provenance.seconds(before, part.end)
+
+    # -------------------------------------------------------------------------- geometry
+
+    @Slot()
+    def _arrange(self) -> None:
+        top = 0
+        for _, view in self._sections:
+            top += _GAP_PX if top else 0
+            view.setGeometry(0, top, self.width(), view.height())
+            top += view.height()
+        if top != self.height() or self.minimumHeight() != top:
+            self.setFixedHeight(top)
+            self.height_changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give every section the whole width."""
+        super().resizeEvent(event)
+        self._arrange()

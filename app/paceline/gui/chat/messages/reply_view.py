@@ -1,0 +1,530 @@
+"""One reply: a status before the first token, the text, an error if there was one, and a footer.
+
+`append` only collects; `flush` writes. The chat view decides when and how often it calls `flush`.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.chat.markdown.provenance import Provenance
+from paceline.gui.chat.messages.message_actions import Act
+from paceline.gui.chat.messages.message_item import ROW_PX, MessageItem
+from paceline.gui.chat.messages.reply_body import ReplyBody
+from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from paceline.gui.chat.markdown.requests import MessageRequests
+    from paceline.gui.chat.markdown.view import MessageView
+    from paceline.gui.chat.messages.message_actions import MessageActions
+    from paceline.gui.chat.messages.message_item import ShownMessage
+    from paceline.gui.state.sources import Sources
+    from paceline.messages import StepCommitted
+
+
+SEPARATOR = " · "
+_TAG = re.compile("<[^>]*>")
+_PADDING = 3
+
+
+class StatsLabel(QPushButton):
+    """Rich text in parts; a part is shown whole or not at all."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._parts: list[str] = []
+        self.setProperty("kind", "stats")
+        # A button's own text knows no colours within a line.
+        self._label = QLabel()
+        self._label.setProperty("role", "stats")
+        self._label.setTextFormat(Qt.TextFormat.RichText)
+        self._label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(_PADDING, 0, _PADDING, 0)
+        layout.addWidget(self._label)
+        # One line, whatever its length: it must not decide how wide the conversation is.
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    @property
+    def shown_text(self) -> str:
+        """What is shown now, as rich text."""
+        return self._label.text()
+
+    @property
+    def natural_width(self) -> int:
+        """Pixels that all parts need."""
+        if not self._parts:
+            return 0
+        plain = _plain(self._shown(len(self._parts)))
+        return self._metrics().horizontalAdvance(plain) + 2 * _PADDING + 4
+
+    def set_parts(self, html: str) -> None:
+        """Show this text, whose parts stand between middle dots."""
+        self._parts = html.split(SEPARATOR) if html else []
+        self.updateGeometry()
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        """All parts in one line."""
+        return QSize(self.natural_width, self._metrics().height() + 6)
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as needed."""
+        return QSize(0, self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show more or fewer parts."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _metrics(self) -> QFontMetrics:
+        self._label.ensurePolished()
+        font = QFont(self._label.font())
+        font.setWeight(QFont.Weight.DemiBold)  # rather too wide than cut off
+        return QFontMetrics(font)
+
+    def _fit(self) -> None:
+        metrics = self._metrics()
+        room = self.width() - 2 * _PADDING
+        n_parts = len(self._parts)
+        while n_parts > 1 and metrics.horizontalAdvance(_plain(self._shown(n_parts))) > room:
+            n_parts -= 1
+        self._label.setText(self._shown(n_parts))
+
+    def _shown(self, n_parts: int) -> str:
+        end = ["…"] if n_parts < len(self._parts) else []
+        return SEPARATOR.join([*self._parts[:n_parts], *end])
+
+
+def _plain(html: str) -> str:
+    return _TAG.sub("", html)
+
+
+_COMPACT_PX = 160
+"""What the row of actions takes when it shows icons alone, at scale 1."""
+
+
+class _Slot(QWidget):
+    """Room for the actions, also while they are hidden; gives way down to the icons alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted = 0
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.set_wanted(0)
+
+    def set_wanted(self, width: int) -> None:
+        """Take this room, and at least that of the icons."""
+        least = px(_COMPACT_PX)
+        width = max(width, least)
+        if width != self._wanted:
+            self.setMinimumWidth(least)
+            self._wanted = width
+            self.setMaximumWidth(width)
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._wanted, super().sizeHint().height())
+
+
+class ReplyFooter(QWidget):
+    """Figures on the left, actions on the right.
+
+    Attributes:
+        stats: The figures; hidden at first.
+        row: The whole line, for a switch between siblings after the figures.
+        action_row: Where the actions go.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._text = self._details = ""
+        self.stats = StatsLabel()
+        self.stats.hide()
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(0, 0, 0, 0)
+        self.row.setSpacing(4)
+        self.row.addStrut(ROW_PX)
+        self.row.addWidget(self.stats)
+        self.row.addStretch(1)
+        self._slot = _Slot()
+        self.action_row = QHBoxLayout(self._slot)
+        self.action_row.setContentsMargins(0, 0, 0, 0)
+        self.action_row.addStretch(1)
+        self.row.addWidget(self._slot)
+
+    @property
+    def has_stats(self) -> bool:
+        """Whether there are figures, shown or not."""
+        return bool(self._text)
+
+    def set_stats(self, text: str, details: str) -> None:
+        """Take the figures.
+
+        Args:
+            text: Rich text; ``<b>`` is in the text colour, ``<em>`` a gain, ``<del>`` a loss.
+            details: More of the same, on hover.
+        """
+        self._text, self._details = text, details
+        theme = look.theme
+        shown = text
+        for tag, colour in (("em", theme.accent), ("b", theme.text), ("del", theme.danger)):
+            start = f'<span style="color:{colour};font-weight:600">'
+            shown = shown.replace(f"<{tag}>", start).replace(f"</{tag}>", "</span>")
+            text = text.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
+        self.stats.set_parts(shown)
+        self.stats.setToolTip(f"{text}\n{details}".strip())
+        self.stats.setAccessibleName(
+            self.tr("Figures of this reply: {}").format(text.replace(SEPARATOR, ", "))
+        )
+
+    def renew(self) -> None:
+        """Show the figures in the colours in force."""
+        if self.has_stats:
+            self.set_stats(self._text, self._details)
+
+    def fit(self, actions: MessageActions, switch: QWidget | None, width: int) -> None:
+        """Show words beside the icons of the actions where so many pixels have room for them."""
+        others = self.stats.natural_width if self.has_stats else 0
+        if switch is not None:
+            others += switch.sizeHint().width()
+        full = actions.full_width
+        is_compact = others + full + 16 > width
+        actions.set_compact(is_compact)
+        self._slot.set_wanted(0 if is_compact else full)
+
+
+PIECE_CHARS = 4_000
+"""How much of a long text is shown at once: less than 20 ms of work."""
+
+
+class ReplyView(MessageItem):
+    """A reply that may still be growing."""
+
+    flush_wanted = Signal(object)
+    """Carries the reply; asks for `flush` soon."""
+    drafts_seen = Signal()
+    """A drafter gave a token for the first time."""
+    ended = Signal(object)
+    """Carries the reply, which was seen growing and is complete now, or failed."""
+
+    def __init__(
+        self,
+        message: ShownMessage,
+        sources: Sources | None = None,
+        requests: MessageRequests | None = None,
+    ) -> None:
+        """Show an empty reply.
+
+        Args:
+            message: The reply's message.
+            sources: What drafters are called, and their colours; None: nothing is known of them.
+            requests: Told of links and of code to save.
+        """
+        super().__init__(message)
+        self._text = ""
+        self._n_shown = 0
+        self._is_finished = False
+        self._is_growing = True
+        self._was_seen_growing = False
+        self._is_dirty = False
+        self._is_look_due = False
+        self._speed = ""
+
+        self._status: QLabel | None = None
+        self._provenance = Provenance(sources)
+        self._body = ReplyBody(self._provenance, requests)
+        self._body.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+        self._body.hide()
+        self._error: QLabel | None = None
+        self._note: QLabel | None = None
+        self._footer = ReplyFooter()
+        self._footer.stats.clicked.connect(self._on_stats_clicked)
+        self._row, self._action_row = self._footer.row, self._footer.action_row
+
+        layout = self._rows = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        for widget in (self._body, self._footer):
+            layout.addWidget(widget)
+        self._show_siblings()
+        self._name()
+
+    def _make_error(self) -> QLabel:
+        frame = QFrame()
+        frame.setProperty("kind", "notice")
+        frame.setProperty("tone", "danger")
+        label = BreakingLabel()
+        label.setTextFormat(Qt.TextFormat.RichText)
+        layout = QVBoxLayout(frame)
+        layout.setContentsMargins(12, 10, 12, 10)
+        layout.addWidget(label)
+        self._rows.insertWidget(self._rows.indexOf(self._footer), frame)
+        return label
+
+    def _make_status(self) -> QLabel:
+        label = QLabel()
+        label.setProperty("role", "muted")
+        self._rows.insertWidget(0, label)
+        return label
+
+    # ----------------------------------------------------------------------------- state
+
+    @property
+    def text(self) -> str:
+        """The reply's Markdown as received, also what is not shown yet."""
+        return self._text
+
+    @property
+    def plain_text(self) -> str:
+        """What can be read on the screen, without markup."""
+        self.flush()
+        return self._body.plain_text or self._body.reasoning_text
+
+    @property
+    def answer_text(self) -> str:
+        """The Markdown without the reasoning, unless there is nothing else; what is copied."""
+        self.flush()
+        return self._body.answer_text or self._body.reasoning_text
+
+    @property
+    def body(self) -> MessageView:
+        """The answer's view."""
+        return self._body.answer
+
+    @property
+    def parts(self) -> ReplyBody:
+        """The answer and the reasoning."""
+        return self._body
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether more is to come."""
+        return self._is_growing
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether neither text nor a status has been set yet."""
+        return self._is_growing and not self._text and not self.status_text
+
+    @property
+    def has_drafts(self) -> bool:
+        """Whether a drafter gave any of its tokens."""
+        return self._provenance.has_drafts
+
+    @property
+    def is_look_due(self) -> bool:
+        """Whether the text still has the old colours and size; the next flush renews it."""
+        return self._is_look_due
+
+    @property
+    def status_text(self) -> str:
+        """What is said in place of the text; empty: nothing."""
+        return "" if self._status is None or self._status.isHidden() else self._status.text()
+
+    def set_status(self, text: str) -> None:
+        """Say what happens before the first token; the first token hides it."""
+        if self._status is None:
+            if not text:
+                return
+            self._status = self._make_status()
+        self._status.setText(text)
+        self._status.setVisible(bool(text))
+
+    def focus_text(self) -> None:
+        """Give the keyboard to the text, or to the figures where there is none."""
+        target = self._footer.stats if self._body.isHidden() else self._body.answer
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def mark_words(self, words: tuple[str, ...]) -> None:
+        """Mark these words in the text for a while; none: no marks."""
+        self.flush()
+        self._body.mark_words(words)
+
+    def append(self, step: StepCommitted) -> None:
+        """Take what one step committed; shown at the next flush."""
+        had_drafts = self._provenance.has_drafts
+        self._provenance.add(step)
+        if self._provenance.has_drafts and not had_drafts:
+            self.drafts_seen.emit()
+        if step.text:
+            self._text += step.text
+            self._is_dirty = True
+            self.flush_wanted.emit(self)
+
+    def finish(self, text: str) -> None:
+        """The reply is complete; this is its text, shown at the next flush.
+
+        It is not shown at once, since the caller has more to do and must not hold up the window.
+        """
+        if not text.startswith(self._text[: self._n_shown]):
+            self._n_shown = 0
+        self._text = text
+        self._is_finished = True
+        self._is_growing = False
+        self._is_dirty = True
+        self.flush_wanted.emit(self)
+
+    @property
+    def is_partly_shown(self) -> bool:
+        """Whether pieces of a long text that is complete are still to be shown."""
+        return self._is_finished and self._is_dirty and self._n_shown > 0
+
+    def flush_piece(self) -> None:
+        """Show what came so far; of a long text that is complete, the next piece alone."""
+        self._flush(in_pieces=True)
+
+    def flush(self) -> None:
+        """Show everything that came so far."""
+        self._flush(in_pieces=False)
+
+    def _flush(self, *, in_pieces: bool) -> None:
+        if self._is_look_due:
+            self._is_look_due = False
+            self._body.renew()
+        if not self._is_dirty:
+            return
+        self._is_dirty = False
+        if self._text and self._body.isHidden():
+            self.set_status("")
+        self._body.setVisible(bool(self._text))
+        self._body.set_caret(self._is_growing)
+        n_left = len(self._text) - self._n_shown
+        if self._is_finished and in_pieces and n_left > 2 * PIECE_CHARS:
+            self._show_piece()
+        elif self._is_finished:
+            self._n_shown = len(self._text)
+            self._body.show_source(self._text, is_final=True)
+            self._show_footer()
+            self._name()
+            if self._was_seen_growing:
+                self._was_seen_growing = False
+                self.ended.emit(self)
+        else:
+            self._was_seen_growing = True
+            self._n_shown = len(self._text)
+            self._body.show_source(self._text)
+
+    def _show_piece(self) -> None:
+        end = self._n_shown + PIECE_CHARS
+        # Whole lines, if they are not too long for that.
+        self._n_shown = self._text.rfind("\n", self._n_shown, end) + 1 or end
+        self._body.show_source(self._text[: self._n_shown])
+        self._is_dirty = True
+        self.flush_wanted.emit(self)
+
+    # ------------------------------------------------------------------------ below the text
+
+    def set_stats(self, text: str, tooltip: str = "", *, tokens_per_s: float | None = None) -> None:
+        """The line below the reply.
+
+        Args:
+            text: Rich text; ``<b>`` is in the text colour, ``<em>`` a gain, ``<del>`` a loss.
+            tooltip: More of the same, on hover.
+            tokens_per_s: The speed, for screen readers.
+        """
+        self._footer.set_stats(text, tooltip)
+        if tokens_per_s is not None:
+            self._speed = self.tr("{:.0f} tokens per second").format(tokens_per_s)
+        self._show_footer()
+        self._name()
+
+    def set_error(self, message: str, hint: str) -> None:
+        """Say that the reply failed; what was received stays."""
+        self._is_growing = False
+        self.flush()
+        self.set_status("")
+        self._body.set_caret(False)
+        if self._error is None:
+            self._error = self._make_error()
+        lines = [f"<b>{escape(with_soft_breaks(message))}</b>", escape(with_soft_breaks(hint))]
+        self._error.setText("<br>".join(line for line in lines if line))
+        self._show_footer()
+        self._name()
+        if self._was_seen_growing and not self._is_finished:
+            self.ended.emit(self)
+
+    def set_note(self, text: str) -> None:
+        """Say something about how the reply came about, below its text; empty: nothing."""
+        if self._note is None:
+            if not text:
+                return
+            self._note = BreakingLabel()
+            self._note.setTextFormat(Qt.TextFormat.PlainText)
+            self._note.setProperty("role", "small")
+            self._rows.insertWidget(self._rows.indexOf(self._footer), self._note)
+        self._note.setText(text)
+        self._note.setVisible(bool(text))
+
+    def _show_footer(self) -> None:
+        if self._is_dirty:
+            return  # the flush does it
+        self._footer.stats.setVisible(self._footer.has_stats and not self._is_growing)
+        self._update_actions()
+
+    def _name(self) -> None:
+        """Tell screen readers what this is and how it went."""
+        if self._error is not None:
+            name = self.tr("Reply, failed")
+        elif self._is_growing:
+            name = self.tr("Reply, being written")
+        elif self._speed:
+            name = self.tr("Reply, finished, {}").format(self._speed)
+        else:
+            name = self.tr("Reply, finished")
+        self.setAccessibleName(name)
+        self._body.setAccessibleName(name)
+
+    def update_message(self, message: ShownMessage) -> None:
+        """Show other siblings; a text that was changed elsewhere takes the old one's place."""
+        super().update_message(message)
+        if not self._is_growing and message.text and message.text != self._text:
+            self.finish(message.text)
+
+    def renew(self) -> None:
+        """Show the figures in the look in force, the text at the next flush."""
+        self._is_look_due = True
+        self.flush_wanted.emit(self)  # building a long conversation again takes a while
+        self._footer.renew()
+        self._show_footer()
+
+    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
+        """Show or hide where each token came from."""
+        self._body.set_token_colours(on)
+
+    def _wants_actions(self) -> bool:
+        return not self._is_growing and super()._wants_actions()
+
+    def _offer(self, actions: MessageActions) -> None:
+        actions.set_possible(Act.COPY, bool(self._text))
+        actions.set_possible(Act.DETAILS, self._footer.has_stats or self._error is not None)
+        self._footer.fit(actions, self._switch, self.width())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show words beside the icons where there is room."""
+        super().resizeEvent(event)
+        if self._actions is not None:
+            self._offer(self._actions)
+
+    @Slot()
+    def _on_stats_clicked(self) -> None:
+        self.acted.emit(Act.DETAILS, self.message_id)

@@ -1,0 +1,303 @@
+"""What the user wrote: plain text as typed, in a bubble at the right; edited where it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from paceline.gui.chat.composer_edit import ComposerEdit
+from paceline.gui.chat.markdown.view import MessageView
+from paceline.gui.chat.messages.attachment_chips import AttachmentChips
+from paceline.gui.chat.messages.message_actions import Act
+from paceline.gui.chat.messages.message_item import ROW_PX, MessageItem
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from paceline.gui.chat.markdown.requests import MessageRequests
+    from paceline.gui.chat.messages.message_item import ShownMessage
+    from paceline.settings import SendKey
+
+
+class _Field(ComposerEdit):
+    max_lines = 16
+
+
+class MessageEdit(QFrame):
+    """Takes another text for a message; the owner decides what becomes of it."""
+
+    submitted = Signal(str)
+    cancelled = Signal()
+
+    def __init__(self, text: str, send_key: SendKey, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "editor")
+        self._is_busy = False
+        self._has_attachments = False
+        self._field = _Field()
+        self._field.setAccessibleName(self.tr("Edit the message"))
+        self._field.set_send_key(send_key)
+        self._field.setPlainText(text)
+        self._field.moveCursor(self._field.textCursor().MoveOperation.End)
+        self._field.send_requested.connect(self._on_send)
+        self._field.stop_requested.connect(self.cancelled)
+        self._field.textChanged.connect(self._update)
+        self._cancel = QPushButton(self.tr("Cancel"))
+        self._cancel.setToolTip(self.tr("Keep the message as it was (Esc)"))
+        self._cancel.clicked.connect(self.cancelled)
+        self._send = QPushButton(self.tr("Send"))
+        self._send.setProperty("kind", "primary")
+        self._send.setAccessibleName(self.tr("Send the edited message"))
+        self._send.clicked.connect(self._on_send)
+        self.setFocusProxy(self._field)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addStretch(1)
+        row.addWidget(self._cancel)
+        row.addWidget(self._send)
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(14, 12, 10, 10)
+        self._rows.setSpacing(8)
+        self._rows.addWidget(self._field)
+        self._rows.addLayout(row)
+        self._update()
+
+    @property
+    def text(self) -> str:
+        """What is written so far."""
+        return self._field.toPlainText()
+
+    @property
+    def field(self) -> ComposerEdit:
+        """The field with the text."""
+        return self._field
+
+    def show_attachments(self, chips: QWidget) -> None:
+        """Show the files that stay with the message."""
+        self._has_attachments = True
+        self._rows.insertWidget(0, chips)
+        self._update()
+
+    def set_send_key(self, key: SendKey) -> None:
+        """Which key sends."""
+        self._field.set_send_key(key)
+
+    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
+        """While a reply is generated, nothing can be sent."""
+        self._is_busy = busy
+        self._update()
+
+    def _can_send(self) -> bool:
+        return not self._is_busy and (bool(self.text.strip()) or self._has_attachments)
+
+    @Slot()
+    def _update(self) -> None:
+        self._send.setEnabled(self._can_send())
+        self._send.setToolTip(
+            self.tr("A reply is being written; stop it first.")
+            if self._is_busy
+            else self.tr("Send it again as a new version")
+        )
+
+    @Slot()
+    def _on_send(self) -> None:
+        if self._can_send():
+            self.submitted.emit(self.text)
+
+
+_PADDING = 14
+_MAX_SHARE = 0.86
+_EDIT_PX = 480
+"""An editor is at least as wide, where there is room."""
+_MEASURED_LINES = 60
+_MEASURED_CHARS = 200
+
+
+class UserBubble(MessageItem):
+    """A row with the bubble at its right end, as wide as the text needs."""
+
+    edit_submitted = Signal(str, str)
+    """The message's id and its new text."""
+    edit_ended = Signal(str)
+    """The message's id: nothing of an edit is left."""
+
+    gap_below = 4
+
+    def __init__(self, message: ShownMessage, requests: MessageRequests | None = None) -> None:
+        super().__init__(message)
+        self._edit: MessageEdit | None = None
+        self._is_submitting = False
+        self._send_key: SendKey = "enter"
+        self.setAccessibleName(self.tr("You said"))
+        self._view = MessageView(requests=requests)
+        self._view.setAccessibleName(self.tr("You said"))
+        self._view.show_plain(message.text)
+        self._chips: AttachmentChips | None = None
+        self._bubble = QFrame()
+        self._bubble.setProperty("kind", "bubble")
+        self._inside = QVBoxLayout(self._bubble)
+        self._inside.setContentsMargins(_PADDING, 10, _PADDING, 5 if message.text else 10)
+        self._inside.setSpacing(8)
+        if message.attachments:
+            self._chips = AttachmentChips(message.attachments)
+            self._chips.unfolded.connect(self._fit)
+            self._inside.addWidget(self._chips)
+        self._inside.addWidget(self._view)
+        self._view.setVisible(bool(message.text))
+        self._line = QHBoxLayout()
+        self._line.addStretch(1)
+        self._line.addWidget(self._bubble)
+        self._row, self._action_row = QHBoxLayout(), QHBoxLayout()
+        # A margin, since Qt leaves out the spacing before a layout that shows nothing.
+        self._row.setContentsMargins(0, 2, 0, 0)
+        self._row.addStrut(ROW_PX)
+        self._row.addStretch(1)
+        self._row.addLayout(self._action_row)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        rows.addLayout(self._line)
+        rows.addLayout(self._row)
+        self._show_siblings()
+
+    @property
+    def text(self) -> str:
+        """The message as typed."""
+        return self._message.text
+
+    @property
+    def plain_text(self) -> str:
+        """The message as typed."""
+        return self._message.text
+
+    @property
+    def view(self) -> MessageView:
+        """The text's view."""
+        return self._view
+
+    @property
+    def chips(self) -> AttachmentChips | None:
+        """The attached files; None where there are none."""
+        return self._chips
+
+    @property
+    def editor(self) -> MessageEdit | None:
+        """The field while the message is edited."""
+        return self._edit
+
+    @property
+    def unsaved(self) -> str | None:
+        """What is being written in place of the message; None while nothing is."""
+        if self._edit is None or self._is_submitting:
+            return None
+        return self._edit.text
+
+    def focus_text(self) -> None:
+        """Give the keyboard to the text."""
+        (self._edit or self._view).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def mark_words(self, words: tuple[str, ...]) -> None:
+        """Mark these words in the text for a while; none: no marks."""
+        self._view.mark_words(words)
+
+    def renew(self) -> None:
+        """Show the same in the colours and the size in force."""
+        self._view.renew()
+
+    def set_send_key(self, key: SendKey) -> None:
+        """Which key sends what is edited."""
+        self._send_key = key
+        if self._edit is not None:
+            self._edit.set_send_key(key)
+
+    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
+        """Whether a reply is being generated somewhere."""
+        super().set_busy(busy)
+        if self._edit is not None:
+            self._edit.set_busy(busy)
+
+    def update_message(self, message: ShownMessage) -> None:
+        """Show another text or other siblings."""
+        if message.text != self._message.text:
+            self._view.show_plain(message.text)
+            self._view.setVisible(bool(message.text))
+        super().update_message(message)
+        self._fit()
+
+    # --------------------------------------------------------------------------- editing
+
+    def begin_edit(self, text: str | None = None) -> None:
+        """Put a field in the bubble's place, with the message or with a text that was kept."""
+        if self._edit is not None:
+            return
+        edit = self._edit = MessageEdit(self.text if text is None else text, self._send_key)
+        edit.set_busy(self._is_busy)
+        edit.submitted.connect(self._on_submitted)
+        edit.cancelled.connect(self._on_cancelled)
+        if self._chips is not None:
+            edit.show_attachments(self._chips)
+        self._bubble.hide()
+        self._line.addWidget(edit)
+        self._update_actions()
+        self._fit()
+
+    @Slot(str)
+    def _on_submitted(self, text: str) -> None:
+        # The receiver may show another path at once, and then this view is gone after the signal.
+        self._is_submitting = True
+        self.edit_submitted.emit(self.message_id, text)
+        self._is_submitting = False
+
+    @Slot()
+    def _on_cancelled(self) -> None:
+        edit, self._edit = self._edit, None
+        if edit is None:
+            return
+        if self._chips is not None:
+            self._inside.insertWidget(0, self._chips)
+        self._line.removeWidget(edit)
+        edit.hide()
+        edit.deleteLater()
+        self._bubble.show()
+        self._fit()
+        self._update_actions()
+        self._view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.edit_ended.emit(self.message_id)
+
+    def _on_acted(self, act: str) -> None:
+        if act == Act.EDIT:
+            self.begin_edit()
+            self.focus_text()
+        else:
+            super()._on_acted(act)
+
+    def _wants_actions(self) -> bool:
+        return self._edit is None and super()._wants_actions()
+
+    def _switch_index(self) -> int:
+        return -1  # after the actions, which come and go while the pointer moves to it
+
+    # ------------------------------------------------------------------------------ size
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As wide as the text, but never the whole row."""
+        super().resizeEvent(event)
+        self._fit()
+
+    @Slot()
+    def _fit(self) -> None:
+        most = int(self.width() * _MAX_SHARE)
+        wanted = min(self._natural_width() + 2 * _PADDING, most)
+        if self._chips is not None and self._chips.is_unfolded:
+            wanted = most
+        self._bubble.setFixedWidth(wanted)
+        if self._edit is not None:
+            self._edit.setFixedWidth(max(wanted, min(_EDIT_PX, self.width())))
+
+    def _natural_width(self) -> int:
+        metrics = self._view.fontMetrics()
+        lines = self.text.split("\n", _MEASURED_LINES)[:_MEASURED_LINES]
+        width = max(metrics.horizontalAdvance(line[:_MEASURED_CHARS]) for line in lines) + 4
+        return width if self._chips is None else max(width, self._chips.natural_width)

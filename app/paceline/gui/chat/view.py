@@ -1,0 +1,529 @@
+"""The conversation: bubbles and replies in one scrolling column.
+
+Runs on the main thread. Replies collect what they get, and `WritingPace` says when they write it.
+`MessagePages` decides which messages have a view at all, `MessageWalk` moves between them.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from paceline.conversation import ViewPlace
+from paceline.gui.chat.composer import Composer
+from paceline.gui.chat.markdown.requests import MessageRequests
+from paceline.gui.chat.messages.message_actions import Act
+from paceline.gui.chat.messages.message_list import COLUMN_PX, MARGIN_PX, MessageList
+from paceline.gui.chat.messages.message_pages import MessagePages, MessageWalk
+from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.chat.messages.user_bubble import UserBubble
+from paceline.gui.chat.writing_pace import TURN_S, WritingPace
+from paceline.gui.kit.announcer import Announcer
+from paceline.gui.kit.notices import ErrorBar
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import icon_size, px
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from PySide6.QtGui import QPaintEvent, QResizeEvent
+
+    from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
+    from paceline.gui.state.sources import Sources
+    from paceline.settings import SendKey
+
+
+_LINE_PX = 24
+_SWATCH = (18, 14)
+
+
+class _Swatch(QWidget):
+    """A piece of ground with the line below it, as in a reply, in two colours of the theme."""
+
+    def __init__(self, ground: str, line: str, *, dotted: bool = False) -> None:
+        super().__init__()
+        self._ground, self._line = ground, line
+        self._is_dotted = dotted
+        self.setFixedSize(*map(px, _SWATCH))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow another size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.setFixedSize(*map(px, _SWATCH))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(getattr(look.theme, self._ground)))
+        box = QRectF(self.rect())
+        painter.drawRoundedRect(box.adjusted(0, 0, 0, -1), 3, 3)
+        pen = QPen(QColor(getattr(look.theme, self._line)), 2)
+        if self._is_dotted:
+            pen.setDashPattern([1, 1])
+            pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        painter.setPen(pen)
+        y = box.bottom() - 1
+        painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
+
+
+class SourceLegend(QWidget):
+    """Names the draft model's colour, the lookups' colour and the target's."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        for swatch, text in (
+            (_Swatch("accent_soft", "accent"), self.tr("draft model")),
+            (_Swatch("lookup_soft", "lookup", dotted=True), self.tr("lookup")),
+            (_Swatch("surface", "line_strong"), self.tr("target")),
+        ):
+            label = QLabel(text)
+            label.setProperty("role", "small")
+            layout.addWidget(swatch)
+            layout.addWidget(label)
+            layout.addSpacing(10)
+        layout.addStretch(1)
+        self.setAccessibleName(
+            self.tr("Token colours: draft model, lookup; without colour: the target")
+        )
+
+
+class LegendLine(QWidget):
+    """The legend below a conversation; its room is kept free while it is hidden."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._legend = SourceLegend()
+        self._legend.setMaximumWidth(COLUMN_PX)
+        self._legend.hide()
+        self.setFixedHeight(px(_LINE_PX))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 2)
+        row.addStretch(1)
+        row.addWidget(self._legend, 1000)
+        row.addStretch(1)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow another size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.setFixedHeight(px(_LINE_PX))
+
+    def show_legend(self, *, wanted: bool) -> None:
+        """Show the legend, or leave its room empty."""
+        self._legend.setVisible(wanted)
+
+
+_ABOVE_PX = 8
+"""Between the button that leads to the end and the lower edge."""
+_N_DELETED = 3
+
+
+class ChatView(QWidget):
+    """Shows one conversation and follows its end while the user stays there."""
+
+    fill_wanted = Signal(object, str)
+    """A `ReplyView` that has just been built, and its message's id: fill it in at once. A reply
+    that is not filled in shows the message's text."""
+    edit_submitted = Signal(str, str)
+    """A user's message and its new text."""
+    regenerate_requested = Signal(str)
+    sibling_requested = Signal(str, int)
+    branch_requested = Signal(str)
+    run_requested = Signal(str)
+
+    def __init__(self, sources: Sources | None = None, parent: QWidget | None = None) -> None:
+        """`sources` say what drafters are called, and their colours."""
+        super().__init__(parent)
+        self.setObjectName("chat_view")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._sources = sources
+        self.requests = MessageRequests(self)
+        self._has_token_colours = True
+        self._is_busy = self._is_dressing = False
+        self._send_key: SendKey = "enter"
+        self._edits: dict[str, str] = {}
+        self._dropped: list[MessageItem] = []
+        self._stepped: tuple[int, int] | None = None
+        self._pace = WritingPace(self)
+        self._pace.wrote.connect(self._on_wrote)
+        self._pace.finished.connect(self._on_all_written)
+        self._page_timer = QTimer(self)
+        self._page_timer.setSingleShot(True)
+        self._page_timer.timeout.connect(self._on_page_tick)
+        self._announcer = Announcer(self)
+        self._build()
+        self._pages = MessagePages(self._list, self._make_item, self._fill_item, self._drop_item)
+        self._walk = MessageWalk(self._list, self._pages, self)
+        # Not by `changeEvent`, which would ask every message: what is seen is renewed first.
+        look.changed.connect(self._on_look_changed)
+
+    def _build(self) -> None:
+        self._list = MessageList()
+        self._list.setAccessibleName(self.tr("Conversation"))
+        self._list.moved.connect(self._on_moved)
+        self._list.ends_wanted.connect(self._on_ends_wanted)
+        self._welcome: QWidget | None = None
+        self._legend = LegendLine()
+        layout = self._rows = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._list, 1)
+        layout.addWidget(self._legend)
+        self._to_end = LatestButton(self)
+        self._to_end.clicked.connect(self.scroll_to_end)
+
+    # -------------------------------------------------------------------------- messages
+
+    def show_path(self, messages: Sequence[ShownMessage], place: ViewPlace | None = None) -> None:
+        """Show a conversation's active path, from its end or from where it was left.
+
+        Only what is near the view is built. Messages that were shown before keep their views.
+        """
+        stepped, self._stepped = self._stepped, None
+        self._announcer.stop()
+        self._pages.show(messages)
+        self._update_welcome()
+        at = self._pages.place_of(place.message_id) if place is not None else None
+        if stepped is not None and stepped[0] < len(messages):
+            self._pages.go(*stepped)  # the sibling takes the place of the one before
+        elif at is not None and place is not None:
+            self._pages.go(at, -place.offset_px)
+        else:
+            self._pages.go_to_end()
+        self._on_moved()
+
+    def add(self, message: ShownMessage) -> UserBubble | ReplyView:
+        """Show one more message after the last, and go there."""
+        item = self._pages.append(message)
+        self._update_welcome()
+        if isinstance(item, ReplyView):
+            self._announcer.begin(item.text)
+        assert isinstance(item, UserBubble | ReplyView)
+        return item
+
+    def reply_view(self, message_id: str) -> ReplyView | None:
+        """A reply's view; None while it is not built. Do not keep it: it comes and goes."""
+        item = self._pages.item(message_id)
+        return item if isinstance(item, ReplyView) else None
+
+    def go_to(self, message_id: str, words: Sequence[str] = ()) -> None:
+        """Show a message at the upper edge, and mark these words in it for a while.
+
+        Of a message that is higher than the view the first of these words is shown.
+        """
+        at = self._pages.place_of(message_id)
+        if at is None:
+            return
+        item = self._pages.go(at)
+        if not words:
+            return
+        item.mark_words(tuple(words))
+        marked = item.marked_px()
+        view_px = self._list.viewport().height()
+        if marked is not None and marked > view_px * 3 // 4:
+            self._pages.go(at, view_px // 3 - marked)
+
+    def begin_edit(self, message_id: str) -> None:
+        """Let a message of the user be edited where it stands."""
+        self.go_to(message_id)
+        item = self._pages.item(message_id)
+        if isinstance(item, UserBubble):
+            item.begin_edit()
+            item.focus_text()
+
+    def passed_by(self) -> AbstractContextManager[None]:
+        """Meanwhile Tab comes to no message, only to the conversation itself."""
+        return self._list.passed_by()
+
+    def place(self) -> ViewPlace:
+        """Where the conversation is being read; at its end: an empty place."""
+        item = self._list.first_seen()
+        if item is None or self._list.follows:
+            return ViewPlace()
+        return ViewPlace(item.message_id, self._list.room_above() - item.y())
+
+    # ----------------------------------------------------------------------------- items
+
+    def _make_item(self, message: ShownMessage) -> MessageItem:
+        if message.role == "user":
+            bubble = UserBubble(message, self.requests)
+            bubble.set_send_key(self._send_key)
+            bubble.edit_submitted.connect(self._on_edit_submitted)
+            bubble.edit_ended.connect(self._on_edit_ended)
+            item: MessageItem = bubble
+        else:
+            reply = ReplyView(message, self._sources, self.requests)
+            reply.set_token_colours(self._has_token_colours)
+            reply.flush_wanted.connect(self._on_flush_wanted)
+            reply.drafts_seen.connect(self._update_legend)
+            # After everything that is still said about its end.
+            reply.ended.connect(self._on_ended, Qt.ConnectionType.QueuedConnection)
+            item = reply
+        item.set_busy(self._is_busy)
+        item.acted.connect(self._on_acted)
+        item.sibling_requested.connect(self._on_sibling_requested)
+        return item
+
+    def _fill_item(self, item: MessageItem) -> None:
+        if isinstance(item, UserBubble):
+            if item.message_id in self._edits:
+                item.begin_edit(self._edits[item.message_id])
+            return
+        if not isinstance(item, ReplyView):
+            return
+        self.fill_wanted.emit(item, item.message_id)
+        if item.is_untouched and item.message.text:
+            item.finish(item.message.text)
+        item.flush_piece()
+
+    def _drop_item(self, item: MessageItem) -> None:
+        if isinstance(item, UserBubble) and item.unsaved is not None:
+            self._edits[item.message_id] = item.unsaved
+        if isinstance(item, ReplyView):
+            self._pace.forget(item)
+        self._walk.forget(item)
+        self._dropped.append(item)  # deleting takes a while, too
+        self._page_timer.start()
+
+    def _replies(self) -> list[ReplyView]:
+        return [item for item in self._list.items if isinstance(item, ReplyView)]
+
+    @Slot()
+    def _on_moved(self) -> None:
+        if self._pages.wants_more() and not self._page_timer.isActive():
+            self._page_timer.start()
+        if self._is_dressing:
+            self._dress_seen()
+        self._update_to_end()
+
+    @Slot()
+    def _on_page_tick(self) -> None:
+        for item in self._dropped[:_N_DELETED]:
+            item.deleteLater()
+        del self._dropped[:_N_DELETED]
+        if not self._dropped:
+            self._pages.extend(perf_counter() + TURN_S)
+        self._update_legend()
+        if self._dropped or self._pages.wants_more():
+            self._page_timer.start()
+
+    # ---------------------------------------------------------------------------- looks
+
+    @Slot()
+    def _on_look_changed(self) -> None:
+        """Show the same in other colours, or in another size."""
+        for item in self._list.items:
+            item.renew()
+        self._is_dressing = True
+        self._dress_seen()
+
+    def _dress_seen(self) -> None:
+        """Renew at once what is seen; the other replies follow as there is time."""
+        for item in self._list.seen:
+            if isinstance(item, ReplyView) and item.is_look_due:
+                item.flush()
+
+    @Slot(bool)
+    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
+        """Show or hide in all replies where each token came from."""
+        self._has_token_colours = on
+        for reply in self._replies():
+            reply.set_token_colours(on)
+        self._update_legend()
+
+    @Slot(bool)
+    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
+        """Whether a reply is generated anywhere: meanwhile nothing can be asked anew."""
+        self._is_busy = busy
+        for item in self._list.items:
+            item.set_busy(busy)
+
+    @Slot(bool)
+    def set_motion(self, reduced: bool) -> None:  # noqa: FBT001
+        """Whether going to the latest message jumps there (as at first) or glides."""
+        self._walk.glides = not reduced
+
+    def set_send_key(self, key: SendKey) -> None:
+        """Which key sends an edited message."""
+        self._send_key = key
+        for item in self._list.items:
+            if isinstance(item, UserBubble):
+                item.set_send_key(key)
+
+    def set_welcome(self, widget: QWidget) -> None:
+        """Show this page, which centres itself, in an empty conversation."""
+        if self._welcome is not None:
+            self._rows.removeWidget(self._welcome)
+            self._welcome.deleteLater()
+        self._welcome = widget
+        self._rows.insertWidget(0, widget, 1)
+        self._update_welcome()
+
+    def _update_welcome(self) -> None:
+        is_welcome = not self._pages.messages and self._welcome is not None
+        if self._welcome is not None:
+            self._welcome.setVisible(is_welcome)
+        self._list.setVisible(not is_welcome)
+        self._legend.setVisible(not is_welcome)
+        self._update_to_end()
+        self._update_legend()
+
+    @Slot()
+    def _update_legend(self) -> None:
+        has_drafts = any(reply.has_drafts for reply in self._replies())
+        self._legend.show_legend(wanted=self._has_token_colours and has_drafts)
+
+    # --------------------------------------------------------------------------- actions
+
+    @Slot(str, str)
+    def _on_acted(self, act: str, message_id: str) -> None:
+        if act == Act.REGENERATE:
+            self.regenerate_requested.emit(message_id)
+        elif act == Act.BRANCH:
+            self.branch_requested.emit(message_id)
+        elif act == Act.DETAILS:
+            self.run_requested.emit(message_id)
+
+    @Slot(str, int)
+    def _on_sibling_requested(self, message_id: str, step: int) -> None:
+        at, item = self._pages.place_of(message_id), self._pages.item(message_id)
+        if at is not None and item is not None:
+            self._stepped = at, item.y() - self._list.room_above()
+        self.sibling_requested.emit(message_id, step)
+
+    @Slot(str, str)
+    def _on_edit_submitted(self, message_id: str, text: str) -> None:
+        self._edits.pop(message_id, None)
+        self.edit_submitted.emit(message_id, text)
+
+    @Slot(str)
+    def _on_edit_ended(self, message_id: str) -> None:
+        self._edits.pop(message_id, None)
+
+    # ------------------------------------------------------------------------- streaming
+
+    @Slot(object)
+    def _on_flush_wanted(self, reply: ReplyView) -> None:
+        if reply in self._list.items:  # otherwise it was taken out just now
+            self._pace.want(reply)
+
+    @Slot(object)
+    def _on_wrote(self, reply: ReplyView) -> None:
+        if reply.is_growing:
+            self._announcer.hear(reply.text)
+
+    @Slot()
+    def _on_all_written(self) -> None:
+        self._is_dressing = False
+
+    @Slot(object)
+    def _on_ended(self, reply: ReplyView) -> None:
+        if reply in self._list.items:
+            self._announcer.hear(reply.text)
+            self._announcer.finish(reply.accessibleName())
+
+    # ------------------------------------------------------------------------- scrolling
+
+    @Slot()
+    def scroll_to_end(self) -> None:
+        """Go to the last message and follow it."""
+        self._walk.to_end()
+        self._update_to_end()
+
+    @Slot(int)
+    def _on_ends_wanted(self, side: int) -> None:
+        if side > 0:
+            self.scroll_to_end()
+        else:
+            self._walk.to_start()
+
+    def _update_to_end(self) -> None:
+        is_elsewhere = not self._list.follows and not (
+            self._pages.has_end and self._list.room_below() <= 0
+        )
+        self._to_end.show_over(self._list, wanted=is_elsewhere)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the button above the text in its place."""
+        super().resizeEvent(event)
+        self._update_to_end()
+
+
+class LatestButton(QToolButton):
+    """Leads to the end of the conversation; hidden at first, floats over its lower edge."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "chip")
+        self.setText(self.tr("↓ Latest"))
+        self.setAccessibleName(self.tr("Go to the latest message"))
+        icon = look.icon("arrow-down", "text")
+        if not icon.isNull():
+            self.setIcon(icon)
+            self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            self.setText(self.tr("Latest"))
+        self.setIconSize(icon_size())
+        self.hide()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow another size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.setIconSize(icon_size())
+
+    def show_over(self, widget: QWidget, *, wanted: bool) -> None:
+        """Stand over the lower edge of a sibling, or be hidden."""
+        self.setVisible(wanted and widget.isVisible())
+        if self.isVisible():
+            size = self.sizeHint()
+            self.resize(size)
+            place = widget.geometry()
+            left = place.left() + (place.width() - size.width()) // 2
+            self.move(left, place.bottom() - _ABOVE_PX - size.height())
+            self.raise_()
+
+
+MIN_WIDTH = 320
+
+
+class ChatPane(QWidget):
+    """Stacks the three."""
+
+    def __init__(self, sources: Sources, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMinimumWidth(MIN_WIDTH)
+        self.setProperty("kind", "page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.errors = ErrorBar()
+        self.chat = ChatView(sources)
+        self.composer = Composer()
+        notices = QVBoxLayout()
+        notices.setContentsMargins(16, 10, 16, 0)
+        notices.addWidget(self.errors)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(notices)
+        column.addWidget(self.chat, 1)
+        column.addLayout(self._centred(self.composer))
+
+    @staticmethod
+    def _centred(composer: Composer) -> QHBoxLayout:
+        """Keep the field as wide as the text above it."""
+        composer.setMaximumWidth(COLUMN_PX)
+        row = QHBoxLayout()
+        row.setContentsMargins(24, 0, 24, 18)
+        row.addStretch(1)
+        row.addWidget(composer, 1000)
+        row.addStretch(1)
+        return row

@@ -1,0 +1,1 @@
+"""The list of chats: search, tags, export and import."""

@@ -1,0 +1,355 @@
+"""Search field, tags, and below them the chats or what was found; knows which of them to show.
+
+What is searched for stands in the field alone, tags included, as ``#tag``: pressing a tag writes
+it there. So the user always sees what the list leaves out, and Esc takes all of it back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLabel,
+    QListView,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.conversations.found_list import FoundList
+from paceline.gui.conversations.model import ID_ROLE, ChatQuery, parse, with_tag
+from paceline.gui.conversations.rows import ConversationRow
+from paceline.gui.conversations.tags import TagBar
+from paceline.gui.kit.search_field import SearchField
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QKeyEvent, QMouseEvent
+
+    from paceline.conversation import ConversationSummary, SearchHit
+    from paceline.gui.conversations.model import ConversationList
+
+
+class ChatList(QListView):
+    """Rows of a `ConversationList`."""
+
+    opened = Signal(str)
+    tag_clicked = Signal(str)
+    menu_wanted = Signal(QPoint)
+    """For the current chat, at this place on the screen."""
+    left_upwards = Signal()
+    """Up was pressed on the first chat."""
+
+    def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._chats = model
+        self.setProperty("kind", "chats")
+        self.setAccessibleName(self.tr("Chats"))
+        self.setModel(model)
+        self.setMouseTracking(True)
+        self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self._rows = ConversationRow(self)
+        self.setItemDelegate(self._rows)
+        self.clicked.connect(self._on_activated)
+        self.activated.connect(self._on_activated)
+
+    @property
+    def current_id(self) -> str:
+        """The chat that has the keyboard; empty: none."""
+        return str(self.currentIndex().data(ID_ROLE) or "")
+
+    @Slot()
+    def take_focus(self) -> None:
+        """Take the keyboard, with a row selected to go on from."""
+        self.setFocus(Qt.FocusReason.TabFocusReason)
+        if not self.current_id:
+            self.setCurrentIndex(self._chats.first_chat())
+
+    def moveCursor(
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Where a key leads: below a heading that it would end on."""
+        index = super().moveCursor(action, modifiers)
+        if index.isValid() and not index.data(ID_ROLE):
+            return self._chats.index(index.row() + 1)
+        return index
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Search for a tag, open a row's menu, or do what a list does."""
+        point = event.position().toPoint()
+        index = self.indexAt(point)
+        if index.data(ID_ROLE) and event.button() == Qt.MouseButton.LeftButton:
+            rect = self.visualRect(index)
+            tag = self._rows.tag_at(rect, index, point)
+            if tag:
+                self.tag_clicked.emit(tag)
+                return
+            if self._rows.is_more(rect, point):
+                self._open_menu(index, point)
+                return
+        super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave the list upwards at its upper end."""
+        is_plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if event.key() == Qt.Key.Key_Up and is_plain:
+            current = self.currentIndex()
+            if not current.isValid() or current == self._chats.first_chat():
+                self.left_upwards.emit()
+                return
+        super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Open the menu of the row below the pointer, or by key of the current one."""
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            index = self.currentIndex()
+            point = self.visualRect(index).center()
+        else:
+            point = self.viewport().mapFromGlobal(event.globalPos())
+            index = self.indexAt(point)
+        if index.data(ID_ROLE):
+            self._open_menu(index, point)
+
+    def _open_menu(self, index: QModelIndex, point: QPoint) -> None:
+        self.setCurrentIndex(index)
+        self.menu_wanted.emit(self.viewport().mapToGlobal(point))
+
+    @Slot(QModelIndex)
+    def _on_activated(self, index: QModelIndex) -> None:
+        conversation_id = index.data(ID_ROLE)
+        if conversation_id:
+            self.opened.emit(str(conversation_id))
+
+
+class EmptyNote(QWidget):
+    """Why a list is empty and what to do about it: a title, a sentence or two, and a button."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = QLabel()
+        self.title.setProperty("role", "title")
+        self.hint = QLabel()
+        self.hint.setProperty("role", "small")
+        for label in (self.title, self.hint):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+        self.button = QPushButton()
+        self.button.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 24, 10, 10)
+        column.setSpacing(6)
+        column.addWidget(self.title)
+        column.addWidget(self.hint)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+
+    def say(self, title: str, hint: str, button: str = "") -> None:
+        """Show these words; an empty one for the button hides it."""
+        self.title.setText(title)
+        self.hint.setText(hint)
+        self.button.setText(button)
+        self.button.setVisible(bool(button))
+
+
+class ChatFinder(QWidget):
+    """Shows a `ConversationList`, all of it or what fits a search."""
+
+    chosen = Signal(str)
+    hit_chosen = Signal(str, str, tuple)
+    search_wanted = Signal(str)
+
+    def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._shown_id = ""
+        self._query = ChatQuery()
+        self._hits: Sequence[SearchHit] | None = None
+        self._is_cut = False
+        self.search = SearchField(self.tr("Search chats"), self.tr("Ctrl F"))
+        self.tags = TagBar()
+        self.list = ChatList(model)
+        self.found = FoundList()
+        self.empty = EmptyNote()
+        self.pages = QStackedWidget()
+        for page in (self.list, self.found, self.empty):
+            self.pages.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.search)
+        column.addWidget(self.tags)
+        column.addWidget(self.pages, 1)
+        self.search.wanted.connect(self._on_search)
+        self.search.confirmed.connect(self._on_confirmed)
+        self.search.left_downwards.connect(self._on_down)
+        self.tags.toggled.connect(self._on_tag)
+        self.list.opened.connect(self.chosen)
+        self.list.tag_clicked.connect(self._on_chip)
+        self.list.left_upwards.connect(self.focus_search)
+        self.found.hit_chosen.connect(self._on_hit)
+        self.found.view.left_upwards.connect(self.focus_search)
+        self.found.view.dismissed.connect(self._on_dismissed)
+        self.empty.button.clicked.connect(self._on_dismissed)
+        model.tags_changed.connect(self._show_tags)
+        for changed in (
+            model.modelReset, model.rowsInserted, model.rowsRemoved, model.rowsMoved,
+            model.dataChanged,
+        ):  # fmt: skip
+            changed.connect(self._on_rows)
+        model.rowsMoved.connect(self._on_moved)
+        self._show_page()
+
+    def show_hits(self, hits: Sequence[SearchHit], *, is_cut: bool = False) -> None:
+        """Show what the last search found; see `Sidebar.show_hits`."""
+        if self._query.text:
+            self._hits, self._is_cut = hits, is_cut
+            self._refresh_hits()
+            self._show_page()
+            words = self.found.summary.text() or self.empty.title.text()
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.search, words))
+
+    def select(self, conversation_id: str) -> None:
+        """Mark the chat that is shown; a row that the user went to keeps the keyboard."""
+        is_same = conversation_id == self._shown_id
+        self._shown_id = conversation_id
+        index = self.shown_index()
+        if is_same and self.list.hasFocus() and self.list.current_id:
+            return
+        selection = self.list.selectionModel()
+        flag = selection.SelectionFlag
+        if not index.isValid():
+            selection.setCurrentIndex(QModelIndex(), flag.Clear)
+        elif index != self.list.currentIndex():
+            selection.setCurrentIndex(index, flag.ClearAndSelect)
+            self.list.scrollTo(index)
+
+    def shown_index(self) -> QModelIndex:
+        """The row of the chat that is shown; invalid where a search hides it."""
+        return self._model.index(self._model.row_of(self._shown_id))
+
+    def go_to_shown(self) -> None:
+        """Show the row of the chat that is shown; a search that hides it is cleared."""
+        if self.pages.currentWidget() is not self.list or not self.shown_index().isValid():
+            self.search.clear()
+        self.list.setCurrentIndex(self.shown_index())
+
+    @Slot()
+    def focus_search(self) -> None:
+        """Put the keyboard into the search field."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    # ----------------------------------------------------------------------------------- private
+
+    def _show_page(self) -> None:
+        query = self._query
+        page: QWidget = self.list
+        if query.text and self._hits is not None:
+            page = self.found
+            if self.found.is_empty:
+                page = self.empty
+                self._say_nothing_found()
+        elif self._model.rowCount() == 0:
+            page = self.empty
+            if query.tags:
+                self.empty.say(
+                    self.tr("No chat has the tag “{}”.").format("”, “".join(query.tags)),
+                    self.tr("Tags are put on a chat in its menu."),
+                    self.tr("Show all chats"),
+                )
+            else:
+                self.empty.say(
+                    self.tr("No chats yet"),
+                    self.tr("Write a message to begin. Every chat is kept here with its speed."),
+                )
+        self.pages.setCurrentWidget(page)
+
+    def _say_nothing_found(self) -> None:
+        hint = self.tr("Titles, messages and replies were searched. Try fewer or shorter words.")
+        if self._query.tags:
+            hint = self.tr("Only chats with the tag “{}” were searched.").format(
+                "”, “".join(self._query.tags)
+            )
+        self.empty.say(
+            self.tr("Nothing has “{}”.").format(self._query.text), hint, self.tr("Show all chats")
+        )
+
+    def _refresh_hits(self) -> None:
+        if self._hits is not None:
+            self.found.show_hits(self._hits, self._wanted_summary, is_cut=self._is_cut)
+
+    def _wanted_summary(self, conversation_id: str) -> ConversationSummary | None:
+        accepts = self._model.accepts(conversation_id)
+        return self._model.summary(conversation_id) if accepts else None
+
+    @Slot()
+    def _show_tags(self) -> None:
+        self.tags.show_tags(self._model.tags, self._query.tags)
+
+    @Slot()
+    def _on_rows(self) -> None:
+        self._refresh_hits()
+        self._show_page()
+        if not self.list.current_id:  # Qt goes to the next row, even to a heading
+            self.select(self._shown_id)
+
+    @Slot()
+    def _on_moved(self) -> None:
+        """Go along with the shown chat when it comes to the top."""
+        index = self.shown_index()
+        if index.isValid() and not self.list.hasFocus():
+            self.list.scrollTo(index)
+
+    @Slot(str)
+    def _on_search(self, text: str) -> None:
+        self._query = parse(text)
+        self._hits = None
+        self._model.set_query(self._query)
+        self._show_tags()
+        if self._query.text:
+            self.search_wanted.emit(self._query.text)
+        self._show_page()
+        self.select(self._shown_id)
+
+    @Slot()
+    def _on_confirmed(self) -> None:
+        if self.pages.currentWidget() is self.found:
+            self.found.choose_first()
+        elif self._query.tags:
+            conversation_id = self._model.first_chat().data(ID_ROLE)
+            if conversation_id:
+                self.chosen.emit(str(conversation_id))
+
+    @Slot()
+    def _on_down(self) -> None:
+        page = self.pages.currentWidget()
+        if page is self.found:
+            self.found.take_focus()
+        elif page is self.list:
+            self.list.take_focus()
+
+    @Slot()
+    def _on_dismissed(self) -> None:
+        self.search.clear()
+        self.focus_search()
+
+    @Slot(str, bool)
+    def _on_tag(self, tag: str, on: bool) -> None:  # noqa: FBT001
+        self.search.setText(with_tag(self.search.text(), tag, on=on))
+        self.search.tell_now()
+
+    @Slot(str)
+    def _on_chip(self, tag: str) -> None:
+        self._on_tag(tag, on=True)
+
+    @Slot(str, str)
+    def _on_hit(self, conversation_id: str, message_id: str) -> None:
+        self.hit_chosen.emit(conversation_id, message_id, self._query.words)

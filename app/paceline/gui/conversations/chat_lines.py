@@ -1,0 +1,96 @@
+"""What the list says of a chat: when, how fast, whether it is kept. Pure functions, Qt's locale."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QLocale, QTime
+
+from paceline.engine.draft.strategy import drafters_named
+from paceline.gui.state.figures import OFF, percent_text, speed_text
+
+if TYPE_CHECKING:
+    from paceline.conversation import ConversationSummary
+
+_NOW_S = 60
+_WEEK_DAYS = 7
+_SEPARATOR = " · "
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ChatLines", text)
+
+
+def title_text(summary: ConversationSummary) -> str:
+    """The title, or what a chat without one is called."""
+    if summary.title:
+        return summary.title
+    return _tr("Private chat") if summary.private else _tr("New chat")
+
+
+def when_text(changed_s: float, now_s: float) -> str:
+    """When that was, as short as people would say it; 0: that is not known, and nothing is said."""
+    if not changed_s:
+        return ""
+    if abs(now_s - changed_s) < _NOW_S:
+        return _tr("now")
+    locale = QLocale()
+    then = datetime.datetime.fromtimestamp(changed_s).astimezone()
+    today = datetime.datetime.fromtimestamp(now_s).astimezone().date()
+    age = (today - then.date()).days
+    if age <= 0:
+        return locale.toString(QTime(then.hour, then.minute), QLocale.FormatType.ShortFormat)
+    if age == 1:
+        return _tr("yesterday")
+    if age < _WEEK_DAYS:
+        return locale.standaloneDayName(then.isoweekday(), QLocale.FormatType.ShortFormat)
+    month = locale.monthName(then.month, QLocale.FormatType.ShortFormat)
+    if then.year == today.year:
+        return _tr("{day} {month}").format(day=then.day, month=month)
+    return _tr("{day} {month} {year}").format(day=then.day, month=month, year=then.year)
+
+
+def figure_texts(summary: ConversationSummary) -> tuple[str, ...]:
+    """The figures of the last reply in words, from the longest to the shortest; may be empty."""
+    speed, rate = summary.tokens_per_s, summary.acceptance_rate
+    if speed is None:
+        return ()
+    fast = _tr("{} t/s").format(speed_text(speed))
+    if rate is None:
+        is_off = drafters_named(summary.strategy) == (OFF,)
+        remark = _tr("speculation off") if is_off else _tr("nothing drafted")
+        return (_SEPARATOR.join((fast, remark)), fast)
+    percent = percent_text(rate)
+    return (
+        _SEPARATOR.join((fast, _tr("{} accepted").format(percent))),
+        _SEPARATOR.join((fast, percent)),
+        fast,
+    )
+
+
+def second_lines(summary: ConversationSummary, now_s: float, note: str = "") -> tuple[str, ...]:
+    """The line below the title, from the longest wording to the shortest.
+
+    Args:
+        summary: The chat.
+        now_s: Seconds since the epoch.
+        note: What is happening in it; takes the place of the figures.
+    """
+    when = when_text(summary.changed_s, now_s)
+    kept = _tr("not stored") if summary.private else ""
+    variants = (note,) if note else (*figure_texts(summary), "")
+    lines = [_SEPARATOR.join(filter(None, (when, kept, figures))) for figures in variants]
+    return tuple(dict.fromkeys(lines))
+
+
+def spoken_row(summary: ConversationSummary, now_s: float, note: str = "") -> str:
+    """A whole row in words, for screen readers."""
+    parts = [
+        title_text(summary),
+        _tr("pinned") if summary.pinned else "",
+        second_lines(summary, now_s, note)[0].replace(_SEPARATOR, ", "),
+    ]
+    if summary.tags:
+        parts.append(_tr("tags: {}").format(", ".join(summary.tags)))
+    return ", ".join(filter(None, parts))

@@ -1,0 +1,214 @@
+"""Between the chat session and the list of conversations: choose, search, sort, delete, undo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from paceline.errors import UserError
+from paceline.gui.conversations.sidebar import UNDO_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paceline.conversation import Conversation
+    from paceline.gui.context import AppContext
+    from paceline.gui.conversations.sidebar import Sidebar
+
+MOST_HITS = 50
+"""Hits that are shown at most; a search with more is too wide to be useful."""
+
+
+class ConversationsController(QObject):
+    """Turns what the user does in the sidebar into use cases, and keeps the list up to date."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        sidebar: Sidebar,
+        *,
+        write: Callable[[], None],
+        go_to: Callable[[str, Sequence[str]], None],
+        keep_place: Callable[[], None],
+        parent: QObject | None = None,
+    ) -> None:
+        """Connect sidebar and session.
+
+        Args:
+            context: The program's parts.
+            sidebar: The list of chats.
+            write: Puts the keyboard into the message field.
+            go_to: Brings a message of the shown chat into view and marks words in it.
+            keep_place: Remembers where the view of the shown chat stands.
+            parent: Qt's parent.
+        """
+        super().__init__(parent)
+        self._session = context.session
+        self._sidebar = sidebar
+        self._write, self._go_to, self._keep_place = write, go_to, keep_place
+        self._notices = context.notices
+        self._leftovers: Callable[[], Sequence[str]] = tuple
+        self._deleted = ""
+        self._purge = QTimer(self)
+        self._purge.setSingleShot(True)
+        self._purge.setInterval(UNDO_MS)
+        self._purge.timeout.connect(self._on_undo_over)
+        self._others = QTimer(self)  # until then, another window may still take a deletion back
+        self._others.setSingleShot(True)
+        self._others.setInterval(UNDO_MS)
+        self._others.timeout.connect(self._on_leftovers)
+        signals = context.signals
+        signals.list_changed.connect(self._on_list_changed)
+        signals.shown.connect(self._on_shown)
+        signals.started.connect(self._on_writing)
+        signals.ended.connect(self._on_writing)
+        context.actions.new_chat.triggered.connect(self.new_chat)
+        context.actions.new_private.triggered.connect(self.new_private_chat)
+        sidebar.new_requested.connect(self._on_new)
+        sidebar.finder.chosen.connect(self._show)
+        sidebar.finder.hit_chosen.connect(self._on_hit)
+        sidebar.finder.search_wanted.connect(self._on_search)
+        sidebar.model.rename_requested.connect(self._on_rename)
+        sidebar.pin_requested.connect(self._on_pin)
+        sidebar.tag_requested.connect(self._on_tag)
+        sidebar.delete_requested.connect(self._on_delete)
+        sidebar.undo_bar.wanted.connect(self._on_undo)
+        self._on_list_changed()
+
+    def start(self, open_conversation: str, leftovers: Callable[[], Sequence[str]]) -> None:
+        """Show what was open when the program ended.
+
+        Args:
+            open_conversation: Its id; one that is not there any more is ignored.
+            leftovers: Says which conversations were deleted then; they go for good once no
+                window can undo it any more.
+        """
+        self._leftovers = leftovers
+        self._others.start()
+        if self._session.conversations.summary(open_conversation) is not None:
+            self._show(open_conversation)
+
+    @property
+    def open_conversation(self) -> str:
+        """The id of the conversation that is shown; empty for one that is not kept."""
+        shown = self._session.current
+        line = self._session.conversations.summary(shown.conversation_id)
+        return shown.conversation_id if line is not None and not shown.private else ""
+
+    # ---------------------------------------------------------------------------- what users do
+
+    @Slot()
+    def new_chat(self) -> None:
+        """Show an empty conversation, with the keyboard where one writes."""
+        self._new(private=False)
+
+    @Slot()
+    def new_private_chat(self) -> None:
+        """Show an empty conversation of which nothing is stored."""
+        self._new(private=True)
+
+    @Slot(bool)
+    def _on_new(self, private: bool) -> None:  # noqa: FBT001
+        self._new(private=private)
+
+    def _new(self, *, private: bool) -> None:
+        self._sidebar.search.clear()
+        self._session.new(private=private)
+        self._write()
+
+    @Slot(str)
+    def _show(self, conversation_id: str) -> bool:
+        try:
+            self._session.show(conversation_id)
+        except UserError as error:
+            self._notices.user_error(error)
+            self._sidebar.select(self._session.current.conversation_id)
+            return False
+        return True
+
+    @Slot(str, str, object)
+    def _on_hit(self, conversation_id: str, message_id: str, words: Sequence[str]) -> None:
+        if not self._show(conversation_id):
+            return
+        if message_id:
+            self._session.show_message(conversation_id, message_id)
+            self._go_to(message_id, words)
+
+    @Slot(str)
+    def _on_search(self, text: str) -> None:
+        try:
+            hits = self._session.conversations.search(text, MOST_HITS + 1)
+        except UserError as error:
+            self._notices.user_error(error)
+            hits = ()
+        self._sidebar.show_hits(hits[:MOST_HITS], is_cut=len(hits) > MOST_HITS)
+
+    @Slot(str, str)
+    def _on_rename(self, conversation_id: str, title: str) -> None:
+        self._try(self._session.rename, conversation_id, title)
+
+    @Slot(str, bool)
+    def _on_pin(self, conversation_id: str, on: bool) -> None:  # noqa: FBT001
+        self._try(self._session.pin, conversation_id, on)
+
+    @Slot(str, object)
+    def _on_tag(self, conversation_id: str, tags: Sequence[str]) -> None:
+        self._try(self._session.tag, conversation_id, tags)
+
+    @Slot(str)
+    def _on_delete(self, conversation_id: str) -> None:
+        """Only the last deletion can be undone, for a while; the one before is final now."""
+        summary = self._session.conversations.summary(conversation_id)
+        if summary is None:
+            return
+        self._on_undo_over()
+        self._keep_place()
+        self._session.remove(conversation_id)
+        self._deleted = conversation_id
+        self._purge.start()
+        self._sidebar.show_undo(summary.title)
+
+    @Slot()
+    def _on_undo(self) -> None:
+        deleted, self._deleted = self._deleted, ""
+        self._purge.stop()
+        if deleted:
+            self._try(self._session.restore, deleted)
+
+    @Slot()
+    def _on_undo_over(self) -> None:
+        deleted, self._deleted = self._deleted, ""
+        self._purge.stop()
+        if deleted:
+            self._sidebar.undo_bar.take_back()
+            self._session.conversations.purge(deleted)
+
+    # ------------------------------------------------------------------- what the session tells
+
+    @Slot()
+    def _on_list_changed(self) -> None:
+        self._sidebar.model.set_summaries(self._session.summaries)
+        self._sidebar.select(self._session.current.conversation_id)
+
+    @Slot(object)
+    def _on_shown(self, conversation: Conversation) -> None:
+        self._sidebar.select(conversation.conversation_id)
+
+    @Slot()
+    def _on_writing(self) -> None:
+        reply = self._session.active
+        self._sidebar.set_writing(reply.conversation_id if reply is not None else "")
+
+    @Slot()
+    def _on_leftovers(self) -> None:
+        """Purge what was deleted last time."""
+        for conversation_id in self._leftovers():
+            self._session.conversations.purge(conversation_id)
+
+    def _try(self, use_case: Callable[..., None], *args: object) -> None:
+        """Run a use case; tell the user if the conversation cannot be read."""
+        try:
+            use_case(*args)
+        except UserError as error:
+            self._notices.user_error(error)

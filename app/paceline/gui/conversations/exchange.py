@@ -1,0 +1,455 @@
+"""Chats to files and the clipboard, and from files, for the menu and the sidebar.
+
+Files are made and written in the background. What the store has is asked for on the main thread,
+one reply between two events, so that a long chat never holds up the window.
+
+Chats from files, ours and those of other programs, are chosen, or dropped on the window; they are
+read and checked in the background, and what is in them is kept on the main thread, one chat between
+two events. The passport of a benchmark may be among the files; who shows it is given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QCoreApplication, QLocale, QObject, QTimer, Slot
+from PySide6.QtGui import QGuiApplication
+
+from paceline import __version__
+from paceline.bench.report import is_passport, parse_passport
+from paceline.chat.exchange.chat_json import dumped, to_json
+from paceline.chat.exchange.markdown import to_markdown
+from paceline.chat.exchange.page import Look, PageColours, to_html
+from paceline.chat.exchange.reading import MAX_FILE_BYTES, ImportedChat, read_chats
+from paceline.chat.exchange.words import Sourcing, Words
+from paceline.errors import UserError
+from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
+from paceline.gui.kit.notices import Action
+from paceline.gui.look.colours import DARK, LIGHT
+
+if TYPE_CHECKING:
+    from paceline.bench.runs import Report
+    from paceline.chat.session import ChatSession
+    from paceline.conversation import Conversation
+    from paceline.gui.context import AppContext
+    from paceline.gui.conversations.sidebar import Sidebar
+    from paceline.gui.look.colours import Theme
+    from paceline.gui.state.sources import Sources
+    from paceline.run_record import RunRecord
+
+
+Kind = Literal["markdown", "plain-markdown", "json", "html"]
+_SUFFIXES: dict[Kind, str] = {
+    "markdown": "md", "plain-markdown": "md", "html": "html", "json": "json",
+}  # fmt: skip
+_MAX_STEM = 60
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+
+
+class ExchangeController(QObject):
+    """Exports: one dialog and one chat at a time. `ImportController` is the way back."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        sidebar: Sidebar,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._session = context.session
+        self._background = context.background
+        self._notices = context.notices
+        self._id = ""
+        self._written = Path()
+        self._was_private = False
+        self.files = FileChooser(self)
+        self.files.chosen.connect(self._on_chosen)
+        self._gather = _Gathering(self._session, self)
+        context.actions.export_chat.triggered.connect(self.ask_export)
+        sidebar.export_requested.connect(self.ask_export_of)
+        sidebar.copy_requested.connect(self.copy)
+        context.signals.shown.connect(self._update)
+        context.signals.started.connect(self._update)
+        self._update()
+
+    # ---------------------------------------------------------------------------- exporting
+
+    @Slot()
+    def ask_export(self) -> None:
+        """Ask where the shown chat is to be exported."""
+        self.ask_export_of(self._session.current.conversation_id)
+
+    @Slot(str)
+    def ask_export_of(self, conversation_id: str) -> None:
+        """Ask where a chat is to be exported; the kind of file is chosen there."""
+        if self.files.is_open or self._gather.is_busy:
+            return
+        try:
+            conversation, _ = self._session.conversations.with_records(conversation_id)
+        except UserError as error:
+            self._notices.user_error(error)
+            return
+        self._id = conversation_id
+        name = f"{file_stem(conversation.title)}.md"
+        kinds = ";;".join(self._filters())
+        self.files.ask_place(self._context.window, self.tr("Export the chat"), name, kinds)
+        if self.files.dialog is not None:
+            self.files.dialog.filterSelected.connect(self._on_filter)
+
+    def _filters(self) -> list[str]:
+        """In the order of the kinds."""
+        return [
+            self.tr("Markdown (*.md)"),
+            self.tr("Markdown without figures (*.md)"),
+            self.tr("Web page with token colours (*.html)"),
+            self.tr("Everything, to import it again (*.json)"),
+        ]
+
+    def _kind(self, chosen: str) -> Kind:
+        return list(_SUFFIXES)[self._filters().index(chosen)]
+
+    @Slot(str)
+    def _on_filter(self, chosen: str) -> None:
+        """Let the name end as this kind of file does."""
+        dialog = self.files.dialog
+        if dialog is None:
+            return
+        suffix = _SUFFIXES[self._kind(chosen)]
+        dialog.setDefaultSuffix(suffix)
+        names = dialog.selectedFiles()
+        if names and Path(names[0]).suffix.lstrip(".") in _SUFFIXES.values():
+            dialog.selectFile(Path(names[0]).with_suffix(f".{suffix}").name)
+
+    @Slot(str)
+    def _on_chosen(self, path: str) -> None:
+        assert self.files.dialog is not None
+        kind = self._kind(self.files.dialog.selectedNameFilter())
+        by_name = Path(path).suffix.lstrip(".").lower()
+        if by_name != _SUFFIXES[kind] and by_name in _SUFFIXES.values():
+            kind = next(k for k, suffix in _SUFFIXES.items() if suffix == by_name)
+        self.export(self._id, Path(path), kind)
+
+    def export(self, conversation_id: str, path: Path, kind: Kind) -> None:
+        """Write a chat to a file."""
+        self._collect(conversation_id, kind, partial(self._write, path, kind))
+
+    def _collect(
+        self,
+        conversation_id: str,
+        kind: Kind,
+        done: Callable[[Conversation, dict[str, RunRecord]], None],
+    ) -> None:
+        """Gather what this kind of file needs."""
+        try:
+            conversation, records = self._session.conversations.with_records(conversation_id)
+        except UserError as error:
+            self._notices.user_error(error)
+            return
+        names: list[str] = []
+        if kind == "json":
+            names = [name for name in conversation.messages if name in records]
+        elif kind == "html":
+            names = [m.message_id for m in conversation.path() if m.message_id in records]
+        self._gather.start(conversation, records, names, done)
+
+    def _write(
+        self, path: Path, kind: Kind, conversation: Conversation, records: dict[str, RunRecord]
+    ) -> None:
+        self._written = path
+        self._was_private = conversation.private
+        make = self._maker(kind, conversation, records)
+        write = partial(write_made, path, make)
+        self._background.start(write, self._on_written, self._notices.user_error)
+
+    def _maker(
+        self, kind: Kind, conversation: Conversation, records: dict[str, RunRecord]
+    ) -> Callable[[], bytes]:
+        """What makes the file's content; called in another thread."""
+        match kind:
+            case "json":
+                return partial(_json, conversation, records)
+            case "html":
+                look = page_look(self._context.live.sources)
+                return partial(_html, partial(to_html, conversation, records, look))
+        return partial(
+            _text,
+            partial(
+                to_markdown,
+                conversation,
+                records,
+                words=export_words(),
+                with_figures=kind == "markdown",
+            ),
+        )
+
+    @Slot(object)
+    def _on_written(self, name: object) -> None:
+        message = self.tr("Exported as {}.").format(name)
+        if self._was_private:
+            message += " " + self.tr("The private chat itself is still not stored.")
+        show = Action(self.tr("Show folder"), partial(reveal, self._written))
+        self._notices.tell(message, action=show)
+
+    @Slot(str)
+    def copy(self, conversation_id: str) -> None:
+        """Put a chat into the clipboard, as Markdown."""
+        if not self._gather.is_busy:
+            self._collect(conversation_id, "plain-markdown", self._copy)
+
+    def _copy(self, conversation: Conversation, records: dict[str, RunRecord]) -> None:
+        make = self._maker("plain-markdown", conversation, records)
+        self._background.start(make, self._on_copied, self._notices.user_error)
+
+    @Slot(object)
+    def _on_copied(self, text: object) -> None:
+        assert isinstance(text, bytes)
+        QGuiApplication.clipboard().setText(text.decode())
+        self._notices.tell(self.tr("The chat is in the clipboard, as Markdown."))
+
+    # ------------------------------------------------------------------------------- within
+
+    @Slot()
+    def _update(self) -> None:
+        self._context.actions.export_chat.setEnabled(bool(self._session.current.messages))
+
+
+class _Gathering(QObject):
+    """Reads the steps of replies, one reply per turn of the event loop."""
+
+    def __init__(self, session: ChatSession, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._waiting: list[str] = []
+        self._chat: Conversation | None = None
+        self._records: dict[str, RunRecord] = {}
+        self._done: Callable[[Conversation, dict[str, RunRecord]], None] | None = None
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._next)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a chat is being gathered."""
+        return self._chat is not None
+
+    def start(
+        self,
+        chat: Conversation,
+        records: Mapping[str, RunRecord],
+        names: Sequence[str],
+        done: Callable[[Conversation, dict[str, RunRecord]], None],
+    ) -> None:
+        """Read the steps of these replies, then call `done` with the chat and its records."""
+        self._chat, self._records, self._done = chat, dict(records), done
+        self._waiting = list(reversed(names))
+        self._timer.start(0)
+
+    @Slot()
+    def _next(self) -> None:
+        if self._waiting:
+            name = self._waiting.pop()
+            self._records[name] = replace(
+                self._records[name], steps=self._session.conversations.steps_of(name)
+            )
+            return
+        self._timer.stop()
+        chat, done = self._chat, self._done
+        self._chat = self._done = None
+        if chat is not None and done is not None:
+            done(chat, self._records)
+
+
+def file_stem(title: str) -> str:
+    """A name for a chat's file, which every system takes."""
+    words = " ".join(re.sub(r"[^\w .,()+=-]", " ", title).split())[:_MAX_STEM].strip(" .")
+    return f"chat {words}" if _RESERVED.fullmatch(words) else words or "chat"
+
+
+def _json(conversation: Conversation, records: Mapping[str, RunRecord]) -> bytes:
+    pieces = dumped(to_json(conversation, records, __version__))
+    return "".join(pieces).encode(errors="replace")
+
+
+def _html(make: Callable[..., str]) -> bytes:
+    return make(version=__version__, now_s=time.time()).encode(errors="replace")
+
+
+def _text(make: Callable[[], str]) -> bytes:
+    return make().encode(errors="replace")
+
+
+# --------------------------------------------------------- words and colours of exported files
+
+_CONTEXT = "Export"
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate(_CONTEXT, text)
+
+
+def export_words() -> Words:
+    """Headings and lines of exported files."""
+    return Words(
+        you=_tr("You"),
+        reply=_tr("Reply"),
+        system_prompt=_tr("System prompt"),
+        reasoning=_tr("Reasoning"),
+        attached=_tr("{name} ({size})"),
+        exported=_tr("Exported by Paceline {version} on {date}"),
+        failed=_tr("This reply failed: {why}"),
+        speed=_tr("{} tokens/s"),
+        plain=_tr("plain ≈ {}"),
+        accepted=_tr("{share:.0f} % of {n} drafted accepted"),
+        first_token=_tr("first token {:.1f} s"),
+        strategy=_tr("{strategy} for {model}"),
+        by_target=_tr("the target's own · step {step}"),
+        by_drafter=_tr("accepted from {who} · {place} of {total} drafted · step {step}"),
+        confidence=_tr("confidence {:.2f}"),
+        legend=_tr("Who wrote ahead:"),
+        legend_target=_tr("the target itself"),
+    )
+
+
+def page_look(sources: Sources) -> Look:
+    """How exported pages look."""
+    language = QLocale().bcp47Name().split("-")[0]  # "en" for the locale "C", too
+    sourcing = Sourcing(sources.titles, sources.models)
+    return Look(_colours(LIGHT), _colours(DARK), sourcing, export_words(), language)
+
+
+def _colours(theme: Theme) -> PageColours:
+    names = [field.name for field in dataclasses.fields(PageColours)]
+    return PageColours(**{name: getattr(theme, name) for name in names})
+
+
+class ImportController(QObject):
+    """One dialog at a time; files queue up."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        sidebar: Sidebar,
+        show_passport: Callable[[Report], None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._window = context.window
+        self._background = context.background
+        self._notices = context.notices
+        self._show_passport = show_passport
+        self.files = FileChooser(self)
+        self.files.files_chosen.connect(self.import_files)
+        self._put = _Putting(context.session, self._on_put, self._notices.user_error, self)
+        context.actions.import_chats.triggered.connect(self.ask_import)
+        sidebar.import_action.triggered.connect(self.ask_import)
+
+    @Slot()
+    def ask_import(self) -> None:
+        """Ask which files are to be imported."""
+        kinds = ";;".join((self.tr("Chats (*.json *.jsonl)"), self.tr("All files (*)")))
+        self.files.ask_files(self._window, self.tr("Import chats"), kinds)
+
+    @Slot(list)
+    def import_files(self, paths: Sequence[str]) -> None:
+        """Import the chats in these files; the last one is shown."""
+        if paths:
+            self.files.remember(paths[0])
+            self._background.start(
+                partial(_read, tuple(paths)), self._on_read, self._notices.user_error
+            )
+
+    def _on_read(self, result: object) -> None:
+        assert isinstance(result, tuple)
+        chats, passports, errors = result
+        others = self.tr("{} more files could not be imported either.")
+        self._notices.user_errors(errors, others)
+        self._put.start(chats)
+        for report in passports:
+            self._show_passport(report)
+
+    def _on_put(self, chats: Sequence[ImportedChat]) -> None:
+        n_left_out = sum(chat.n_left_out for chat in chats)
+        if len(chats) == 1:
+            title = chats[0].conversation.title
+            message = self.tr("Imported “{}”.").format(title)
+        else:
+            message = self.tr("Imported {} chats.").format(len(chats))
+        if n_left_out:
+            more = self.tr("Left out: {} messages of the system or of tools.")
+            message += " " + more.format(n_left_out)
+        self._notices.tell(message)
+
+
+class _Putting(QObject):
+    """Stores imported chats, one per turn of the event loop; the last one is shown."""
+
+    def __init__(
+        self,
+        session: ChatSession,
+        done: Callable[[Sequence[ImportedChat]], None],
+        failed: Callable[[UserError], None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._done = done
+        self._failed = failed
+        self._waiting: list[ImportedChat] = []
+        self._put: list[ImportedChat] = []
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._next)
+
+    def start(self, chats: Sequence[ImportedChat]) -> None:
+        """Keep these after those that are still waiting."""
+        self._waiting.extend(chats)
+        if self._waiting:
+            self._timer.start(0)
+
+    @Slot()
+    def _next(self) -> None:
+        chat = self._waiting.pop(0)
+        is_last = not self._waiting
+        if is_last:
+            self._timer.stop()
+        try:
+            self._session.import_conversation(chat.conversation, chat.records, shows=is_last)
+        except UserError as error:
+            self._failed(error)
+        else:
+            self._put.append(chat)
+        if is_last and self._put:
+            put, self._put = self._put, []
+            self._done(put)
+
+
+def _read(paths: tuple[str, ...]) -> tuple[list[ImportedChat], list[Report], list[UserError]]:
+    chats: list[ImportedChat] = []
+    passports: list[Report] = []
+    errors: list[UserError] = []
+    for path in map(Path, paths):
+        try:
+            with path.open("rb") as file:
+                raw = file.read(MAX_FILE_BYTES + 1)
+            if is_passport(raw):
+                passports.append(parse_passport(raw, path.name))
+            else:
+                chats += read_chats(raw, path.name)
+        except UserError as error:
+            errors.append(error)
+        except OSError as error:
+            why = error.strerror or str(error)
+            errors.append(
+                UserError(
+                    "chat-unreadable",
+                    f"“{path.name}” cannot be read ({why}).",
+                    "Check who may read it.",
+                )
+            )
+    return chats, passports, errors

@@ -1,0 +1,308 @@
+"""What a search found: how much, and a list with a row per chat and below it one per message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLabel,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.conversation import SearchHit
+from paceline.gui.conversations.chat_lines import title_text
+from paceline.gui.conversations.model import Index
+from paceline.gui.conversations.rows import (
+    MARGIN_PX,
+    MARK_PX,
+    MarkedText,
+    height_of,
+    paint_ground,
+)
+from paceline.gui.kit.search_field import is_escape_offered
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import COMPACT, SMALL, TINY
+from paceline.gui.look.theme import ui_font
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from PySide6.QtCore import QObject
+    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtWidgets import QStyleOptionViewItem
+
+    from paceline.conversation import ConversationSummary
+
+HIT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
+"""The `FoundChat` or the `SearchHit` of a row."""
+
+_INDENT_PX = 10
+_AIR_PX = 6
+_ABOVE_CHAT_PX = 6
+_GAP_PX = 6
+_LINES = 2
+"""Lines of a message at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChat:
+    """A chat in which something was found.
+
+    Attributes:
+        summary: The chat.
+        title: Its title, or what an untitled chat is called.
+        marks: Where the words stand in the title, as (start, end) in characters.
+        n_hits: Messages that have them; 0: only the title has.
+    """
+
+    summary: ConversationSummary
+    title: str
+    marks: tuple[tuple[int, int], ...] = ()
+    n_hits: int = 0
+
+
+class HitList(QAbstractListModel):
+    """Hits as rows. The store ranks; the hits of a chat stand together, where its best one is."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[FoundChat | SearchHit] = []
+
+    @property
+    def n_chats(self) -> int:
+        """Number of chats in which something was found."""
+        return sum(isinstance(row, FoundChat) for row in self._rows)
+
+    @property
+    def n_messages(self) -> int:
+        """Number of messages that were found."""
+        return len(self._rows) - self.n_chats
+
+    def show_hits(
+        self,
+        hits: Sequence[SearchHit],
+        summary_of: Callable[[str], ConversationSummary | None],
+    ) -> bool:
+        """Show these, without those of chats that are not known; returns whether that is new."""
+        by_chat: dict[str, list[SearchHit]] = {}
+        for hit in hits:
+            by_chat.setdefault(hit.conversation_id, []).append(hit)
+        rows: list[FoundChat | SearchHit] = []
+        for conversation_id, found in by_chat.items():
+            summary = summary_of(conversation_id)
+            if summary is None:
+                continue
+            messages = [hit for hit in found if hit.message_id]
+            named = [hit for hit in found if not hit.message_id]
+            title = named[0].snippet if named else title_text(summary)
+            marks = named[0].marks if named else ()
+            rows.append(FoundChat(summary, title, marks, len(messages)))
+            rows.extend(messages)
+        if rows == self._rows:
+            return False
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+        return True
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        """Number of rows."""
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The row, or its text."""
+        if not index.isValid():
+            return None
+        row = self._rows[index.row()]
+        if role == HIT_ROLE:
+            return row
+        text = row.title if isinstance(row, FoundChat) else row.snippet
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return text
+        if role != Qt.ItemDataRole.AccessibleTextRole:
+            return None
+        if isinstance(row, FoundChat):
+            return self.tr("Chat: {}, found {} times").format(text, row.n_hits or 1)
+        return text
+
+
+class HitRow(QStyledItemDelegate):
+    """Paints a chat with its number of hits, and messages with the words marked."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lock = look.icon("lock")
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """A line for a chat, two for a message."""
+        del option
+        if isinstance(index.data(HIT_ROLE), FoundChat):
+            return QSize(100, height_of(_title_font()) + 2 * _AIR_PX + _ABOVE_CHAT_PX)
+        return QSize(100, _LINES * height_of(ui_font(SMALL)) + 2 * _AIR_PX)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint one row."""
+        row = index.data(HIT_ROLE)
+        is_chat = isinstance(row, FoundChat)
+        rect = QRect(option.rect)
+        rect.adjust(0 if is_chat else _INDENT_PX, _ABOVE_CHAT_PX if is_chat else 0, 0, 0)
+        inner = rect.adjusted(MARGIN_PX, _AIR_PX, -MARGIN_PX, -_AIR_PX)
+        is_chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_ground(painter, rect, option.state)
+        if isinstance(row, FoundChat):
+            self._paint_chat(painter, inner, row, is_chosen=is_chosen)
+        elif isinstance(row, SearchHit):
+            painter.setPen(QColor(look.theme.muted))
+            text = MarkedText(row.snippet, row.marks, ui_font(SMALL), is_chosen)
+            text.draw(painter, inner, _LINES)
+        painter.restore()
+
+    def _paint_chat(
+        self, painter: QPainter, inner: QRect, row: FoundChat, *, is_chosen: bool
+    ) -> None:
+        middle = inner.center().y() - MARK_PX // 2 + 1
+        if row.n_hits:
+            painter.setFont(ui_font(TINY, QFont.Weight.DemiBold))
+            painter.setPen(QColor(look.theme.muted))
+            text = f"{row.n_hits}"
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(inner, right, text)
+            width = painter.fontMetrics().horizontalAdvance(text)
+            inner.setRight(inner.right() - width - _GAP_PX)
+        if row.summary.private:
+            place = QRect(inner.right() - MARK_PX, middle, MARK_PX, MARK_PX)
+            self._lock.paint(painter, place)
+            inner.setRight(place.left() - _GAP_PX)
+        painter.setPen(QColor(look.theme.text))
+        MarkedText(row.title, row.marks, _title_font(), is_chosen).draw(painter, inner)
+
+
+def _title_font() -> QFont:
+    return ui_font(COMPACT, QFont.Weight.Medium)
+
+
+class FoundView(QListView):
+    """The list; Up on its first row and Esc lead back to the field."""
+
+    left_upwards = Signal()
+    dismissed = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc from the window's shortcut."""
+        if is_escape_offered(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave it by key."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismissed.emit()
+        elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
+            self.left_upwards.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class FoundList(QWidget):
+    """Shows hits grouped by chat."""
+
+    hit_chosen = Signal(str, str)
+    """Ids of the chat and the message; the latter is empty for the chat as a whole."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = HitList(self)
+        self.summary = QLabel()
+        self.summary.setProperty("role", "small")
+        self.summary.setTextFormat(Qt.TextFormat.PlainText)
+        self.summary.setWordWrap(True)
+        self.summary.setContentsMargins(6, 0, 6, 4)
+        self.view = FoundView()
+        self.view.setProperty("kind", "chats")
+        self.view.setAccessibleName(self.tr("Search results"))
+        self.view.setModel(self._model)
+        self.view.setMouseTracking(True)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.view.setItemDelegate(HitRow(self.view))
+        self.view.clicked.connect(self._on_chosen)
+        self.view.activated.connect(self._on_chosen)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.summary)
+        column.addWidget(self.view, 1)
+
+    def show_hits(
+        self,
+        hits: Sequence[SearchHit],
+        summary_of: Callable[[str], ConversationSummary | None],
+        *,
+        is_cut: bool = False,
+    ) -> None:
+        """Show these.
+
+        Args:
+            hits: The best first.
+            summary_of: A chat by its id; None: it does not belong here.
+            is_cut: Whether there are more than these.
+        """
+        if self._model.show_hits(hits, summary_of):
+            self.view.scrollToTop()
+        self.summary.setText(self._words(is_cut=is_cut))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found."""
+        return self._model.rowCount() == 0
+
+    @Slot()
+    def take_focus(self) -> None:
+        """Take the keyboard, with a row selected to go on from."""
+        if not self.is_empty:
+            self.view.setFocus(Qt.FocusReason.TabFocusReason)
+            if not self.view.currentIndex().isValid():
+                self.view.setCurrentIndex(self._model.index(0))
+
+    def choose_first(self) -> None:
+        """Take the first chat if its title was found, otherwise its best message."""
+        if self.is_empty:
+            return
+        index = self._model.index(0)
+        row = index.data(HIT_ROLE)
+        if isinstance(row, FoundChat) and not row.marks and row.n_hits:
+            index = self._model.index(1)
+        self.view.setCurrentIndex(index)
+        self._on_chosen(index)
+
+    def _words(self, *, is_cut: bool) -> str:
+        n, chats = self._model.n_messages, self._model.n_chats
+        if self.is_empty:
+            return ""
+        if n == 0:
+            return self.tr("1 chat") if chats == 1 else self.tr("{} chats").format(chats)
+        if is_cut:
+            return self.tr("The best {} hits").format(n)
+        hits = self.tr("1 hit") if n == 1 else self.tr("{} hits").format(n)
+        where = self.tr("in 1 chat") if chats == 1 else self.tr("in {} chats").format(chats)
+        return f"{hits} {where}"
+
+    @Slot(QModelIndex)
+    def _on_chosen(self, index: QModelIndex) -> None:
+        row = index.data(HIT_ROLE)
+        if isinstance(row, FoundChat):
+            self.hit_chosen.emit(row.summary.conversation_id, "")
+        elif row is not None:
+            self.hit_chosen.emit(row.conversation_id, row.message_id)

@@ -1,0 +1,370 @@
+"""How rows of chats are painted: title, a line of figures, marks and tags; marked words.
+
+All rows of the list of chats have one height, headings too, so that a view of 10,000 rows asks for
+it once. What is painted and what can be clicked comes from one layout: `tag_at` and `is_more` ask
+the same places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QPainter,
+    QPen,
+    QTextCharFormat,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from paceline.gui.conversations.model import LINES_ROLE, SUMMARY_ROLE, Index
+from paceline.gui.kit.labels import units
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import COMPACT, CORNER, SMALL, TINY, px
+from paceline.gui.look.theme import ui_font
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtCore import QObject
+
+    from paceline.conversation import ConversationSummary
+
+MARGIN_PX = 10
+"""At the left and right of a row."""
+MARK_PX = 14
+"""Side of the small icons at the right."""
+_ELLIPSIS = "…"
+_SPARED = 2
+"""Characters that give way to the ellipsis."""
+_BEFORE = 8
+"""Characters that stay in front of the first marked part where the text begins with an ellipsis."""
+_AIR_PX = 7
+"""Above the title and below the line of figures."""
+_GAP_PX = 4
+_CHIP_AIR_PX = 6
+_CHIP_MIN_PX, _CHIP_MAX_PX = 26, 76
+_CHIPS_MIN_PX, _CHIPS_SHARE = 40, 0.5
+"""Room for all tags of a row, at least, and at most as a part of its width."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """A paragraph of a few lines with marked words; what does not fit ends in an ellipsis.
+
+    Places are characters, as the store gives them; Qt counts UTF-16 units.
+
+    Attributes:
+        text: One paragraph.
+        marks: Parts to mark, as (start, end) in characters.
+        font: The font of the unmarked text.
+        is_chosen: Whether it stands on the ground of a chosen row.
+    """
+
+    text: str
+    marks: Sequence[tuple[int, int]]
+    font: QFont
+    is_chosen: bool
+
+    def draw(self, painter: QPainter, rect: QRect, n_lines: int = 1) -> None:
+        """Write it from the top of a place on in so many lines at most, with the painter's pen."""
+        layout, end = self._lay_out(rect.width(), n_lines)
+        is_whole = end >= len(self.text)
+        while not is_whole and end > 0:  # bold and broad signs can make it too long again
+            piece = self._cut(end)
+            layout, held = piece._lay_out(rect.width(), n_lines)
+            is_whole = held >= len(piece.text)
+            end -= _SPARED
+        painter.save()
+        painter.setClipRect(rect.adjusted(0, -1, 0, 1))
+        layout.draw(painter, QPointF(rect.topLeft()))
+        painter.restore()
+
+    def _cut(self, end: int) -> MarkedText:
+        """As much of the text as fits, with the first marked part in it."""
+        start = 0
+        if self.marks and self.marks[0][1] > end - _SPARED:
+            start = max(min(self.marks[0][0] - _BEFORE, len(self.text) - end + _SPARED), 0)
+        front = _ELLIPSIS if start else ""
+        text = self.text[start:].lstrip() if start else self.text
+        start = len(self.text) - len(text)
+        is_whole = len(text) + len(front) <= end
+        if not is_whole:
+            text = text[: max(end - _SPARED - len(front), 0)].rstrip() + _ELLIPSIS
+        moved = len(front) - start
+        marks = [(first + moved, last + moved) for first, last in self.marks]
+        return MarkedText(front + text, marks, self.font, self.is_chosen)
+
+    def _lay_out(self, width: int, n_lines: int) -> tuple[QTextLayout, int]:
+        """Break the text into lines; returns how many of its characters they hold, too."""
+        layout = QTextLayout(self.text, self.font)
+        option = QTextOption()
+        # A single line is filled up to its end, in the middle of a word.
+        mode = QTextOption.WrapMode
+        option.setWrapMode(mode.WrapAnywhere if n_lines == 1 else mode.WrapAtWordBoundaryOrAnywhere)
+        # Absolute: a text from right to left begins where its neighbours begin.
+        option.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute)
+        layout.setTextOption(option)
+        layout.setFormats(self._formats())
+        layout.beginLayout()
+        height, n_units = 0.0, 0
+        for _ in range(n_lines):
+            line = layout.createLine()
+            if not line.isValid():
+                break
+            line.setLineWidth(max(width, 1))
+            line.setPosition(QPointF(0, height))
+            height += line.height()
+            n_units = line.textStart() + line.textLength()
+        layout.endLayout()
+        sizes = accumulate(units(sign) for sign in self.text)
+        return layout, sum(size <= n_units for size in sizes)
+
+    def _formats(self) -> list[QTextLayout.FormatRange]:
+        marked = QTextCharFormat()
+        marked.setFontWeight(QFont.Weight.Bold)
+        marked.setForeground(QColor(look.theme.accent))
+        ground = look.theme.surface if self.is_chosen else look.theme.accent_soft
+        marked.setBackground(QColor(ground))
+        formats = []
+        for start, end in self.marks:
+            if 0 <= start < min(end, len(self.text)):
+                part = QTextLayout.FormatRange()
+                part.start = units(self.text[:start])
+                part.length = units(self.text[start:end])
+                part.format = marked
+                formats.append(part)
+        return formats
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A tag's place in a row; the last one may stand for several and then has no tag."""
+
+    rect: QRect
+    text: str
+    tag: str
+
+
+class ConversationRow(QStyledItemDelegate):
+    """Paints rows and places the field for another title."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pin, self._lock, self._more = map(look.icon, ("pin", "lock", "more"))
+
+    @property
+    def row_px(self) -> int:
+        """Height of every row."""
+        return height_of(ui_font(COMPACT)) + height_of(ui_font(SMALL)) + 2 * _AIR_PX + 2
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """One height for all."""
+        del option, index
+        return QSize(100, self.row_px)
+
+    # ------------------------------------------------------------------------------------ places
+
+    def tag_at(self, rect: QRect, index: Index, point: QPoint) -> str:
+        """The tag whose chip is there; empty: none."""
+        summary = index.data(SUMMARY_ROLE)
+        if summary is None:
+            return ""
+        for chip in self._lay_chips(self._lower(rect), index, summary):
+            if chip.rect.contains(point):
+                return chip.tag
+        return ""
+
+    def is_more(self, rect: QRect, point: QPoint) -> bool:
+        """Whether the sign that opens the row's menu is there."""
+        return self._more_rect(rect).adjusted(-6, -6, 8, 6).contains(point)
+
+    def _upper(self, rect: QRect) -> QRect:
+        inner = _ground(rect).adjusted(MARGIN_PX, _AIR_PX, -MARGIN_PX, 0)
+        return QRect(inner.left(), inner.top(), inner.width(), height_of(ui_font(COMPACT)))
+
+    def _lower(self, rect: QRect) -> QRect:
+        upper = self._upper(rect)
+        return QRect(upper.left(), upper.bottom() + 1, upper.width(), height_of(ui_font(SMALL)))
+
+    def _more_rect(self, rect: QRect) -> QRect:
+        upper = self._upper(rect)
+        return _middle(QRect(upper.right() - MARK_PX + 1, upper.top(), MARK_PX, upper.height()))
+
+    def _lay_chips(self, line: QRect, index: Index, summary: ConversationSummary) -> list[Chip]:
+        """Place as many tags as there is room for at the right end, the rest as a number."""
+        tags = summary.tags
+        if not tags:
+            return []
+        metrics = QFontMetrics(ui_font(TINY))
+        height = metrics.height() + 1
+        top = line.center().y() - height // 2 + 1
+        left = self._chips_room(line.width(), index.data(LINES_ROLE))
+        texts: list[tuple[str, str, int]] = []
+        for at, tag in enumerate(tags):
+            rest = len(tags) - at - 1
+            spared = _chip_px(metrics, f"+{rest}") + _GAP_PX if rest else 0
+            whole = _chip_px(metrics, tag)
+            width = min(whole, px(_CHIP_MAX_PX), left - spared)
+            if width < min(px(_CHIP_MIN_PX), whole):
+                text = f"+{rest + 1}"
+                texts.append((text, "", _chip_px(metrics, text)))
+                break
+            text = tag
+            if width < whole:
+                room = width - 2 * _CHIP_AIR_PX
+                text = metrics.elidedText(tag, Qt.TextElideMode.ElideRight, room)
+            texts.append((text, tag, width))
+            left -= width + _GAP_PX
+        chips = []
+        right = line.right() + 1
+        for text, tag, width in reversed(texts):
+            chips.append(Chip(QRect(right - width, top, width, height), text, tag))
+            right -= width + _GAP_PX
+        return chips
+
+    def _chips_room(self, width: int, lines: tuple[str, ...]) -> int:
+        """What the line of figures leaves to the tags: at best all of its shortest wording fits."""
+        shortest = lines[max(len(lines) - 2, 0)]
+        figures = QFontMetrics(ui_font(SMALL)).horizontalAdvance(shortest)
+        room = width - figures - 2 * _GAP_PX
+        return min(max(room, px(_CHIPS_MIN_PX)), int(width * _CHIPS_SHARE))
+
+    # ---------------------------------------------------------------------------------- painting
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint one row."""
+        rect = QRect(option.rect)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        summary = index.data(SUMMARY_ROLE)
+        if summary is None:
+            self._paint_heading(painter, rect, str(index.data()))
+        else:
+            self._paint_chat(painter, rect, option.state, index, summary)
+        painter.restore()
+
+    def _paint_heading(self, painter: QPainter, rect: QRect, name: str) -> None:
+        line = rect.adjusted(MARGIN_PX, 0, -MARGIN_PX, -_AIR_PX)
+        painter.setFont(ui_font(SMALL, QFont.Weight.DemiBold))
+        painter.setPen(QColor(look.theme.muted))
+        bottom = Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft
+        painter.drawText(line, bottom, name)
+
+    def _paint_chat(
+        self,
+        painter: QPainter,
+        rect: QRect,
+        state: QStyle.StateFlag,
+        index: Index,
+        summary: ConversationSummary,
+    ) -> None:
+        flag = QStyle.StateFlag
+        paint_ground(painter, _ground(rect), state)
+        upper, lower = self._upper(rect), self._lower(rect)
+        marks = [self._more] if state & flag.State_MouseOver else []
+        marks += [
+            icon for icon, on in ((self._pin, summary.pinned), (self._lock, summary.private)) if on
+        ]
+        place = self._more_rect(rect)
+        for icon in marks:
+            icon.paint(painter, place)
+            place.translate(-MARK_PX - _GAP_PX, 0)
+            upper.setRight(place.right())
+        chips, lines = self._lay_chips(lower, index, summary), index.data(LINES_ROLE)
+        if not chips and not any(lines):
+            upper.setHeight(lower.bottom() - upper.top())  # alone it stands in the middle
+        painter.setFont(ui_font(COMPACT))
+        painter.setPen(QColor(look.theme.text))
+        _draw(painter, upper, str(index.data()))
+        for chip in chips:
+            self._paint_chip(painter, chip, is_chosen=bool(state & flag.State_Selected))
+            lower.setRight(chip.rect.left() - _GAP_PX)
+        painter.setFont(ui_font(SMALL))
+        painter.setPen(QColor(look.theme.muted))
+        _draw(painter, lower, *lines)
+
+    def _paint_chip(self, painter: QPainter, chip: Chip, *, is_chosen: bool) -> None:
+        theme = look.theme
+        radius = chip.rect.height() / 2
+        painter.setFont(ui_font(TINY))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.surface if is_chosen else theme.pressed))
+        painter.drawRoundedRect(chip.rect, radius, radius)
+        painter.setPen(QColor(theme.muted))
+        painter.drawText(chip.rect, Qt.AlignmentFlag.AlignCenter, chip.text)
+
+    # ----------------------------------------------------------------------------------- editing
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        """A field for another title."""
+        del option, index
+        editor = QLineEdit(parent)
+        editor.setAccessibleName(self.tr("Title of the chat"))
+        return editor
+
+    def updateEditorGeometry(
+        self, editor: QWidget, option: QStyleOptionViewItem, index: Index
+    ) -> None:
+        """Put the field over the row."""
+        del index
+        ground = _ground(QRect(option.rect))
+        height = min(editor.sizeHint().height(), ground.height())
+        editor.setGeometry(
+            ground.left(), ground.center().y() - height // 2 + 1, ground.width(), height
+        )
+
+
+def _ground(rect: QRect) -> QRect:
+    return rect.adjusted(0, 1, 0, -1)
+
+
+def _middle(rect: QRect) -> QRect:
+    """A square of a mark's size in the middle of the height."""
+    return QRect(rect.left(), rect.center().y() - MARK_PX // 2 + 1, MARK_PX, MARK_PX)
+
+
+def _draw(painter: QPainter, rect: QRect, *texts: str) -> None:
+    """Draw the first text that fits, or as much as fits of the last."""
+    metrics = painter.fontMetrics()
+    width = max(rect.width(), 0)
+    text = next((text for text in texts if metrics.horizontalAdvance(text) <= width), texts[-1])
+    elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
+
+
+def _chip_px(metrics: QFontMetrics, tag: str) -> int:
+    return metrics.horizontalAdvance(tag) + 2 * _CHIP_AIR_PX
+
+
+def height_of(font: QFont) -> int:
+    """Height of a line in this font, in device-independent pixels."""
+    return QFontMetrics(font).height()
+
+
+def paint_ground(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
+    """Paint the ground of a row that is chosen or under the pointer, and its focus ring."""
+    theme, flag = look.theme, QStyle.StateFlag
+    is_chosen = bool(state & flag.State_Selected)
+    if is_chosen or state & flag.State_MouseOver:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.accent_soft if is_chosen else theme.hover))
+        painter.drawRoundedRect(rect, CORNER, CORNER)
+    if state & flag.State_HasFocus and state & flag.State_KeyboardFocusChange:
+        painter.setPen(QPen(QColor(theme.accent), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), CORNER, CORNER)

@@ -1,0 +1,351 @@
+"""The list of chats: new chat, search, tags, the list, what can be done with a row, undo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.conversations.chat_finder import ChatFinder
+from paceline.gui.conversations.tags import TagEditor
+from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.look.current import look
+from paceline.gui.look.style import SIDEBAR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtCore import SignalInstance
+    from PySide6.QtGui import QHideEvent, QShowEvent
+
+    from paceline.conversation import ConversationSummary, SearchHit
+    from paceline.gui.conversations.model import ConversationList
+
+
+MIN_PX = 180
+_MARGIN_PX = 12
+_MINUTE_MS = 60_000
+"""Between two updates of the chats' ages."""
+UNDO_MS = 10_000
+"""How long a deletion can be undone."""
+_LABEL_PX = 400
+
+
+class ChatMenu(QObject):
+    """What can be done with the list's current chat: the menu of a row, and the list's keys."""
+
+    def __init__(self, list_: QWidget) -> None:
+        super().__init__(list_)
+        self._list = list_
+        self.open = self._make(self.tr("Open"))
+        self.rename = self._make(self.tr("Rename"), "edit", QKeySequence(Qt.Key.Key_F2))
+        self.pin = self._make(self.tr("Pin"), "pin", QKeySequence("Ctrl+D"))
+        self.tags = self._make(self.tr("Tags…"), "tag", QKeySequence("Ctrl+T"))
+        self.export = self._make(self.tr("Export…"), "export")
+        self.copy = self._make(self.tr("Copy as Markdown"), "copy")
+        delete = QKeySequence(QKeySequence.StandardKey.Delete)
+        self.delete = self._make(self.tr("Delete"), "trash", delete)
+
+    def popup(self, summary: ConversationSummary, point: QPoint) -> QMenu:
+        """Open the menu for a chat at a place on the screen."""
+        self.pin.setText(self.tr("Unpin") if summary.pinned else self.tr("Pin"))
+        menu = QMenu(self._list)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions([self.open, self.rename, self.pin, self.tags])
+        menu.addSeparator()
+        menu.addActions([self.export, self.copy])
+        menu.addSeparator()
+        menu.addAction(self.delete)
+        menu.popup(point)
+        return menu
+
+    def _make(self, text: str, icon: str = "", keys: QKeySequence | None = None) -> QAction:
+        action = QAction(text, self)
+        if icon:
+            action.setIcon(look.icon(icon))
+        if keys is not None:
+            action.setShortcut(keys)
+        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.setShortcutVisibleInContextMenu(True)
+        self._list.addAction(action)
+        return action
+
+
+class UndoBar(QFrame):
+    """The offer to undo a deletion; hidden at first and again after a while."""
+
+    wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "notice")
+        self._words = ElidedLabel(_LABEL_PX, Qt.TextElideMode.ElideRight)
+        self._words.setProperty("role", "small")
+        self.button = QPushButton(self.tr("Undo"))
+        self.button.setProperty("kind", "quiet")
+        self.button.clicked.connect(self._on_clicked)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 2, 4, 2)
+        row.addWidget(self._words)
+        row.addStretch(1)
+        row.addWidget(self.button)
+        self.hide()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(UNDO_MS)
+        self._timer.timeout.connect(self.hide)
+
+    @property
+    def words(self) -> str:
+        """What it says."""
+        return self._words.full_text
+
+    def offer(self, words: str) -> None:
+        """Show the bar, for the whole time again."""
+        self._words.set_full_text(words)
+        self.button.setAccessibleDescription(words)
+        self.show()
+        self._timer.start()
+
+    def take_back(self) -> None:
+        """Hide the bar without telling anyone."""
+        self._timer.stop()
+        self.hide()
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        self.take_back()
+        self.wanted.emit()
+
+
+class Sidebar(QWidget):
+    """Shows a `ConversationList` and what a search found, and reports what the user wants."""
+
+    new_requested = Signal(bool)
+    """Whether it shall be private."""
+    pin_requested = Signal(str, bool)
+    tag_requested = Signal(str, tuple)
+    delete_requested = Signal(str)
+    export_requested = Signal(str)
+    copy_requested = Signal(str)
+
+    def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(SIDEBAR)
+        self.setProperty("kind", "sidebar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.model = model
+        self._shown_id = ""
+        self._writing_id = ""
+        self.finder = ChatFinder(model)
+        self.search, self.list = self.finder.search, self.finder.list
+        self.menu = ChatMenu(self.list)
+        self.rename_action, self.delete_action = self.menu.rename, self.menu.delete
+        self.undo_bar = UndoBar()
+        self.undo_button = self.undo_bar.button
+        column = QVBoxLayout(self)
+        column.setContentsMargins(_MARGIN_PX, _MARGIN_PX, _MARGIN_PX, _MARGIN_PX)
+        column.setSpacing(8)
+        column.addLayout(self._make_new_row())
+        column.addWidget(self.finder, 1)
+        column.addWidget(self.undo_bar)
+        self._minute = QTimer(self)
+        self._minute.setInterval(_MINUTE_MS)
+        self._minute.timeout.connect(model.refresh)
+        self._connect()
+        self._set_least_width()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow another size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._set_least_width()
+
+    def _set_least_width(self) -> None:
+        """Large text must still fit on the button at the top."""
+        self.new_button.ensurePolished()
+        self.new_menu_button.ensurePolished()
+        buttons = self.new_button.sizeHint().width() + 1 + self.new_menu_button.sizeHint().width()
+        self.setMinimumWidth(max(MIN_PX, buttons + 2 * _MARGIN_PX))
+
+    # ------------------------------------------------------------------------------ what it shows
+
+    def set_writing(self, conversation_id: str) -> None:
+        """Say in which chat a reply is being written; empty: in none."""
+        self.model.set_note(self._writing_id, "")
+        self.model.set_note(conversation_id, self.tr("writing…"))
+        self._writing_id = conversation_id
+
+    def show_hits(self, hits: Sequence[SearchHit], *, is_cut: bool = False) -> None:
+        """Show what the last search found, the best first.
+
+        Args:
+            hits: Messages and titles.
+            is_cut: Whether there are more than these.
+        """
+        self.finder.show_hits(hits, is_cut=is_cut)
+
+    def select(self, conversation_id: str) -> None:
+        """Mark a conversation as the one that is shown; an unknown one marks none."""
+        self._shown_id = conversation_id
+        self.finder.select(conversation_id)
+
+    @property
+    def has_shown(self) -> bool:
+        """Whether the conversation that is shown is one of the list, found or not."""
+        return self.model.summary(self._shown_id) is not None
+
+    def show_undo(self, title: str) -> None:
+        """Offer to bring a deleted conversation back, for a while."""
+        self.undo_bar.offer(self.tr("Deleted “{}”").format(title or self.tr("New chat")))
+
+    # ------------------------------------------------------------------- what menus and keys ask
+
+    @Slot()
+    def want_private(self) -> None:
+        """Ask for a new private chat."""
+        self.new_requested.emit(True)  # noqa: FBT003 - a signal has no names
+
+    def rename_shown(self) -> None:
+        """Edit the title of the conversation that is shown."""
+        self.finder.go_to_shown()
+        self.rename_action.trigger()
+
+    @Slot()
+    def pin_shown(self) -> None:
+        """Pin the conversation that is shown, or no longer."""
+        self._flip_pin(self._shown_id)
+
+    @Slot()
+    def tag_shown(self) -> None:
+        """Open the editor for the tags of the conversation that is shown."""
+        self._edit_tags(self._shown_id)
+
+    def delete_shown(self) -> None:
+        """Ask for the conversation that is shown to be deleted."""
+        if self.has_shown:
+            self.delete_requested.emit(self._shown_id)
+
+    # --------------------------------------------------------------------------------- the parts
+
+    def _make_new_row(self) -> QHBoxLayout:
+        self.new_button = QPushButton(self.tr("New chat"))
+        self.new_button.setIcon(look.icon("plus", "accent_text"))
+        self.new_button.setProperty("kind", "primary")
+        self.new_button.setProperty("split", "left")
+        self.new_menu_button = QToolButton()
+        self.new_menu_button.setIcon(look.icon("chevron-down", "accent_text"))
+        self.new_menu_button.setProperty("kind", "primary")
+        self.new_menu_button.setProperty("split", "right")
+        self.new_menu_button.setAccessibleName(self.tr("More ways to begin"))
+        self.new_menu_button.setToolTip(self.tr("Private chat, import"))
+        self.new_menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.new_menu_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        # As high as its neighbour, whose hint is lower.
+        policy = QSizePolicy.Policy
+        self.new_menu_button.setSizePolicy(policy.Fixed, policy.Ignored)
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        self.private_action = menu.addAction(look.icon("lock"), self.tr("New private chat"))
+        self.private_action.setToolTip(self.tr("Nothing of it is stored or remembered."))
+        menu.addSeparator()
+        self.import_action = menu.addAction(look.icon("import"), self.tr("Import…"))
+        self.new_menu_button.setMenu(menu)
+        row = QHBoxLayout()
+        row.setSpacing(1)
+        row.addWidget(self.new_button, 1)
+        row.addWidget(self.new_menu_button)
+        return row
+
+    def _connect(self) -> None:
+        self.new_button.clicked.connect(self._on_new)
+        self.private_action.triggered.connect(self.want_private)
+        self.list.menu_wanted.connect(self._on_menu)
+        menu = self.menu
+        menu.open.triggered.connect(self._on_open)
+        menu.rename.triggered.connect(self._on_rename)
+        menu.pin.triggered.connect(self._on_pin)
+        menu.tags.triggered.connect(self._on_edit_tags)
+        menu.export.triggered.connect(self._on_export)
+        menu.copy.triggered.connect(self._on_copy)
+        menu.delete.triggered.connect(self._on_delete)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Keep the times right while they can be seen."""
+        super().showEvent(event)
+        self.model.refresh()
+        self._minute.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Stop the clock while no one sees the times."""
+        super().hideEvent(event)
+        self._minute.stop()
+
+    # ------------------------------------------------------------------------------ what users do
+
+    @Slot()
+    def _on_new(self) -> None:
+        self.new_requested.emit(False)  # noqa: FBT003 - a signal has no names
+
+    @Slot(QPoint)
+    def _on_menu(self, point: QPoint) -> None:
+        summary = self.model.summary(self.list.current_id)
+        if summary is not None:
+            self.menu.popup(summary, point)
+
+    @Slot()
+    def _on_open(self) -> None:
+        self._tell(self.finder.chosen)
+
+    @Slot()
+    def _on_rename(self) -> None:
+        if self.list.current_id:
+            self.list.edit(self.list.currentIndex())
+
+    @Slot()
+    def _on_pin(self) -> None:
+        self._flip_pin(self.list.current_id)
+
+    @Slot()
+    def _on_edit_tags(self) -> None:
+        self._edit_tags(self.list.current_id)
+
+    @Slot()
+    def _on_export(self) -> None:
+        self._tell(self.export_requested)
+
+    @Slot()
+    def _on_copy(self) -> None:
+        self._tell(self.copy_requested)
+
+    @Slot()
+    def _on_delete(self) -> None:
+        self._tell(self.delete_requested)
+
+    def _tell(self, wanted: SignalInstance) -> None:
+        if self.list.current_id:
+            wanted.emit(self.list.current_id)
+
+    def _flip_pin(self, conversation_id: str) -> None:
+        summary = self.model.summary(conversation_id)
+        if summary is not None:
+            self.pin_requested.emit(conversation_id, not summary.pinned)
+
+    def _edit_tags(self, conversation_id: str) -> None:
+        summary = self.model.summary(conversation_id)
+        if summary is None:
+            return
+        editor = TagEditor(summary, self.model.tags, self.window())
+        editor.tagged.connect(self.tag_requested)
+        editor.open()

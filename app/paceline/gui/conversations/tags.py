@@ -1,0 +1,317 @@
+"""The tags of chats: all of them in one line to search by, and the editor that puts them on one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.conversations.chat_lines import title_text
+from paceline.gui.conversations.model import TAG_CHARS, clean_tag
+from paceline.gui.kit.dialogs import deciding_box
+from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.look.current import look
+from paceline.gui.look.local_style import tick_list_stylesheet
+from paceline.gui.look.scale import px
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from PySide6.QtGui import QResizeEvent
+
+    from paceline.conversation import ConversationSummary
+
+
+_GAP_PX = 4
+_MAX_PX = 110
+"""Of one button, at scale 1."""
+_SHOWN = 12
+"""Buttons at most; a line never has room for more."""
+
+
+class TagBar(QWidget):
+    """Buttons to press; hidden while there are no tags."""
+
+    toggled = Signal(str, bool)
+    """A tag, and whether it is wanted now."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.buttons: list[QToolButton] = []
+        self.more = QToolButton(self)
+        self._tags: tuple[str, ...] = ()
+        self._wanted: frozenset[str] = frozenset()
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(self.tr("Tags"))
+        self.more.setProperty("kind", "tag")
+        self.more.setAccessibleName(self.tr("More tags"))
+        self.more.setToolTip(self.tr("More tags"))
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu = QMenu(self)
+        self.menu.triggered.connect(self._on_action)
+        self.more.setMenu(self.menu)
+        self.hide()
+
+    def show_tags(self, tags: Sequence[str], wanted: Iterable[str]) -> None:
+        """Show these, those of the most chats first, and press the wanted ones."""
+        wanted = frozenset(tag.casefold() for tag in wanted)
+        if (tuple(tags), wanted) == (self._tags, self._wanted):
+            return
+        # What is searched for must be seen.
+        ordered = tuple(sorted(tags, key=lambda tag: tag.casefold() not in wanted))
+        if ordered[:_SHOWN] != tuple(button.objectName() for button in self.buttons):
+            self._make_buttons(ordered[:_SHOWN])
+        self._tags, self._wanted = tuple(tags), wanted
+        for button in self.buttons:
+            button.setChecked(button.objectName().casefold() in wanted)
+        self.menu.clear()
+        for tag in sorted(tags, key=str.casefold):
+            action = QAction(tag.replace("&", "&&"), self.menu)
+            action.setCheckable(True)
+            action.setChecked(tag.casefold() in wanted)
+            action.setData(tag)
+            self.menu.addAction(action)
+        self.setVisible(bool(tags))
+        self._arrange()
+
+    def sizeHint(self) -> QSize:
+        """One line."""
+        self.more.ensurePolished()
+        return QSize(px(_MAX_PX), self.more.sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """The same, and as narrow as needed."""
+        return QSize(0, self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many as there is room for."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow another size of text."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self.updateGeometry()
+            self._arrange()
+
+    def _make_buttons(self, tags: Sequence[str]) -> None:
+        had_focus = next((b.objectName() for b in self.buttons if b.hasFocus()), "")
+        for button in self.buttons:
+            button.hide()
+            button.deleteLater()
+        self.buttons = []
+        for tag in tags:
+            button = QToolButton(self)
+            button.setProperty("kind", "tag")
+            button.setObjectName(tag)
+            button.setCheckable(True)
+            button.setAccessibleName(self.tr("Only chats with the tag {}").format(tag))
+            button.setToolTip(tag)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(self._on_clicked)
+            self.buttons.append(button)
+            if tag == had_focus:
+                button.setFocus()
+        for before, after in pairwise([*self.buttons, self.more]):
+            QWidget.setTabOrder(before, after)
+
+    def _arrange(self) -> None:
+        """Place the buttons from left to right, then the menu if one has no room."""
+        hints = []
+        for button in self.buttons:
+            button.ensurePolished()
+            button.setText(_shown(button.objectName()))
+            hints.append(button.sizeHint().width())
+        widths = [min(hint, px(_MAX_PX)) for hint in hints]
+        room = self.width()
+        n_fit = _n_fit(widths, room)
+        if n_fit < len(self._tags):
+            self.more.setText(f"+{len(self._tags)}")
+            room -= self.more.sizeHint().width() + _GAP_PX
+            n_fit = max(_n_fit(widths, room), 1)
+            self.more.setText(f"+{len(self._tags) - n_fit}")
+        height, left = self.sizeHint().height(), 0
+        if height != self.height():  # the buttons got another font after the last layout
+            self.updateGeometry()
+        for at, button in enumerate(self.buttons):
+            button.setVisible(at < n_fit)
+            width = max(min(widths[at], room - left), 0)
+            if width < hints[at]:
+                _elide(button, hints[at] - width)
+            button.setGeometry(left, 0, width, height)
+            left += width + _GAP_PX if at < n_fit else 0
+        self.more.setVisible(n_fit < len(self._tags))
+        self.more.setGeometry(left, 0, self.more.sizeHint().width(), height)
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        button = self.sender()
+        if isinstance(button, QToolButton):
+            self.toggled.emit(button.objectName(), button.isChecked())
+
+    @Slot(QAction)
+    def _on_action(self, action: QAction) -> None:
+        self.toggled.emit(str(action.data()), action.isChecked())
+
+
+def _shown(tag: str) -> str:
+    return tag.replace("&", "&&")
+
+
+def _elide(button: QToolButton, less_px: int) -> None:
+    """Make a button's text narrower by so much."""
+    metrics = button.fontMetrics()
+    width = metrics.horizontalAdvance(button.objectName()) - less_px
+    text = metrics.elidedText(button.objectName(), Qt.TextElideMode.ElideRight, width)
+    button.setText(_shown(text))
+
+
+def _n_fit(widths: Sequence[int], room: int) -> int:
+    used = 0
+    for at, width in enumerate(widths):
+        used += width + (_GAP_PX if at else 0)
+        if used > room:
+            return at
+    return len(widths)
+
+
+_WIDTH_PX, _HEIGHT_PX = 320, 380
+_TITLE_PX = 280
+
+
+class TagEditor(QDialog):
+    """A field, a list to tick, and buttons; nothing changes before it is accepted."""
+
+    tagged = Signal(str, tuple)
+    """The chat's id and all its tags, in the order in which they were given."""
+
+    def __init__(
+        self,
+        summary: ConversationSummary,
+        known: Sequence[str],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`known` are the tags of all chats."""
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Tags"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._conversation_id = summary.conversation_id
+        self._order = list(summary.tags)
+        name = ElidedLabel(_TITLE_PX, Qt.TextElideMode.ElideRight)
+        name.setProperty("role", "title")
+        name.set_full_text(title_text(summary))
+        self.field = QLineEdit()
+        self.field.setMaxLength(TAG_CHARS)
+        self.field.setPlaceholderText(self.tr("Add or find a tag"))
+        self.field.setAccessibleName(self.tr("Add or find a tag"))
+        self.field.textChanged.connect(self._on_text)
+        self.field.installEventFilter(self)
+        self.list = QListWidget()
+        self.list.setAccessibleName(self.tr("Tags"))
+        self.list.setStyleSheet(tick_list_stylesheet(look.theme))
+        for tag in dict.fromkeys((*summary.tags, *sorted(known, key=str.casefold))):
+            self._add(tag, is_ticked=tag in self._order)
+        self.list.itemChanged.connect(self._on_item)
+        self.hint = QLabel(self.tr("No tags yet. Type one and press Enter."))
+        self.hint.setProperty("role", "small")
+        self.hint.setWordWrap(True)
+        buttons, self.done_button = deciding_box(self, self.tr("Done"), self._on_accepted)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 16)
+        column.setSpacing(10)
+        column.addWidget(name)
+        column.addWidget(self.field)
+        column.addWidget(self.hint)
+        column.addWidget(self.list, 1)
+        column.addWidget(buttons)
+        self.resize(_WIDTH_PX, _HEIGHT_PX)
+        self._on_text("")
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What is ticked."""
+        return tuple(self._order)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take what is typed on Enter, and go into the list on Down."""
+        if (
+            watched is self.field
+            and event.type() == QEvent.Type.KeyPress
+            and isinstance(event, QKeyEvent)
+        ):
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and clean_tag(
+                self.field.text()
+            ):
+                self._take()
+                return True
+            if event.key() == Qt.Key.Key_Down:
+                self.list.setFocus(Qt.FocusReason.TabFocusReason)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _add(self, tag: str, *, is_ticked: bool) -> QListWidgetItem:
+        item = QListWidgetItem(tag)
+        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+        item.setCheckState(Qt.CheckState.Checked if is_ticked else Qt.CheckState.Unchecked)
+        self.list.addItem(item)
+        return item
+
+    def _items(self) -> list[QListWidgetItem]:
+        return [self.list.item(row) for row in range(self.list.count())]
+
+    def _take(self) -> None:
+        """Tick the tag that is typed: the known one of that name, else a new one."""
+        tag = clean_tag(self.field.text())
+        for item in self._items():
+            if item.text().casefold() == tag.casefold():
+                item.setCheckState(Qt.CheckState.Checked)
+                break
+        else:
+            self._add(tag, is_ticked=False).setCheckState(Qt.CheckState.Checked)
+        self.field.clear()
+
+    @Slot(str)
+    def _on_text(self, text: str) -> None:
+        words = clean_tag(text).casefold()
+        for item in self._items():
+            item.setHidden(words not in item.text().casefold())
+        is_new = bool(words) and all(item.text().casefold() != words for item in self._items())
+        if is_new:
+            self.hint.setText(self.tr("Enter adds the new tag “{}”.").format(clean_tag(text)))
+        elif words:
+            self.hint.setText(self.tr("Enter ticks it."))
+        elif self.list.count():
+            self.hint.setText(self.tr("Tick what this chat belongs to."))
+        else:
+            self.hint.setText(self.tr("No tags yet. Type one and press Enter."))
+
+    @Slot(QListWidgetItem)
+    def _on_item(self, item: QListWidgetItem) -> None:
+        tag = item.text()
+        is_ticked = item.checkState() == Qt.CheckState.Checked
+        if is_ticked and tag not in self._order:
+            self._order.append(tag)
+        elif not is_ticked and tag in self._order:
+            self._order.remove(tag)
+
+    @Slot()
+    def _on_accepted(self) -> None:
+        if clean_tag(self.field.text()):  # typed, but Enter was not pressed
+            self._take()
+        self.accept()
+        self.tagged.emit(self._conversation_id, self.tags)

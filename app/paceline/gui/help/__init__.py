@@ -1,0 +1,1 @@
+"""The command palette, keyboard shortcuts, the log, and About."""

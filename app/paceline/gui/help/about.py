@@ -1,0 +1,386 @@
+"""About: what this is, its versions, and the licences of everything that comes with it.
+
+The versions are what a bug report needs: no file names, no prompts, no settings, since the text is
+made to be posted in public. Licences of libraries come from their installed metadata, so what is
+shown belongs to the version that runs. Both read files: call them off the main thread.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+import psutil
+from PySide6.QtCore import QCoreApplication, Qt, Slot, qVersion
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QPlainTextEdit,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline import __version__, starter
+from paceline.engine.model.memory_hints import readable_size
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
+from paceline.gui.look.scale import GAP, HALF, PAGE, SMALL, STEP, px
+from paceline.gui.look.theme import mono_font
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from PySide6.QtGui import QIcon
+
+    from paceline.messages import DeviceInfo, EngineDescribed
+
+
+_CONTEXT = "Versions"
+Fact = tuple[str, str]
+"""A name and what is said of it"""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate(_CONTEXT, text)
+
+
+def version_facts(engine: EngineDescribed | None) -> list[Fact]:
+    """Return the versions of everything that matters; without the engine's those known here."""
+    facts = [
+        ("Paceline", __version__),
+        ("llama-cpp-python", _installed("llama-cpp-python")),
+        ("Qt", qVersion()),
+        ("PySide6", _installed("PySide6-Essentials")),
+        ("Python", platform.python_version()),
+        ("NumPy", _installed("numpy")),
+        ("huggingface-hub", _installed("huggingface-hub")),
+        (_tr("System"), platform.platform()),
+    ]
+    if engine is not None:
+        facts.insert(2, ("llama.cpp", engine.library_version))
+    return facts
+
+
+def machine_facts(engine: EngineDescribed | None) -> list[Fact]:
+    """Return what the machine has: memory, cores, devices, and how llama.cpp was built."""
+    memory = psutil.virtual_memory()
+    facts = [
+        (
+            _tr("Processor cores"),
+            _tr("{} physical, {} logical").format(
+                psutil.cpu_count(logical=False) or "?", psutil.cpu_count() or "?"
+            ),
+        ),
+        (_tr("Main memory"), readable_size(memory.total)),
+    ]
+    if engine is None:
+        return [*facts, (_tr("Devices"), _tr("The engine has not answered yet."))]
+    facts += [(device.name, _device(device)) for device in engine.devices]
+    facts.append((_tr("Build flags"), engine.system_info.strip()))
+    return facts
+
+
+def report(engine: EngineDescribed | None) -> str:
+    """Return both as plain text for a bug report."""
+    facts = [*version_facts(engine), *machine_facts(engine)]
+    return "\n".join(f"{name}: {words}" for name, words in facts)
+
+
+def requirements() -> Sequence[str]:
+    """Return the distributions that this one needs; empty where no metadata came along."""
+    try:
+        required = metadata.requires("paceline") or []
+    except metadata.PackageNotFoundError:
+        return ()
+    names = []
+    for line in required:
+        name = line.split(";")[0].strip()
+        for at, letter in enumerate(name):
+            if not (letter.isalnum() or letter in "-_."):
+                name = name[:at]
+                break
+        if "extra ==" not in line and name not in names:
+            names.append(name)
+    return names
+
+
+def _device(device: DeviceInfo) -> str:
+    return _tr("{} ({}), {} of {} free").format(
+        device.description,
+        device.kind,
+        readable_size(device.free_bytes),
+        readable_size(device.total_bytes),
+    )
+
+
+def _installed(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return _tr("not known")
+
+
+_WORDS = ("license", "licence", "copying", "notice")
+_MOST_LETTERS = 300_000
+_MOST_TEXTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One thing that is shipped.
+
+    Attributes:
+        name: What it is called.
+        licence: The licence in a few words; empty: see the text.
+        text: The whole text; empty: none came along.
+    """
+
+    name: str
+    licence: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLicences:
+    """Reads them all; a job for the background."""
+
+    resources: Path
+    libraries: Sequence[str]
+
+    def __call__(self) -> tuple[Component, ...]:
+        """Return the program itself, what lies in its folders, and its libraries."""
+        own = (
+            _library("paceline"),
+            _shipped("Inter", "OFL-1.1", self.resources / "fonts" / "Inter-OFL.txt"),
+            _shipped("JetBrains Mono", "OFL-1.1", self.resources / "fonts/JetBrainsMono-OFL.txt"),
+            _shipped("Demo models", "PSF-2.0", self.resources / "models" / "LICENSE-PSF-2.0.txt"),
+        )
+        fetched = Component(starter.NAME, "Apache-2.0", f"{starter.SOURCE}\n{starter.LICENCE}")
+        libraries = sorted((_library(name) for name in self.libraries), key=_name)
+        return tuple(each for each in (*own, fetched, *libraries) if each.licence or each.text)
+
+
+def _name(component: Component) -> str:
+    return component.name.casefold()
+
+
+def _shipped(name: str, licence: str, file: Path) -> Component:
+    try:
+        return Component(name, licence, file.read_text(encoding="utf-8")[:_MOST_LETTERS])
+    except (OSError, UnicodeDecodeError):
+        return Component(name, licence, "")
+
+
+def _library(name: str) -> Component:
+    try:
+        distribution = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return Component(name, "", "")
+    about = distribution.metadata
+    licence = "\n".join(about.get_all("License-Expression") or about.get_all("License") or ())
+    if not licence:
+        classified = [
+            line.rsplit("::", 1)[-1].strip()
+            for line in about.get_all("Classifier") or ()
+            if line.startswith("License ::")
+        ]
+        licence = ", ".join(classified)
+    # Some put the whole text into the short field.
+    short = licence.strip().splitlines()[0] if licence.strip() else ""
+    texts = []
+    for file in distribution.files or ():
+        if any(word in file.name.casefold() for word in _WORDS) and file.suffix != ".py":
+            try:
+                texts.append(file.read_text(encoding="utf-8").strip())
+            except (OSError, UnicodeDecodeError):
+                continue
+        if len(texts) == _MOST_TEXTS:
+            break
+    title = f"{about['Name'] or name} {distribution.version}"
+    return Component(title, short[:80], "\n\n\n".join(texts)[:_MOST_LETTERS])
+
+
+_SIGN_PX = 56
+
+
+class AboutDialog(QDialog):
+    """Three things: the name, the facts, the licences."""
+
+    def __init__(
+        self, sign: QIcon, engine: EngineDescribed | None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.setWindowTitle(self.tr("About Paceline"))
+        self._engine = engine
+        picture = QLabel()
+        picture.setPixmap(sign.pixmap(_SIGN_PX, _SIGN_PX))
+        name = QLabel("Paceline")
+        name.setProperty("role", "heading")
+        version = QLabel(self.tr("Version {}").format(__version__))
+        version.setProperty("role", "muted")
+        purpose = QLabel(
+            self.tr(
+                "Chat with local language models, made fast by speculative decoding that you can "
+                "watch. Free software under the MIT licence."
+            )
+        )
+        purpose.setWordWrap(True)
+        purpose.setProperty("role", "muted")
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        title = QHBoxLayout()
+        title.setSpacing(STEP)
+        title.addWidget(name, 0, Qt.AlignmentFlag.AlignBaseline)
+        title.addWidget(version, 0, Qt.AlignmentFlag.AlignBaseline)
+        title.addStretch(1)
+        words.addLayout(title)
+        words.addWidget(purpose)
+        head = QHBoxLayout()
+        head.setContentsMargins(PAGE, PAGE - 4, PAGE, STEP)
+        head.setSpacing(2 * STEP)
+        head.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        head.addLayout(words, 1)
+
+        self.versions = VersionsPage(engine)
+        self.licences = LicencesPage()
+        self.tabs = QTabWidget()
+        self.tabs.addTab(
+            scrolling(self.versions, self.tr("Versions")), self.tr("Versions and devices")
+        )
+        self.tabs.addTab(self.licences, self.tr("Licences"))
+        self.tabs.tabBar().setAccessibleName(self.tr("Pages"))
+        middle = QVBoxLayout()
+        middle.setContentsMargins(PAGE, 0, PAGE, 0)
+        middle.addWidget(self.tabs)
+        self.copy = QPushButton(self.tr("Copy for a bug report"))
+        self.copy.setToolTip(
+            self.tr("Versions and devices as text; nothing of your chats, files or settings")
+        )
+        self.copy.setAutoDefault(False)
+        self.copy.clicked.connect(self._on_copy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addLayout(middle, 1)
+        column.addWidget(closing_row(self, (self.copy,)))
+        self.setMinimumSize(480, 360)
+        self.resize(px(860), px(640))
+
+    def show_engine(self, engine: EngineDescribed) -> None:
+        """Show what the engine said of itself meanwhile."""
+        self._engine = engine
+        self.versions.show_engine(engine)
+
+    @Slot()
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText(report(self._engine))
+        self.copy.setText(self.tr("Copied"))
+
+
+class VersionsPage(QWidget):
+    """Versions and the machine, as two cards."""
+
+    def __init__(self, engine: EngineDescribed | None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "page")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, GAP, 0, GAP)
+        column.setSpacing(GAP)
+        self.versions, self.machine = FactsGrid(), FactsGrid()
+        for title, grid in (
+            (self.tr("Versions"), self.versions),
+            (self.tr("This machine"), self.machine),
+        ):
+            card = Card()
+            card.set_title(title)
+            card.body.addWidget(grid)
+            column.addWidget(card)
+        column.addStretch(1)
+        self.show_engine(engine)
+
+    def show_engine(self, engine: EngineDescribed | None) -> None:
+        """Show what the engine said of itself."""
+        self.versions.show_facts(version_facts(engine))
+        self.machine.show_facts(machine_facts(engine))
+
+
+class LicencesPage(QWidget):
+    """A list of what is shipped, and the text of the chosen one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._components: Sequence[Component] = ()
+        self.list = QListWidget()
+        self.list.setAccessibleName(self.tr("What is shipped"))
+        self.list.setFixedWidth(px(220))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.currentRowChanged.connect(self._on_row)
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setTabChangesFocus(True)
+        self.text.setAccessibleName(self.tr("Text of the licence"))
+        self.text.setProperty("kind", "code")
+        self.text.setFont(mono_font(SMALL))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, GAP, 0, GAP)
+        row.setSpacing(GAP)
+        row.addWidget(self.list)
+        row.addWidget(self.text, 1)
+
+    def show_components(self, components: Sequence[Component]) -> None:
+        """List these; the first one is shown."""
+        self._components = components
+        self.list.clear()
+        for component in components:
+            self.list.addItem(component.name)
+        self.list.setCurrentRow(0)
+
+    @Slot(int)
+    def _on_row(self, row: int) -> None:
+        if 0 <= row < len(self._components):
+            component = self._components[row]
+            text = component.text or self.tr("The text did not come along with this installation.")
+            head = f"{component.name}\n{component.licence}\n\n" if component.licence else ""
+            self.text.setPlainText(head + text)
+
+
+class FactsGrid(QWidget):
+    """Shows pairs of a name and a text."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(2 * STEP)
+        self._grid.setVerticalSpacing(HALF)
+        self._grid.setColumnStretch(1, 1)
+        self._labels: list[QLabel] = []
+
+    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+        """Show these and no others."""
+        for label in self._labels:
+            label.hide()
+            label.deleteLater()
+        self._labels = []
+        for row, (name, words) in enumerate(facts):
+            title = QLabel(name)
+            title.setProperty("role", "muted")
+            text = BreakingLabel()
+            text.setText(with_soft_breaks(words))
+            text.setAccessibleName(f"{name}: {words}")
+            self._grid.addWidget(title, row, 0, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(text, row, 1)
+            self._labels += [title, text]

@@ -1,0 +1,159 @@
+"""Opens what the Help menu offers: the palette, the shortcuts, the log, and About."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QIcon
+
+from paceline import logs
+from paceline.gui.help.about import AboutDialog, Component, ReadLicences, requirements
+from paceline.gui.help.log_view import LogDialog
+from paceline.gui.help.palette import ChatCommands, MenuCommands, PaletteSheet, StrategyCommands
+from paceline.gui.help.shortcuts import ShortcutsDialog, shortcuts_of
+from paceline.gui.kit.commands import CommandIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QMenuBar
+
+    from paceline.conversation import ConversationSummary
+    from paceline.errors import UserError
+    from paceline.gui.context import AppContext
+    from paceline.gui.kit.commands import CommandSource
+    from paceline.messages import EngineDescribed
+
+
+class HelpController(QObject):
+    """Owns these dialogs while they are open; main thread."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        *,
+        menus: QMenuBar,
+        resources: Path,
+        sources: Sequence[CommandSource] = (),
+    ) -> None:
+        """Connect to the window's actions.
+
+        Args:
+            context: The parts of the program; chats and strategies can be found in the palette.
+            menus: Their actions can be found, too.
+            resources: The files that are shipped.
+            sources: What else the palette is to find.
+        """
+        super().__init__(context.window)
+        self._context = context
+        self._menus = menus
+        self._resources = resources
+        self._engine: EngineDescribed | None = None
+        self._chats = ChatCommands(self._summaries, context.session.show, self)
+        actions = context.actions
+        own: tuple[CommandSource, ...] = (
+            MenuCommands(menus, (actions.palette,), self),
+            StrategyCommands(context.speculation, self),
+        )
+        recent = context.settings.value("recent_commands")
+        self.commands = CommandIndex((*own, *sources), (self._chats,), recent)
+        self.palette = PaletteSheet(self.commands, context.window)
+        self.shortcuts: ShortcutsDialog | None = None
+        self.log: LogDialog | None = None
+        self.about: AboutDialog | None = None
+        self.palette.used.connect(self._on_used)
+        actions.palette.triggered.connect(self.open_palette)
+        actions.shortcuts.triggered.connect(self.open_shortcuts)
+        actions.log.triggered.connect(self.open_log)
+        actions.about.triggered.connect(self.open_about)
+        context.signals.described.connect(self._on_described)
+
+    def close(self) -> None:
+        """Close everything with the window."""
+        self.palette.leave()
+        for dialog in (self.shortcuts, self.log, self.about):
+            if dialog is not None:
+                dialog.reject()
+
+    @Slot()
+    def open_palette(self) -> None:
+        """Show everything that can be done, or hide it again."""
+        if self.palette.isVisible():
+            self.palette.leave()
+        else:
+            self._chats.refresh()
+            self.palette.open()
+
+    @Slot()
+    def open_shortcuts(self) -> None:
+        """List all keys."""
+        if self.shortcuts is None:
+            window = self._context.window
+            self.shortcuts = ShortcutsDialog(shortcuts_of(self._menus, window), window)
+            self.shortcuts.finished.connect(self._on_shortcuts_closed)
+            self.shortcuts.open()
+
+    @Slot()
+    def open_log(self) -> None:
+        """Show the log, or bring it to the front."""
+        if self.log is None:
+            self.log = LogDialog(
+                logs.current_file(),
+                engine=self._engine,
+                background=self._context.background,
+                parent=self._context.window,
+            )
+            self.log.finished.connect(self._on_log_closed)
+            self.log.show()
+        self.log.raise_()
+        self.log.activateWindow()
+
+    @Slot()
+    def open_about(self) -> None:
+        """Show what this is, and read the licences meanwhile."""
+        if self.about is None:
+            sign = QIcon(str(self._resources / "icons" / "paceline.svg"))
+            self.about = AboutDialog(sign, self._engine, self._context.window)
+            self.about.finished.connect(self._on_about_closed)
+            self.about.open()
+            job = ReadLicences(self._resources, requirements())
+            self._context.background.start(job, self._on_licences, self._on_no_licences)
+
+    @Slot()
+    def _on_used(self) -> None:
+        self._context.settings.set("recent_commands", self.commands.recent)
+
+    @Slot(object)
+    def _on_described(self, description: EngineDescribed) -> None:
+        """Keep what the engine says of itself, and show it in open dialogs."""
+        self._engine = description
+        if self.about is not None:
+            self.about.show_engine(description)
+        if self.log is not None:
+            self.log.versions.show_engine(description)
+
+    def _summaries(self) -> Sequence[ConversationSummary]:
+        return self._context.session.summaries
+
+    def _on_licences(self, components: object) -> None:
+        if self.about is not None and isinstance(components, tuple):
+            known = [each for each in components if isinstance(each, Component)]
+            self.about.licences.show_components(known)
+
+    def _on_no_licences(self, error: UserError) -> None:
+        if self.about is not None:
+            self.about.licences.show_components((Component(error.message, "", error.hint),))
+
+    @Slot()
+    def _on_shortcuts_closed(self) -> None:
+        self.shortcuts = None
+
+    @Slot()
+    def _on_log_closed(self) -> None:
+        self.log = None
+
+    @Slot()
+    def _on_about_closed(self) -> None:
+        self.about = None

@@ -1,0 +1,525 @@
+"""The command palette: a field and a list at the top of the window, which Esc closes.
+
+It is a child of the window and no window of its own: it needs no window manager to be in the right
+place, and the keyboard comes back to where it was.
+
+It knows of the menus, strategies, and chats. Saved pairs are in the menus.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAction,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPen,
+)
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QGraphicsDropShadowEffect,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.kit.commands import PaletteCommand
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import GAP, HALF, SMALL, STEP, px
+from paceline.gui.look.theme import mono_font, ui_font
+from paceline.gui.state.actions import OBSTACLE
+from paceline.gui.state.speculation import GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from PySide6.QtWidgets import QMenuBar
+
+    from paceline.conversation import ConversationSummary
+    from paceline.gui.kit.commands import CommandIndex, Query, Row
+    from paceline.gui.state.speculation import SpeculationModel
+
+
+_LONGEST_TITLE = 200
+_N_CANDIDATES = 300
+"""Chats that are compared closely; the newest of those that have the letters."""
+_N_NEWEST = 8
+
+
+def plain_text(action: QAction) -> str:
+    """Return what an action is called, without the marks of its keys."""
+    return action.text().replace("&&", "\0").replace("&", "").replace("\0", "&")
+
+
+def actions_of(menus: QMenuBar) -> Iterator[tuple[str, QAction]]:
+    """Yield every action of the menus with the path to it, e.g. "View › Theme"."""
+    yield from _walk(menus.actions(), "")
+
+
+def _walk(actions: Sequence[QAction], path: str) -> Iterator[tuple[str, QAction]]:
+    for action in actions:
+        below = action.menu()
+        if isinstance(below, QMenu):
+            name = plain_text(action)
+            yield from _walk(below.actions(), f"{path} › {name}" if path else name)
+        elif not action.isSeparator() and action.isVisible():
+            yield path, action
+
+
+class MenuCommands(QObject):
+    """Every action of the menus."""
+
+    def __init__(self, menus: QMenuBar, without: Sequence[QAction], parent: QObject) -> None:
+        super().__init__(parent)
+        self._menus = menus
+        self._without = tuple(without)
+
+    def commands(self) -> Sequence[PaletteCommand]:
+        """Return them in the order of the menus."""
+        return [
+            PaletteCommand(
+                title=plain_text(action).rstrip("…"),
+                group=path,
+                keys=action.shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+                run=action.trigger,
+                obstacle=None if action.isEnabled() else str(action.property(OBSTACLE) or ""),
+                is_on=action.isChecked() if action.isCheckable() else None,
+            )
+            for path, action in actions_of(self._menus)
+            if action not in self._without
+        ]
+
+
+class StrategyCommands(QObject):
+    """Every strategy that the panel offers."""
+
+    def __init__(self, speculation: SpeculationModel, parent: QObject) -> None:
+        super().__init__(parent)
+        self._speculation = speculation
+
+    def commands(self) -> Sequence[PaletteCommand]:
+        """Return one for each; the chosen one is ticked."""
+        model = self._speculation
+        chosen = model.current.name
+        return [
+            PaletteCommand(
+                title=self.tr("Use {}").format(choice.title),
+                group=self.tr("Strategy"),
+                keys="",
+                run=partial(model.choose, choice.name),
+                obstacle=model.obstacle(choice.name) or None,
+                is_on=choice.name == chosen,
+            )
+            for group in GROUPS
+            for choice in model.choices(group)
+        ]
+
+
+class ChatCommands(QObject):
+    """Every chat, found by its title."""
+
+    def __init__(
+        self,
+        summaries: Callable[[], Sequence[ConversationSummary]],
+        show: Callable[[str], object],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._summaries, self._show = summaries, show
+        self._chats: list[tuple[str, ConversationSummary]] = []
+
+    def refresh(self) -> None:
+        """Look at the list of chats again."""
+        newest_first = sorted(self._summaries(), key=_changed, reverse=True)
+        self._chats = [(s.title[:_LONGEST_TITLE].casefold(), s) for s in newest_first]
+
+    def find(self, query: Query, limit: int) -> Sequence[PaletteCommand]:
+        """Return the best of the newest that may match; with an empty query the newest."""
+        if not query.letters:
+            return [self._command(summary) for _, summary in self._chats[:_N_NEWEST]]
+        found = []
+        for title, summary in self._chats:
+            if query.may_match(title):
+                match = query.match(summary.title)
+                if match is not None:
+                    found.append((match.score, summary))
+                if len(found) == _N_CANDIDATES:
+                    break
+        found.sort(key=_score, reverse=True)
+        return [self._command(summary) for _, summary in found[:limit]]
+
+    def _command(self, summary: ConversationSummary) -> PaletteCommand:
+        group = self.tr("Private chat") if summary.private else self.tr("Chat")
+        return PaletteCommand(
+            title=summary.title or self.tr("New chat"),
+            group=group,
+            keys="",
+            run=partial(self._show, summary.conversation_id),
+        )
+
+
+def _changed(summary: ConversationSummary) -> float:
+    return summary.changed_s
+
+
+def _score(found: tuple[float, ConversationSummary]) -> float:
+    return found[0]
+
+
+ROW_ROLE = int(Qt.ItemDataRole.UserRole)
+Index = QModelIndex | QPersistentModelIndex
+ROW_PX = 36
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_MARK_PX = 16
+_TICK = ((0, 0), (4, 4), (11, -5))
+WIDTH_PX = 640
+_MAX_SHOWN = 11
+_FROM_TOP = 56
+_STEPS = {
+    Qt.Key.Key_Down: 1,
+    Qt.Key.Key_Up: -1,
+    Qt.Key.Key_PageDown: _MAX_SHOWN - 1,
+    Qt.Key.Key_PageUp: 1 - _MAX_SHOWN,
+}
+
+
+class PaletteSheet(QFrame):
+    """Shows a `CommandIndex` over a window."""
+
+    used = Signal()
+    """A command is about to be carried out"""
+
+    def __init__(self, index: CommandIndex, window: QWidget) -> None:
+        super().__init__(window)
+        self.hide()
+        self.setObjectName("palette")
+        self.setProperty("kind", "sheet")
+        self.setAccessibleName(self.tr("Commands"))
+        self._index = index
+        self._window = window
+        self._before: QWidget | None = None
+        self.field = PaletteField()
+        self.field.setProperty("kind", "palette")
+        sign = QAction(look.icon("search"), "", self)
+        self.field.addAction(sign, QLineEdit.ActionPosition.LeadingPosition)
+        self.field.setPlaceholderText(self.tr("Find a command, chat, strategy or pair"))
+        self.field.setAccessibleName(self.field.placeholderText())
+        self.model = PaletteModel(self)
+        self._make_list()
+        self.nothing = QLabel(self.tr("Nothing is called like this."))
+        self.nothing.setProperty("role", "muted")
+        self.nothing.setContentsMargins(STEP, STEP, STEP, STEP)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(STEP, STEP, STEP, STEP)
+        column.setSpacing(HALF)
+        column.addWidget(self.field)
+        column.addWidget(self.list, 1)
+        column.addWidget(self.nothing)
+        self._shadow = QGraphicsDropShadowEffect(self)
+        self._shadow.setBlurRadius(32)
+        self._shadow.setOffset(0, 8)
+        self.setGraphicsEffect(self._shadow)
+        self._dress()
+        self.field.textChanged.connect(self._search)
+        self.field.step_wanted.connect(self._on_step)
+        self.field.taken.connect(self._on_taken)
+        self.field.left.connect(self.leave)
+        self.list.clicked.connect(self._on_clicked)
+        self.list.entered.connect(self.list.setCurrentIndex)
+        self.list.selectionModel().currentChanged.connect(self._on_current)
+        if isinstance(app := QApplication.instance(), QApplication):
+            app.focusChanged.connect(self._on_focus_changed)
+
+    def _make_list(self) -> None:
+        self.list = QListView()
+        self.list.setObjectName("palette_rows")
+        self.list.setProperty("kind", "menu")
+        self.list.setAccessibleName(self.tr("Commands that were found"))
+        self.list.setModel(self.model)
+        self.list.setUniformItemSizes(True)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setMouseTracking(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setItemDelegate(PaletteRow(self.list))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Use another theme's shadow, and the room that another size of text needs."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._dress()
+
+    def _dress(self) -> None:
+        self._shadow.setColor(QColor(0, 0, 0, 130 if look.theme.is_dark else 60))
+        self._place()
+
+    def open(self) -> None:
+        """Show the sheet with everything that there is."""
+        self._before = QApplication.focusWidget()
+        self._window.installEventFilter(self)  # only now: it sees every event of the window
+        self._index.refresh()
+        self.field.clear()
+        self._search("")
+        self.show()
+        self.raise_()
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    @Slot()
+    def leave(self) -> None:
+        """Hide the sheet and give the keyboard back."""
+        if self.isHidden():
+            return
+        before, self._before = self._before, None
+        had_focus = self.field.hasFocus()
+        self._window.removeEventFilter(self)
+        self.hide()
+        if had_focus and before is not None and before.isVisible():
+            before.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the place when the window changes its size."""
+        if watched is self._window and event.type() == QEvent.Type.Resize:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _place(self) -> None:
+        window = self._window
+        n_rows = self.model.rowCount()
+        width = min(px(WIDTH_PX), window.width() - 4 * STEP)
+        around = self.field.sizeHint().height() + 2 * STEP + HALF + 2 * self.list.frameWidth()
+        room = window.height() - _FROM_TOP - 2 * STEP - around
+        n_shown = max(min(n_rows, _MAX_SHOWN, room // px(ROW_PX)), 1)  # no row is cut
+        height = around + n_shown * px(ROW_PX)
+        self.setGeometry((window.width() - width) // 2, _FROM_TOP, width, height)
+
+    @Slot(str)
+    def _search(self, text: str) -> None:
+        self.model.show_rows(self._index.rows(text))
+        has_rows = self.model.rowCount() > 0
+        self.list.setVisible(has_rows)
+        self.nothing.setVisible(not has_rows)
+        if has_rows:
+            self.list.setCurrentIndex(self.model.index(0, 0))
+            self.list.scrollToTop()
+        self._place()
+
+    @Slot(int)
+    def _on_step(self, step: int) -> None:
+        n_rows = self.model.rowCount()
+        if not n_rows:
+            return
+        row = self.list.currentIndex().row() + step
+        row = row % n_rows if abs(step) == 1 else max(0, min(row, n_rows - 1))
+        self.list.setCurrentIndex(self.model.index(row, 0))
+
+    @Slot(QModelIndex, QModelIndex)
+    def _on_current(self, current: QModelIndex, _before: QModelIndex) -> None:
+        # The keyboard stays in the field, so nothing else tells a screen reader of the row.
+        if self.isVisible() and current.isValid():
+            words = str(current.data(Qt.ItemDataRole.AccessibleTextRole))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.field, words))
+
+    @Slot(QModelIndex)
+    def _on_clicked(self, index: QModelIndex) -> None:
+        self.list.setCurrentIndex(index)
+        self._on_taken()
+
+    @Slot()
+    def _on_taken(self) -> None:
+        index = self.list.currentIndex()
+        if not index.isValid():
+            return
+        command: PaletteCommand = index.data(ROW_ROLE).command
+        if command.obstacle is not None:
+            return
+        self.leave()  # a command may put the keyboard somewhere else
+        self._index.note_used(command)
+        self.used.emit()
+        command.run()
+
+    @Slot(QWidget, QWidget)
+    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        if new is not None and self.isVisible() and not self.isAncestorOf(new):
+            self.leave()
+
+
+class PaletteField(QLineEdit):
+    """Where the query is typed; the keys of the list belong to the list."""
+
+    step_wanted = Signal(int)
+    taken = Signal()
+    left = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys of the sheet from the window's shortcuts."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and (event.key() in _STEPS or self._ends(event))
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go through the list, take a row, or leave."""
+        key = Qt.Key(event.key())
+        if key in _STEPS:
+            self.step_wanted.emit(_STEPS[key])
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.taken.emit()
+        elif self._ends(event):
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    @staticmethod
+    def _ends(event: QKeyEvent) -> bool:
+        is_again = (
+            event.key() == Qt.Key.Key_K and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        )
+        return is_again or event.key() == Qt.Key.Key_Escape
+
+
+class PaletteModel(QAbstractListModel):
+    """A list of `Row`s."""
+
+    _rows: Sequence[Row] = ()
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Show other ones."""
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        """How many there are."""
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
+        """A title, a row, or the words of a screen reader."""
+        row = self._rows[index.row()]
+        command = row.command
+        if role == Qt.ItemDataRole.DisplayRole:
+            return command.title
+        if role == ROW_ROLE:
+            return row
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return command.obstacle or None
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            parts = (command.title, command.group, command.keys, command.obstacle)
+            return ", ".join(part for part in parts if part)
+        return None
+
+
+class PaletteRow(QStyledItemDelegate):
+    """Paints `Row`s."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """All rows are alike."""
+        del option, index
+        return QSize(200, px(ROW_PX))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint one row."""
+        row: Row = index.data(ROW_ROLE)
+        command, theme = row.command, look.theme
+        is_possible = command.obstacle is None
+        rect = QRect(option.rect).adjusted(0, 1, 0, -1)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(theme.accent_soft))
+            painter.drawRoundedRect(rect, 6, 6)
+        inner = rect.adjusted(GAP, 0, -GAP, 0)
+        if command.is_on:
+            self._paint_tick(painter, inner)
+        inner.setLeft(inner.left() + _MARK_PX + STEP)
+        right = self._paint_keys(painter, inner, command.keys)
+        aside = command.obstacle or command.group
+        small = QFontMetrics(ui_font(SMALL))
+        width = min(small.horizontalAdvance(aside) + 2, max(inner.width() // 2, 80))
+        place = QRect(right - width, inner.top(), width, inner.height())
+        painter.setFont(ui_font(SMALL))
+        painter.setPen(QColor(theme.muted))
+        painter.drawText(
+            place, _RIGHT, small.elidedText(aside, Qt.TextElideMode.ElideRight, place.width())
+        )
+        title = QRect(inner.left(), inner.top(), place.left() - GAP - inner.left(), inner.height())
+        ink = theme.text if is_possible else theme.faint
+        self._paint_title(painter, title, row, ink)
+        painter.restore()
+
+    def _paint_tick(self, painter: QPainter, inner: QRect) -> None:
+        painter.setPen(QPen(QColor(look.theme.accent), 2))
+        x, y = inner.left() + 2, inner.center().y()
+        painter.drawPolyline([QPoint(x + at, y + by) for at, by in _TICK])
+
+    def _paint_keys(self, painter: QPainter, inner: QRect, keys: str) -> int:
+        """Paint the shortcut at the right; returns where it begins."""
+        if not keys:
+            return inner.right()
+        width = QFontMetrics(mono_font(SMALL)).horizontalAdvance(keys) + 12
+        height = px(20)
+        field = QRect(inner.right() - width, inner.center().y() - height // 2 + 1, width, height)
+        painter.setPen(QPen(QColor(look.theme.line_strong), 1))
+        painter.setBrush(QColor(look.theme.surface))
+        painter.drawRoundedRect(field, 5, 5)
+        painter.setFont(mono_font(SMALL))
+        painter.setPen(QColor(look.theme.muted))
+        painter.drawText(field, Qt.AlignmentFlag.AlignCenter, keys)
+        return field.left() - GAP
+
+    def _paint_title(self, painter: QPainter, area: QRect, row: Row, ink: str) -> None:
+        found = set(row.match.places)
+        title = row.command.title
+        plain, strong = ui_font(), ui_font(weight=QFont.Weight.DemiBold)
+        shown = QFontMetrics(plain).elidedText(title, Qt.TextElideMode.ElideRight, area.width())
+        x = area.left()
+        for text, is_found in _runs(shown, found):
+            painter.setFont(strong if is_found else plain)
+            is_marked = is_found and row.command.obstacle is None
+            painter.setPen(QColor(look.theme.accent if is_marked else ink))
+            painter.drawText(QRect(x, area.top(), area.right() - x + 2, area.height()), _LEFT, text)
+            x += painter.fontMetrics().horizontalAdvance(text)
+
+
+def _runs(text: str, found: set[int]) -> list[tuple[str, bool]]:
+    """Cut a text where letters that were found and others meet."""
+    runs: list[tuple[str, bool]] = []
+    for at, letter in enumerate(text):
+        is_found = at in found
+        if runs and runs[-1][1] == is_found:
+            runs[-1] = (runs[-1][0] + letter, is_found)
+        else:
+            runs.append((letter, is_found))
+    return runs

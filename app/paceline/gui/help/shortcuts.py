@@ -1,0 +1,167 @@
+"""All keys of the window, read from its actions, and the dialog that lists them.
+
+Nothing is written down a second time: what has a key is in a menu or belongs to a widget, and
+both are asked when the dialog opens. Only the keys of the message field are its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, Qt, Slot
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from paceline.gui.help.palette import actions_of, plain_text
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.search_field import SearchField
+from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QMenuBar
+
+
+_CONTEXT = "Shortcuts"
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate(_CONTEXT, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """What some keys do.
+
+    Attributes:
+        group: The menu, or the widget that must have the keyboard.
+        title: What is done.
+        keys: Every sequence that does it, in the words of the platform.
+    """
+
+    group: str
+    title: str
+    keys: tuple[str, ...]
+
+
+def shortcuts_of(menus: QMenuBar, window: QWidget) -> list[Shortcut]:
+    """Return every key of a window: of its menus in their order, then of single widgets."""
+    found = []
+    listed: set[QAction] = set()
+    for path, action in actions_of(menus):
+        listed.add(action)
+        if action.shortcuts():
+            found.append(_shortcut(path.split(" › ")[0], action))
+    for action in window.findChildren(QAction):
+        if action.shortcuts() and action not in listed and action.isVisible() and action.text():
+            listed.add(action)
+            found.append(_shortcut(_owner(action), action))
+    return [*found, *_of_the_message_field()]
+
+
+def _shortcut(group: str, action: QAction) -> Shortcut:
+    native = QKeySequence.SequenceFormat.NativeText
+    keys = tuple(keys.toString(native) for keys in action.shortcuts())
+    return Shortcut(group, plain_text(action).rstrip("…"), keys)
+
+
+def _owner(action: QAction) -> str:
+    """Return the name of the widget that an action belongs to."""
+    for owner in action.associatedObjects():
+        if isinstance(owner, QWidget) and owner.accessibleName():
+            return owner.accessibleName()
+    return _tr("Elsewhere")
+
+
+def _of_the_message_field() -> list[Shortcut]:
+    group = _tr("Message field")
+    return [
+        Shortcut(group, _tr("Send, as chosen in the settings"), ("Enter", "Ctrl+Enter")),
+        Shortcut(group, _tr("Begin a new line"), ("Shift+Enter",)),
+    ]
+
+
+class ShortcutsDialog(QDialog):
+    """Lists shortcuts by group, with a search."""
+
+    def __init__(
+        self,
+        shortcuts: Sequence[Shortcut],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.setWindowTitle(self.tr("Keyboard shortcuts"))
+        self.search = SearchField(self.tr("Search by name or key"))
+        self.search.textChanged.connect(self._on_search)
+        self.rows: list[tuple[Shortcut, Card, QWidget]] = []
+        self._nothing = QLabel(self.tr("No shortcut contains these words."))
+        self._nothing.setProperty("role", "muted")
+        self._nothing.hide()
+        page = QWidget()
+        page.setProperty("kind", "page")
+        cards = QVBoxLayout(page)
+        cards.setContentsMargins(PAGE, STEP, PAGE, PAGE)
+        cards.setSpacing(GAP)
+        cards.addWidget(self._nothing)
+        card = Card()
+        group = ""
+        for shortcut in shortcuts:
+            if shortcut.group != group or not self.rows:
+                group = shortcut.group
+                card = Card()
+                card.set_title(group)
+                cards.addWidget(card)
+            row = _row(shortcut)
+            card.body.addWidget(row)
+            self.rows.append((shortcut, card, row))
+        cards.addStretch(1)
+        head = QVBoxLayout()
+        head.setContentsMargins(PAGE, 2 * STEP, PAGE, STEP)
+        head.addWidget(self.search)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(scrolling(page, self.tr("Shortcuts")), 1)
+        column.addWidget(closing_row(self))
+        self.setMinimumSize(420, 320)
+        self.resize(px(560), px(640))
+        self.search.setFocus()
+
+    @Slot(str)
+    def _on_search(self, text: str) -> None:
+        words = text.casefold().split()
+        cards: dict[Card, bool] = {}
+        for shortcut, card, row in self.rows:
+            all_words = " ".join((shortcut.group, shortcut.title, *shortcut.keys)).casefold()
+            is_found = all(word in all_words for word in words)
+            row.setVisible(is_found)
+            cards[card] = cards.get(card, False) or is_found
+        for card, has_rows in cards.items():
+            card.setVisible(has_rows)
+        self._nothing.setVisible(not any(cards.values()))
+
+
+def _row(shortcut: Shortcut) -> QWidget:
+    row = QFrame()
+    row.setAccessibleName(f"{shortcut.title}: {_or(shortcut.keys)}")
+    line = QHBoxLayout(row)
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(HALF)
+    title = QLabel(shortcut.title)
+    title.setWordWrap(True)
+    line.addWidget(title, 1)
+    for keys in shortcut.keys:
+        cap = QLabel(keys)
+        cap.setProperty("role", "keys")
+        line.addWidget(cap)
+    return row
+
+
+def _or(keys: Sequence[str]) -> str:
+    return _tr(" or ").join(keys)

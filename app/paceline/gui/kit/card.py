@@ -1,0 +1,228 @@
+"""Framed groups under a title, some of which fold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, with_soft_breaks
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import SMALL, px
+from paceline.gui.look.theme import ui_font
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPaintEvent
+
+
+_HEAD_PX, _ARROW_PX = 26, 16
+_KEPT = 16
+"""Letters of a title that stay, however long the words beside it are."""
+
+
+class Card(QFrame):
+    """A title, a remark beside it, and a `body` layout below."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self.title = YieldingLabel(keeps=_KEPT)
+        self.title.setProperty("role", "title")
+        self.title.hide()
+        self.remark: QLabel = YieldingLabel()
+        self.remark.setProperty("role", "small")
+        self.remark.hide()
+        self.header = QHBoxLayout()
+        self.header.setSpacing(6)
+        self.header.addWidget(self.title)
+        self.header.addWidget(self.remark)
+        self.header.addStretch(1)
+        self.body = QVBoxLayout()
+        self.body.setSpacing(6)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(14, 12, 14, 12)
+        outer.setSpacing(8)
+        outer.addLayout(self.header)
+        outer.addLayout(self.body)
+
+    def set_title(self, title: str, remark: str = "") -> None:
+        """Show a title, and a remark beside it."""
+        self.title.setText(title)
+        self.title.setVisible(bool(title))
+        self.remark.setText(remark)
+        self.remark.setVisible(bool(remark))
+        self.setAccessibleName(title)
+
+
+NAME_PX = 132
+Row = tuple[str, str]
+"""What something is called, and its value."""
+
+
+class FactsCard(Card):
+    """Rows of a name and a value that can be selected; hidden without rows."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(title)
+        self.grid = QGridLayout()
+        self.grid.setHorizontalSpacing(12)
+        self.grid.setVerticalSpacing(6)
+        self.grid.setColumnMinimumWidth(0, NAME_PX)
+        self.grid.setColumnStretch(1, 1)
+        self.body.addLayout(self.grid)
+        self._rows: list[tuple[QLabel, BreakingLabel]] = []
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """What is shown, as it can be copied."""
+        return {
+            name.text(): value.property("whole")
+            for name, value in self._rows
+            if not name.isHidden()
+        }
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Show these rows in place of others."""
+        while len(self._rows) < len(rows):
+            self._add_row()
+        for at, (name, value) in enumerate(self._rows):
+            is_used = at < len(rows)
+            name.setVisible(is_used)
+            value.setVisible(is_used)
+            if is_used:
+                name.setText(rows[at][0])
+                value.setText(with_soft_breaks(rows[at][1]))
+                value.setProperty("whole", rows[at][1])
+                value.setAccessibleName(f"{rows[at][0]}: {rows[at][1]}")
+        self.setVisible(bool(rows))
+
+    def _add_row(self) -> None:
+        at = len(self._rows)
+        name, value = QLabel(), BreakingLabel()
+        name.setProperty("role", "muted")
+        value.setProperty("role", "value")
+        value.setTextFormat(Qt.TextFormat.PlainText)
+        self._rows.append((name, value))
+        top = Qt.AlignmentFlag.AlignTop
+        self.grid.addWidget(name, at, 0, top)
+        self.grid.addWidget(value, at, 1, top)
+
+
+class FoldSection(QFrame):
+    """Content that is shown or hidden by its title; `body` takes the widgets."""
+
+    toggled = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.toggle = QToolButton()
+        self.toggle.setProperty("kind", "fold")
+        self.toggle.setObjectName("fold")
+        self.toggle.setCheckable(True)
+        self.toggle.setArrowType(Qt.ArrowType.RightArrow)
+        self.toggle.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.toggle.toggled.connect(self._on_toggled)
+        self.content = QWidget()
+        self.content.hide()
+        self.body = QVBoxLayout(self.content)
+        self.body.setContentsMargins(0, 4, 0, 0)
+        self.body.setSpacing(6)
+        self._outer = QVBoxLayout(self)
+        self._outer.setContentsMargins(0, 0, 0, 0)
+        self._outer.setSpacing(0)
+        self._outer.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignLeft)
+        self._outer.addWidget(self.content)
+
+    def set_title(self, title: str) -> None:
+        """Name the section; the name is the button that folds it."""
+        self.toggle.setText(title)
+        self.toggle.setAccessibleName(title)
+        self.setAccessibleName(title)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the content is shown."""
+        return self.toggle.isChecked()
+
+    def set_open(self, is_open: bool) -> None:  # noqa: FBT001
+        """Show or hide the content."""
+        self.toggle.setChecked(is_open)
+
+    @Slot(bool)
+    def _on_toggled(self, is_open: bool) -> None:  # noqa: FBT001
+        arrow = Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow
+        self.toggle.setArrowType(arrow)
+        self.content.setVisible(is_open)
+        self.toggled.emit(is_open)
+
+
+class FoldCard(FoldSection):
+    """A card that folds."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self._outer.setContentsMargins(14, 10, 14, 10)
+
+
+class FoldHeader(QAbstractButton):
+    """An arrow and a text: shows or hides what stands below."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setCheckable(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setFont(ui_font(SMALL))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take the font in the size in force."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.setFont(ui_font(SMALL))
+
+    def sizeHint(self) -> QSize:
+        """As wide as the text."""
+        width = self.fontMetrics().horizontalAdvance(self.text())
+        return QSize(width + px(_ARROW_PX) + 10, px(_HEAD_PX))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """The arrow points to the right, or down where the text is shown."""
+        theme = look.theme
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(theme.accent), 1))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        ink = QColor(theme.text if self.underMouse() else theme.muted)
+        pen = QPen(ink, 1.6)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(pen)
+        side = px(7) / 2
+        centre = QPointF(4 + side, self.height() / 2)
+        tips = [QPointF(-side / 2, -side), QPointF(side / 2, 0), QPointF(-side / 2, side)]
+        if self.isChecked():
+            tips = [QPointF(tip.y(), tip.x()) for tip in tips]
+        painter.drawPolyline(QPolygonF([centre + tip for tip in tips]))
+        painter.setPen(ink)
+        painter.setFont(self.font())
+        place = self.rect().adjusted(px(_ARROW_PX), 0, 0, 0)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, self.text())

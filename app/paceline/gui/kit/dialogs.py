@@ -1,0 +1,143 @@
+"""Parts that dialogs share: a scrolling page, buttons at the end, and a dialog for a name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.chat.presets import MAX_NAME_CHARS, clean_name
+from paceline.gui.look.scale import STEP, px
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from PySide6.QtWidgets import QDialog
+
+_WIDTH_PX = 340
+_CONTEXT = "Dialogs"
+
+
+def scrolling(page: QWidget, name: str = "") -> QScrollArea:
+    """Return an area that scrolls a page; with a name it can have the keyboard."""
+    area = QScrollArea()
+    area.setWidget(page)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if name else Qt.FocusPolicy.NoFocus)
+    area.setAccessibleName(name)
+    return area
+
+
+def closing_row(dialog: QDialog, at_the_left: Sequence[QWidget] = ()) -> QFrame:
+    """Return the foot of a dialog: widgets at the left, and Close, which accepts it."""
+    foot = QFrame()
+    foot.setProperty("kind", "foot")
+    row = QHBoxLayout(foot)
+    row.setContentsMargins(2 * STEP, STEP, 2 * STEP, STEP)
+    row.setSpacing(STEP)
+    for widget in at_the_left:
+        row.addWidget(widget)
+    row.addStretch(1)
+    close = QPushButton(_tr("Close"))
+    close.setAutoDefault(False)
+    close.clicked.connect(dialog.accept)
+    row.addWidget(close)
+    return foot
+
+
+def deciding_box(
+    dialog: QDialog, action: str, accepted: Callable[[], None]
+) -> tuple[QDialogButtonBox, QPushButton]:
+    """Return what a dialog ends with that changes something, and its first button.
+
+    Args:
+        dialog: Cancel rejects it.
+        action: What the first button says.
+        accepted: A bound method of the dialog; called when that is pressed.
+    """
+    box = QDialogButtonBox()
+    take = box.addButton(action, QDialogButtonBox.ButtonRole.AcceptRole)
+    take.setProperty("kind", "primary")
+    box.addButton(_tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
+    box.accepted.connect(accepted)
+    box.rejected.connect(dialog.reject)
+    return box, take
+
+
+class NameDialog(QDialog):
+    """A field and two buttons; `named` tells the name when it is accepted."""
+
+    named = Signal(str)
+
+    def __init__(
+        self,
+        title: str,
+        action: str,
+        obstacle: Callable[[str], str],
+        name: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        """Ask under a title.
+
+        Args:
+            title: What is named, e.g. "Save as a preset".
+            action: What the button says.
+            obstacle: Why a text cannot be the name, in words; empty: it can.
+            name: The first content of the field, selected.
+            parent: What the dialog stands over.
+        """
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.setWindowTitle(title)
+        self._obstacle = obstacle
+        heading = QLabel(title)
+        heading.setProperty("role", "title")
+        self.field = QLineEdit(name)
+        self.field.setMaxLength(MAX_NAME_CHARS)
+        self.field.setAccessibleName(self.tr("Name"))
+        self.field.setPlaceholderText(self.tr("Name"))
+        self.field.selectAll()
+        self.problem = QLabel()
+        self.problem.setProperty("role", "small")
+        self.problem.setWordWrap(True)
+        buttons, self.take = deciding_box(self, action, self._on_accepted)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 16)
+        column.setSpacing(10)
+        for widget in (heading, self.field, self.problem, buttons):
+            column.addWidget(widget)
+        self.setMinimumWidth(px(_WIDTH_PX))
+        self.field.textChanged.connect(self._judge)
+        self._judge()
+
+    @Slot()
+    def _judge(self) -> None:
+        obstacle = self._obstacle(self.field.text())
+        self.take.setEnabled(not obstacle)
+        # The line keeps its height, so that the buttons stay where they are.
+        self.problem.setText(obstacle if self.field.text() else " ")
+
+    @Slot()
+    def _on_accepted(self) -> None:
+        if self.take.isEnabled():
+            name = clean_name(self.field.text())
+            self.accept()
+            self.named.emit(name)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate(_CONTEXT, text)

@@ -1,0 +1,140 @@
+"""What appears while files are dragged over the window: one zone per place that can take them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from paceline.gui.look.theme import restyle
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QMimeData
+
+_MODEL = ".gguf"
+_CHATS = (".json", ".jsonl")
+
+
+class DropZones(QWidget):
+    """Covers a window while files are over it, with a zone for each thing to do with them.
+
+    Models: left for the target, right for the draft model. JSON: chats or a passport to open, or
+    a file to attach. All other files can be attached.
+    """
+
+    dropped = Signal(list, bool)
+    """Paths, and whether they were dropped on the draft model's zone"""
+    chats_dropped = Signal(list)
+    files_dropped = Signal(list)
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setObjectName("drop_zones")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._target = self._make_zone(self.tr("Open as target"), self.tr("decides the text"))
+        self._draft = self._make_zone(self.tr("Use as draft model"), self.tr("writes ahead"))
+        self._import = self._make_zone(
+            self.tr("Open it"), self.tr("exported chats, or the passport of a benchmark")
+        )
+        self._attach = self._make_zone(
+            self.tr("Attach to the message"), self.tr("text and code files")
+        )
+        self._shown: tuple[QFrame, ...] = (self._target, self._draft)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(24, 72, 24, 48)
+        row.setSpacing(24)
+        for zone in (self._target, self._draft, self._import, self._attach):
+            row.addWidget(zone)
+        self.hide()
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the window's drag and drop events."""
+        if isinstance(event, QDragEnterEvent):
+            if paths := local_files(event.mimeData()):
+                event.acceptProposedAction()
+                self._shown = self._zones_for(paths)
+                self._show_over(watched, event.position().toPoint())
+                return True
+        elif isinstance(event, QDragMoveEvent):
+            if local_files(event.mimeData()):
+                event.acceptProposedAction()
+                self._mark(event.position().toPoint())
+                return True
+        elif event.type() == QEvent.Type.DragLeave:
+            self.hide()
+        elif isinstance(event, QDropEvent):
+            self.hide()
+            if paths := local_files(event.mimeData()):
+                event.acceptProposedAction()
+                self._shown = self._zones_for(paths)
+                self._tell(paths, self._zone_at(event.position().toPoint()))
+                return True
+        return super().eventFilter(watched, event)
+
+    def _zones_for(self, paths: list[str]) -> tuple[QFrame, ...]:
+        if _models(paths):
+            return self._target, self._draft
+        if all(Path(path).suffix.lower() in _CHATS for path in paths):
+            return self._import, self._attach
+        return (self._attach,)
+
+    def _tell(self, paths: list[str], zone: QFrame) -> None:
+        if zone in (self._target, self._draft):
+            self.dropped.emit(_models(paths), zone is self._draft)
+        elif zone is self._import:
+            self.chats_dropped.emit(paths)
+        else:
+            self.files_dropped.emit(paths)
+
+    def _show_over(self, window: QObject, position: QPoint) -> None:
+        if isinstance(window, QWidget):
+            self.setGeometry(window.rect())
+        for zone in (self._target, self._draft, self._import, self._attach):
+            zone.setVisible(zone in self._shown)
+        self._mark(position)
+        self.raise_()
+        self.show()
+
+    def _zone_at(self, position: QPoint) -> QFrame:
+        at = position.x() * len(self._shown) // max(self.window().width(), 1)
+        return self._shown[min(max(at, 0), len(self._shown) - 1)]
+
+    def _mark(self, position: QPoint) -> None:
+        chosen = self._zone_at(position)
+        for zone in self._shown:
+            zone.setProperty("tone", "accent" if zone is chosen else "")
+            restyle(zone)
+
+    @staticmethod
+    def _make_zone(title: str, explanation: str) -> QFrame:
+        zone = QFrame()
+        zone.setProperty("kind", "dropzone")
+        name, remark = QLabel(title), QLabel(explanation)
+        name.setProperty("role", "heading")
+        remark.setProperty("role", "muted")
+        column = QVBoxLayout(zone)
+        column.addStretch(1)
+        for label in (name, remark):
+            column.addWidget(label, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+        return zone
+
+
+def local_files(data: QMimeData) -> list[str]:
+    """The paths of the local files in what is dragged or pasted."""
+    return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
+
+
+def model_files(data: QMimeData) -> list[str]:
+    """The local ``.gguf`` files in what is dragged."""
+    return _models(local_files(data))
+
+
+def _models(paths: list[str]) -> list[str]:
+    return [path for path in paths if path.lower().endswith(_MODEL)]

@@ -1,0 +1,344 @@
+"""Fields for numbers, choices and lines of text, made for a narrow scrolling panel.
+
+The wheel scrolls the panel and never changes a value by accident; keyboard and typing do. Tab
+leaves every field, also those of several lines.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QLocale, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QButtonGroup,
+    QComboBox,
+    QDoubleSpinBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QSizePolicy,
+    QSlider,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
+
+from paceline.gui.kit.labels import YieldingLabel
+from paceline.gui.look.scale import px
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QKeyEvent, QMouseEvent, QValidator, QWheelEvent
+    from PySide6.QtWidgets import QAbstractButton
+
+
+class LeavingEdit(QPlainTextEdit):
+    """Plain text; Tab and Shift+Tab go to the next and the previous field."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move on by Tab, write with every other key."""
+        if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            event.ignore()
+            self.focusNextPrevChild(event.key() == Qt.Key.Key_Tab)
+            return
+        super().keyPressEvent(event)
+
+
+_KEPT = 4
+"""Letters of a word that stay; the frame around them takes about two more."""
+
+
+class _Segment(QToolButton):
+    """Cuts its word off where there is no room; the hover text says all."""
+
+    def minimumSizeHint(self) -> QSize:
+        """A few letters."""
+        hint = self.sizeHint()
+        room = (_KEPT + 2) * self.fontMetrics().averageCharWidth()
+        return QSize(min(hint.width(), room), hint.height())
+
+
+class Segments(QFrame):
+    """Buttons with a value each; Tab reaches every one, Space chooses."""
+
+    chosen = Signal(str)
+    """The value of the button that was pressed"""
+
+    def __init__(
+        self, choices: Sequence[tuple[str, str, str]], parent: QWidget | None = None
+    ) -> None:
+        """Offer triples of a value, its name, and what it means."""
+        super().__init__(parent)
+        self.setProperty("kind", "segments")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(2, 2, 2, 2)
+        row.setSpacing(2)
+        self._group = QButtonGroup(self)
+        self.buttons: dict[str, QToolButton] = {}
+        for value, name, explanation in choices:
+            button = _Segment()
+            button.setProperty("kind", "segment")
+            button.setText(name)
+            button.setCheckable(True)
+            button.setToolTip(explanation)
+            button.setAccessibleName(name)
+            button.setAccessibleDescription(explanation)
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            self._group.addButton(button)
+            self.buttons[value] = button
+            row.addWidget(button)  # a stretch would make all equally wide, and cut one off
+        self._group.buttonClicked.connect(self._on_clicked)
+
+    @property
+    def value(self) -> str:
+        """What is chosen; empty: nothing yet."""
+        return next((value for value, b in self.buttons.items() if b.isChecked()), "")
+
+    def show_value(self, value: str) -> None:
+        """Show a choice without emitting a signal."""
+        self.buttons[value].setChecked(True)
+
+    @Slot("QAbstractButton*")
+    def _on_clicked(self, clicked: QAbstractButton) -> None:
+        for value, button in self.buttons.items():
+            if button is clicked:
+                self.chosen.emit(value)
+
+
+_SLIDER_STEPS = 100
+_EVEN = 1e-9
+"""Values that are nearer to each other are the same"""
+LABEL_PX = 112
+_FIELD_PX = 56
+_PUT_BACK_PX = 20
+
+
+def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
+    """Return a grid with these labels at the left and room for two equal columns beside them."""
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(8)
+    grid.setVerticalSpacing(6)
+    grid.setColumnMinimumWidth(0, LABEL_PX)
+    grid.setColumnStretch(1, 1)
+    grid.setColumnStretch(2, 1)
+    for row, name in enumerate(names, start=first_row):
+        label = YieldingLabel(name, keeps=6)
+        label.setProperty("role", "muted")
+        grid.addWidget(label, row, 0)
+    return grid
+
+
+class Slider(QSlider):
+    """A horizontal slider that leaves the wheel to the panel around it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to the panel."""
+        event.ignore()
+
+
+class WholeNumber(QSpinBox):
+    """A field for a whole number without buttons."""
+
+    def __init__(self, low: int, high: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        _make_quiet(self)
+        self.setRange(low, high)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to the panel."""
+        event.ignore()
+
+
+class Number(QDoubleSpinBox):
+    """A field for a number with two decimals, without buttons; point and comma mean the same."""
+
+    def __init__(self, low: float, high: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        _make_quiet(self)
+        self.setRange(low, high)
+        self.setDecimals(2)
+        self.setSingleStep(0.05)
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        """Judge what is typed, and show it with a point."""
+        verdict: tuple[QValidator.State, str, int] = super().validate(
+            text.replace(",", "."), position
+        )
+        return verdict
+
+    def valueFromText(self, text: str) -> float:
+        """The number that is typed."""
+        return super().valueFromText(text.replace(",", "."))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to the panel."""
+        event.ignore()
+
+
+class Choice(QComboBox):
+    """A drop-down list that leaves the wheel to the panel around it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(5)
+        self.setProperty("kind", "value")
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to the panel."""
+        event.ignore()
+
+
+# WORKAROUND: under a style sheet that places the buttons, `NoButtons` leaves a field of one pixel
+# (Qt 6.11); so the panel's style sheet makes the buttons of kind "value" vanish instead.
+def _make_quiet(field: QAbstractSpinBox) -> None:
+    field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    field.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    field.setKeyboardTracking(False)
+    field.setLocale(QLocale.c())  # numbers look the same everywhere in the window
+    field.setProperty("kind", "value")
+
+
+class _NameLabel(YieldingLabel):
+    """The name of a value; a double click asks for the default."""
+
+    double_clicked = Signal()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Ask for the default."""
+        event.accept()
+        self.double_clicked.emit()
+
+
+class SliderField(QWidget):
+    """A name, a slider for the usual values, and a field that takes all of them.
+
+    With a default, a small button puts it back; it is there while another value is shown.
+    """
+
+    value_changed = Signal(float)
+
+    def __init__(
+        self,
+        title: str,
+        explanation: str,
+        low: float,
+        high: float,
+        *,
+        whole: bool,
+        slider_high: float | None = None,
+        slider_range: tuple[float, float] | None = None,
+        default: float | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        """Take all values of low..high; the slider reaches to `slider_high`, or this range."""
+        super().__init__(parent)
+        self._default = default
+        self._low, slider_end = slider_range or (low, high if slider_high is None else slider_high)
+        self._span = slider_end - self._low
+        self._whole = whole
+        self.label = _NameLabel(title)
+        self.label.setProperty("role", "muted")
+        self.label.double_clicked.connect(self.put_back)
+        self.put_back_button = QToolButton()
+        self.put_back_button.setProperty("kind", "mini")
+        self.put_back_button.setText("↺")
+        self.put_back_button.clicked.connect(self.put_back)
+        self.slider = Slider()
+        self.slider.setRange(0, int(self._span) if whole else _SLIDER_STEPS)
+        self.slider.setPageStep(1 if whole and self._span <= 16 else 4)
+        self.field: WholeNumber | Number = (
+            WholeNumber(int(low), int(high)) if whole else Number(low, high)
+        )
+        self._fit()
+        self.label.setBuddy(self.field)
+        if default is not None:
+            shown = f"{default:g}"
+            explanation = self.tr("{}\nDefault: {}").format(explanation, shown)
+            self.put_back_button.setAccessibleName(self.tr("Put {} back").format(title))
+            self.put_back_button.setToolTip(self.tr("Back to {}").format(shown))
+        for widget in (self, self.label, self.slider, self.field):
+            widget.setToolTip(explanation)
+        self.slider.setAccessibleName(title)
+        self.field.setAccessibleName(title)
+        self.slider.setAccessibleDescription(explanation)
+        self.field.setAccessibleDescription(explanation)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(self.label)
+        row.addWidget(self.slider, 1)
+        row.addWidget(self.put_back_button)
+        row.addWidget(self.field)
+        room = self.put_back_button.sizePolicy()
+        room.setRetainSizeWhenHidden(default is not None)  # the slider keeps its length
+        self.put_back_button.setSizePolicy(room)
+        self.put_back_button.hide()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.slider.valueChanged.connect(self._on_slider_moved)
+        self.field.valueChanged.connect(self._on_field_changed)
+        self._show_on_slider(low)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        self.label.setMinimumWidth(px(LABEL_PX))
+        self.field.setFixedWidth(px(_FIELD_PX))
+        self.put_back_button.setFixedWidth(px(_PUT_BACK_PX))
+
+    @property
+    def value(self) -> float:
+        """The value that is shown."""
+        return float(self.field.value())
+
+    def set_value(self, value: float) -> None:
+        """Show a value without emitting a signal."""
+        with QSignalBlocker(self.field):
+            if isinstance(self.field, WholeNumber):
+                self.field.setValue(round(value))
+            else:
+                self.field.setValue(value)
+        self._show_on_slider(value)
+
+    @Slot()
+    def put_back(self) -> None:
+        """Set the default, if there is one."""
+        if self._default is not None and self.value != self._default:
+            had_keyboard = self.put_back_button.hasFocus()
+            self.set_value(self._default)
+            self.value_changed.emit(self.value)
+            if had_keyboard:
+                self.field.setFocus()
+
+    @Slot(int)
+    def _on_slider_moved(self, position: int) -> None:
+        if isinstance(self.field, WholeNumber):
+            self.field.setValue(round(self._low) + position)
+        else:
+            self.field.setValue(self._low + self._span * position / _SLIDER_STEPS)
+
+    @Slot()
+    def _on_field_changed(self) -> None:
+        self._show_on_slider(self.value)
+        self.value_changed.emit(self.value)
+
+    def _show_on_slider(self, value: float) -> None:
+        offset = value - self._low
+        position = round(offset if self._whole else offset / self._span * _SLIDER_STEPS)
+        with QSignalBlocker(self.slider):
+            self.slider.setValue(max(0, min(position, self.slider.maximum())))
+        if self._default is not None:
+            self.put_back_button.setVisible(abs(value - self._default) > _EVEN)

@@ -1,0 +1,360 @@
+"""Asks for files and folders, reads and writes files in the background, opens the file manager.
+
+No dialog blocks. What is saved is also made in the background, once a file has been chosen; a file
+that was there before is replaced in one go. Where the system cannot show a chosen file, as on Linux
+without D-Bus, the file's folder is opened. Main thread, except `read_text` and `write_made`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QObject, QProcess, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from shiboken6 import isValid
+
+from paceline.errors import UserError
+from paceline.files import write_whole
+from paceline.gui.kit.labels import ElidedLabel, YieldingLabel
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from paceline.gui.kit.background import Background
+    from paceline.gui.kit.notices import Notifications
+
+Take = Callable[[str], None]
+Make = Callable[[], bytes]
+_NAME_PX = 400
+_Mode = QFileDialog.FileMode
+
+
+class FileChooser(QObject):
+    """One dialog at a time, which begins in the folder where something was chosen last.
+
+    Attributes:
+        dialog: The one that is open; asking for another does nothing meanwhile.
+    """
+
+    chosen = Signal(str)
+    """The file, the folder or the place that was asked for."""
+    files_chosen = Signal(list)
+    """The files, where several were asked for."""
+    closed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._folder = ""
+        self.dialog: QFileDialog | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a dialog is open."""
+        # One whose window is deleted goes with it without telling that it is closed.
+        return self.dialog is not None and isValid(self.dialog)
+
+    def remember(self, path: str) -> None:
+        """Begin in this file's folder the next time."""
+        self._folder = str(Path(path).parent)
+
+    def ask_file(self, window: QWidget, title: str, kinds: str) -> None:
+        """Ask for a file that exists.
+
+        Args:
+            window: What the dialog stands over.
+            title: The dialog's title.
+            kinds: The filters, e.g. ``"Presets (*.json);;All files (*)"``.
+        """
+        dialog = self._made(window, title, kinds, _Mode.ExistingFile)
+        if dialog is not None:
+            dialog.fileSelected.connect(self._on_chosen)
+            dialog.open()
+
+    def ask_files(self, window: QWidget, title: str, kinds: str = "") -> None:
+        """Ask for one or more files that exist; see `ask_file`."""
+        dialog = self._made(window, title, kinds, _Mode.ExistingFiles)
+        if dialog is not None:
+            dialog.filesSelected.connect(self._on_files_chosen)
+            dialog.open()
+
+    def ask_folder(self, window: QWidget, title: str) -> None:
+        """Ask for a folder."""
+        dialog = self._made(window, title, "", _Mode.Directory)
+        if dialog is not None:
+            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+            dialog.fileSelected.connect(self._on_chosen)
+            dialog.open()
+
+    def ask_place(self, window: QWidget, title: str, name: str, kinds: str) -> None:
+        """Ask where something is to be saved; `name` is proposed, with its ending."""
+        dialog = self._made(window, title, kinds, _Mode.AnyFile)
+        if dialog is not None:
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix(Path(name).suffix.lstrip("."))
+            dialog.selectFile(name)
+            dialog.fileSelected.connect(self._on_chosen)
+            dialog.open()
+
+    def _made(self, window: QWidget, title: str, kinds: str, mode: _Mode) -> QFileDialog | None:
+        if self.is_open:
+            return None
+        self.dialog = QFileDialog(window, title, self._folder, kinds)
+        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.dialog.setFileMode(mode)
+        self.dialog.finished.connect(self._on_finished)
+        return self.dialog
+
+    @Slot(str)
+    def _on_chosen(self, path: str) -> None:
+        self.remember(path)
+        self.chosen.emit(path)
+
+    @Slot(list)
+    def _on_files_chosen(self, paths: list[str]) -> None:
+        if paths:
+            self.remember(paths[0])
+            self.files_chosen.emit(paths)
+
+    @Slot()
+    def _on_finished(self) -> None:
+        self.dialog = None
+        self.closed.emit()
+
+
+class OpenFile(FileChooser):
+    """One file at a time."""
+
+    def __init__(
+        self, background: Background, notifications: Notifications, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._background = background
+        self._notifications = notifications
+        self._take: Take | None = None
+        self._max_bytes = 0
+        self.chosen.connect(self.read)
+
+    def ask(self, window: QWidget, title: str, kinds: str, max_bytes: int, take: Take) -> None:
+        """Open the dialog; `take` gets the text of the file that is chosen.
+
+        Args:
+            window: What the dialog stands over.
+            title: The dialog's title.
+            kinds: The filter, e.g. ``"Presets (*.json)"``.
+            max_bytes: A longer file is refused in words.
+            take: Called on the main thread; a `UserError` that it raises is shown.
+        """
+        if self.is_open:
+            return
+        self._take, self._max_bytes = take, max_bytes
+        self.ask_file(window, title, kinds)
+
+    @Slot(str)
+    def read(self, path: str) -> None:
+        """Read what was chosen."""
+        job = partial(read_text, Path(path), self._max_bytes)
+        self._background.start(job, self._on_read, self._notifications.user_error)
+
+    @Slot(object)
+    def _on_read(self, text: object) -> None:
+        take, self._take = self._take, None
+        if take is not None:
+            try:
+                take(str(text))
+            except UserError as error:
+                self._notifications.user_error(error)
+
+
+class SaveFile(FileChooser):
+    """One file at a time."""
+
+    def __init__(
+        self, background: Background, notifications: Notifications, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._background = background
+        self._notifications = notifications
+        self._make: Make | None = None
+        self.chosen.connect(self.write)
+
+    def ask(self, window: QWidget, title: str, name: str, kinds: str, make: Make) -> None:
+        """Open the dialog; `make` gives the file's content when a place has been chosen.
+
+        Args:
+            window: What the dialog stands over.
+            title: The dialog's title.
+            name: The proposed file name, with its ending.
+            kinds: The filter, e.g. ``"Tables (*.csv)"``.
+            make: Called at most once, in another thread; a `UserError` that it raises is shown.
+        """
+        if self.is_open:
+            return
+        self._make = make
+        self.ask_place(window, title, name, kinds)
+
+    @Slot(str)
+    def write(self, path: str) -> None:
+        """Write what was asked to be saved to this file."""
+        make, self._make = self._make, None
+        if make is None:
+            return
+        write = partial(write_made, Path(path), make)
+        self._background.start(write, self._on_written, self._notifications.user_error)
+
+    @Slot(object)
+    def _on_written(self, name: object) -> None:
+        self._notifications.tell(self.tr("Saved as {}.").format(name))
+
+
+class FileField(QWidget):
+    """Holds a path; empty: none."""
+
+    changed = Signal()
+
+    def __init__(
+        self, title: str, explanation: str, file_filter: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._title, self._filter = title, file_filter
+        self._path = ""
+        self.files = FileChooser(self)
+        self.files.chosen.connect(self.take)
+        label = YieldingLabel(title, keeps=8)
+        label.setProperty("role", "muted")
+        self.name = ElidedLabel(_NAME_PX, Qt.TextElideMode.ElideMiddle)
+        self.choose = QPushButton(self.tr("Choose…"))
+        self.clear = QPushButton(self.tr("Remove"))
+        for button in (self.choose, self.clear):
+            button.setProperty("kind", "link")
+            button.setAccessibleName(f"{title}: {button.text()}")
+        for widget in (self, label, self.choose):
+            widget.setToolTip(explanation)
+        self.choose.setAccessibleDescription(explanation)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        row.addWidget(label)
+        row.addStretch(1)
+        row.addWidget(self.choose)
+        row.addWidget(self.clear)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(row)
+        column.addWidget(self.name)  # a line of its own: beside the buttons nothing is left of it
+        self.choose.clicked.connect(self._on_choose)
+        self.clear.clicked.connect(self._on_clear)
+        self.show_path("")
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._path
+
+    def show_path(self, path: str) -> None:
+        """Show a file without emitting a signal."""
+        self._path = path
+        self.name.set_full_text(Path(path).name)
+        self.name.setToolTip(path)
+        self.name.setVisible(bool(path))
+        self.clear.setVisible(bool(path))
+
+    @Slot()
+    def _on_choose(self) -> None:
+        if self._path:
+            self.files.remember(self._path)
+        self.files.ask_file(self.window(), self._title, self._filter)
+
+    @Slot(str)
+    def take(self, path: str) -> None:
+        """Take a file, and tell."""
+        if path != self._path:
+            self.show_path(path)
+            self.changed.emit()
+
+    @Slot()
+    def _on_clear(self) -> None:
+        self.take("")
+
+
+def reveal(path: Path) -> bool:
+    """Show a file in the file manager; false: there is none to show it in."""
+    return _choose(path) or open_folder(path.parent)
+
+
+def open_folder(folder: Path) -> bool:
+    """Open a folder in the file manager; false: there is none."""
+    return QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+
+def read_text(path: Path, max_bytes: int) -> str:
+    """Return the text of a small file.
+
+    Raises:
+        UserError: It cannot be read, is too long, or is no text.
+    """
+    name = f"“{path.name}”"
+    try:
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise UserError(
+            "cannot-read", f"{name} cannot be read ({error.strerror or error}).", "Choose another."
+        ) from error
+    if len(data) > max_bytes:
+        raise UserError(
+            "file-too-long", f"{name} has more than {max_bytes:,} bytes.", "Choose a shorter one."
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UserError("no-text", f"{name} is no text in UTF-8.", "Choose another.") from None
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("SaveFile", text)
+
+
+def write_made(path: Path, make: Make) -> str:
+    """Make a file's content and write it in one go; returns its name.
+
+    Raises:
+        UserError: It cannot be written.
+    """
+    try:
+        write_whole(path, make())
+    except OSError as error:
+        raise UserError(
+            "not-saved",
+            _tr("“{}” could not be saved ({}).").format(path.name, error.strerror or error),
+            _tr("Choose another folder."),
+        ) from error
+    return path.name
+
+
+def command_for(path: Path, platform: str) -> tuple[str, list[str]] | None:
+    """Return the program that shows a file chosen, and its arguments; None: there is none."""
+    if platform == "win32":
+        # The explorer reads its arguments in a way of its own; a quoted whole would be a folder.
+        return "explorer.exe", [f'/select,"{path}"']
+    if platform == "darwin":
+        return "open", ["-R", str(path)]
+    return None
+
+
+def _choose(path: Path) -> bool:
+    command = command_for(path, sys.platform)
+    if command is None:
+        return False
+    program, arguments = command
+    process = QProcess()
+    process.setProgram(program)
+    if sys.platform == "win32":
+        process.setNativeArguments(arguments[0])
+    else:
+        process.setArguments(arguments)
+    return process.startDetached()[0]

@@ -1,0 +1,200 @@
+"""Messages to the user: inline notices, the bar that shows them, and the only dialogs that block.
+
+Everything that goes wrong is told here, as a message and what to do about it. Nothing else in the
+program opens a message box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QToolButton, QWidget
+
+from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import icon_size
+from paceline.gui.look.theme import restyle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paceline.errors import UserError
+
+Level = Literal["error", "warning", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What the button of a notice says, and does when it is pressed.
+
+    `run` is a function or a bound method, possibly partial, and no `emit` of a signal: a stored one
+    can outlive its object, which crashes Python's garbage collector.
+    """
+
+    text: str
+    run: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A message for the error bar.
+
+    Attributes:
+        level: How bad it is.
+        message: What happened.
+        hint: What to do about it.
+        action: Its button; None: there is none.
+        topic: What it is about; when that is settled, the notice may go.
+        is_question: Asked because of something the user just did: takes an error's place.
+    """
+
+    level: Level
+    message: str
+    hint: str = ""
+    action: Action | None = None
+    topic: str = ""
+    is_question: bool = False
+
+
+class Notifications(QObject):
+    """Posts notices; the error bars show them."""
+
+    posted = Signal(object)
+    settled = Signal(str)
+    """This topic is settled; a notice about it may go"""
+
+    def error(
+        self, message: str, hint: str = "", *, action: Action | None = None, topic: str = ""
+    ) -> None:
+        """Tell that something failed."""
+        self.posted.emit(Notice("error", message, hint, action, topic))
+
+    def warn(
+        self, message: str, hint: str = "", *, action: Action | None = None, topic: str = ""
+    ) -> None:
+        """Tell that something is not as asked for."""
+        self.posted.emit(Notice("warning", message, hint, action, topic))
+
+    def tell(self, message: str, *, action: Action | None = None, topic: str = "") -> None:
+        """Tell good news, with a button that goes on from there."""
+        self.posted.emit(Notice("info", message, "", action, topic))
+
+    def ask(self, message: str, action: Action) -> None:
+        """Ask before something is done that the user has just wished for."""
+        self.posted.emit(Notice("info", message, "", action, is_question=True))
+
+    def user_error(self, error: UserError) -> None:
+        """Tell of an error as it is."""
+        self.error(error.message, error.hint)
+
+    def user_errors(self, errors: Sequence[UserError], others: str) -> None:
+        """Tell the first of some errors, if there is any, and how many more there are.
+
+        Args:
+            errors: What failed, one by one.
+            others: What says how many more, e.g. ``"{} more files could not be read either."``.
+        """
+        if not errors:
+            return
+        first = errors[0]
+        more = others.format(len(errors) - 1) if len(errors) > 1 else ""
+        self.error(first.message, f"{first.hint} {more}".strip())
+
+
+class ErrorBar(QFrame):
+    """One notice at a time; hidden while there is none."""
+
+    dismissed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "notice")
+        self.setObjectName("error_bar")
+        self._run: Callable[[], object] | None = None
+        self._topic = ""
+        self._is_error = False
+        self.text = BreakingLabel()
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.action = QPushButton()
+        self.close_button = QToolButton()
+        self.close_button.setProperty("kind", "quiet")
+        self.close_button.setIcon(look.icon("close"))
+        self.close_button.setIconSize(icon_size())
+        if self.close_button.icon().isNull():
+            self.close_button.setText("✕")
+        self.close_button.setToolTip(self.tr("Dismiss"))
+        self.close_button.setAccessibleName(self.tr("Dismiss the message"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 6, 6, 6)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.action)
+        row.addWidget(self.close_button)
+        self.action.clicked.connect(self._on_action)
+        self.close_button.clicked.connect(self.dismiss)
+        self.hide()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Show the icon in the size in force."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.close_button.setIconSize(icon_size())
+
+    @Slot(object)
+    def show_notice(self, notice: Notice) -> None:
+        """Show this notice in place of an older one; an error only to errors and questions."""
+        gives_way = notice.level == "error" or notice.is_question
+        if not self.isHidden() and self._is_error and not gives_way:
+            return
+        self._is_error = notice.level == "error"
+        self.setProperty("tone", {"error": "danger", "warning": "lookup"}.get(notice.level, ""))
+        restyle(self)
+        words = f"{notice.message} {notice.hint}".strip()
+        self.text.setText(with_soft_breaks(words))
+        self.setAccessibleName(words)
+        self._topic = notice.topic
+        self._run = notice.action.run if notice.action is not None else None
+        self.action.setText(notice.action.text if notice.action is not None else "")
+        self.action.setVisible(notice.action is not None)
+        self.show()
+
+    @Slot(str)
+    def settle(self, topic: str) -> None:
+        """Take the notice away if it is about this topic."""
+        if topic == self._topic:
+            self.dismiss()
+
+    @Slot()
+    def dismiss(self) -> None:
+        """Take the notice away."""
+        self._run = None
+        if self.isHidden():
+            return
+        had_focus = self.isAncestorOf(self.focusWidget()) if self.focusWidget() else False
+        self.hide()
+        if had_focus:
+            self.dismissed.emit()
+
+    @Slot()
+    def _on_action(self) -> None:
+        run = self._run
+        self.dismiss()
+        if run is not None:
+            run()
+
+
+def ask_to_delete(parent: QWidget, title: str, text: str, action: str) -> QMessageBox:
+    """Open a dialog that says what will be gone; returns at once.
+
+    `accepted` tells that the user wants it. The button that keeps everything is the default.
+    """
+    box = QMessageBox(QMessageBox.Icon.Warning, title, text, parent=parent)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    delete = box.addButton(action, QMessageBox.ButtonRole.AcceptRole)
+    delete.setProperty("kind", "danger")
+    keep = box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(keep)
+    restyle(delete)
+    box.open()
+    return box

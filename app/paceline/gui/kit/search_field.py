@@ -1,0 +1,111 @@
+"""A search field: it tells what to search for when typing pauses, and Down leads into the list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QColor, QKeyEvent, QPainter
+from PySide6.QtWidgets import QLineEdit
+
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import TINY
+from paceline.gui.look.theme import ui_font
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
+    from PySide6.QtWidgets import QWidget
+
+PAUSE_MS = 120
+"""Without a key for so long, what is written is searched for."""
+_MARGIN_PX = 10
+_ICON_PX = 30
+"""Taken by the icon at the left end."""
+
+
+class SearchField(QLineEdit):
+    """Esc clears it; while it is empty the key belongs to the window."""
+
+    wanted = Signal(str)
+    """What to search for: at once when it is empty, otherwise when typing pauses or on Enter"""
+    confirmed = Signal()
+    """Enter was pressed; `wanted` has been told before."""
+    left_downwards = Signal()
+
+    def __init__(self, words: str, keys: str = "", parent: QWidget | None = None) -> None:
+        """`keys` lead here from anywhere; they are shown while the field is empty."""
+        super().__init__(parent)
+        self.setProperty("kind", "search")
+        self.setPlaceholderText(words)
+        self.setAccessibleName(words)
+        self.setClearButtonEnabled(True)
+        self._keys = keys
+        self._told = ""
+        icon = QAction(look.icon("search"), "", self)
+        self.addAction(icon, QLineEdit.ActionPosition.LeadingPosition)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE_MS)
+        self._pause.timeout.connect(self.tell_now)
+        self.textChanged.connect(self._on_text)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc from the window's shortcut while there is something to clear."""
+        if self.text() and is_escape_offered(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Clear on Esc, go into the list on Down, take what is best on Enter."""
+        key = event.key()
+        if key == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        elif key == Qt.Key.Key_Down:
+            self.tell_now()
+            self.left_downwards.emit()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.tell_now()
+            self.confirmed.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Show the keys that lead here where they do not disturb."""
+        super().paintEvent(event)
+        if self.text() or not self._keys or self.hasFocus():
+            return
+        painter = QPainter(self)
+        font = ui_font(TINY)
+        words = self.fontMetrics().horizontalAdvance(self.placeholderText()) + _ICON_PX
+        painter.setFont(font)
+        room = QRect(self.rect()).adjusted(words + 2 * _MARGIN_PX, 0, -_MARGIN_PX, 0)
+        if painter.fontMetrics().horizontalAdvance(self._keys) <= room.width():
+            painter.setPen(QColor(look.theme.faint))
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(room, right, self._keys)
+
+    @Slot(str)
+    def _on_text(self, text: str) -> None:
+        if text.strip():
+            self._pause.start()
+        else:
+            self.tell_now()
+
+    @Slot()
+    def tell_now(self) -> None:
+        """Say what is wanted without waiting for a pause."""
+        self._pause.stop()
+        text = self.text().strip()
+        if text != self._told:
+            self._told = text
+            self.wanted.emit(text)
+
+
+def is_escape_offered(event: QEvent) -> bool:
+    """Whether a widget is asked if it wants Esc before a shortcut of the window gets it."""
+    return (
+        event.type() == QEvent.Type.ShortcutOverride
+        and isinstance(event, QKeyEvent)
+        and event.key() == Qt.Key.Key_Escape
+    )

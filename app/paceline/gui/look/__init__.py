@@ -1,0 +1,1 @@
+"""Colours, fonts, sizes, style sheets and icons; imports nothing else of the window."""

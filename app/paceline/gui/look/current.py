@@ -1,0 +1,221 @@
+"""The look in force: theme, size of text, icons, motion. Widgets ask `look` when they paint.
+
+There is one `look`, since there is one application, whose palette and style sheet are global, too;
+runs on the main thread. Widgets are not told of a change: Qt visits every one of them when style
+sheet or font change, so what keeps a size, or a text in the theme's colours, renews it in
+`changeEvent` (`QEvent.Type.StyleChange`); objects that are no widgets connect to `look.changed`.
+Icons are tinted when they are painted, so they never have to be set again.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QIcon, QIconEngine, QImage, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication
+
+from paceline.gui.look.colours import DARK, LIGHT, Theme
+from paceline.gui.look.scale import BASE_PX
+from paceline.gui.look.theme import apply_basics, apply_sheet, apply_theme, install_fonts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paceline.settings import Motion, ThemeMode
+
+
+class Look(QObject):
+    """Which theme is in force (the desktop's, or the one that was chosen), and in which size."""
+
+    changing = Signal()
+    """Another theme, or another size of text, is about to be put on."""
+    changed = Signal(object)
+    """It was put on: the `Theme`."""
+    motion_changed = Signal(bool)
+    """Whether motion is to be avoided from now on"""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._mode: ThemeMode = "light"
+        self._theme = LIGHT
+        self._font_px = BASE_PX
+        self._icons: Path | None = None
+        self._reduces_motion = False
+        self._hears_desktop = False
+
+    @property
+    def theme(self) -> Theme:
+        """The colours in force."""
+        return self._theme
+
+    @property
+    def mode(self) -> ThemeMode:
+        """What was chosen: "system", "light" or "dark"."""
+        return self._mode
+
+    @property
+    def font_px(self) -> int:
+        """Size of running text, in device-independent pixels."""
+        return self._font_px
+
+    @property
+    def reduces_motion(self) -> bool:
+        """Whether things jump to where they are going instead of moving there.
+
+        Qt 6.11 tells what the desktop wants of contrast, but nothing of motion
+        (https://doc.qt.io/qt-6/qaccessibilityhints.html), so "system" moves as "full" does; nothing
+        in the window moves without a reason anyway.
+        """
+        return self._reduces_motion
+
+    def start(self, resources: Path, mode: ThemeMode, font_px: int = BASE_PX) -> None:
+        """Begin with these fonts, icons and choices, before any window is built.
+
+        The style sheet is not put on yet: see `apply_basics`; `dress` adds it to a finished window.
+        """
+        install_fonts(resources / "fonts")
+        self.use_icons(resources / "icons")
+        if not self._hears_desktop:
+            self._hears_desktop = True
+            QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
+        self._mode, self._font_px = mode, font_px
+        self._theme = self._wanted()
+        if isinstance(app := QApplication.instance(), QApplication):
+            apply_basics(app, self._theme, font_px)
+
+    def reset(self) -> None:
+        """Go back to the light theme in its usual size, with motion, as before `start`."""
+        self._mode, self._theme = "light", LIGHT
+        self._font_px = BASE_PX
+        self._reduces_motion = False
+
+    def dress(self) -> None:
+        """Put the style sheet on, once a window is built."""
+        if isinstance(app := QApplication.instance(), QApplication):
+            apply_sheet(app, self._theme)
+
+    def set_mode(self, mode: ThemeMode) -> None:
+        """Follow the desktop ("system") or stay with one theme; anything else is a ValueError."""
+        if mode not in ("system", "light", "dark"):
+            raise ValueError(f"no such theme mode: {mode!r}")
+        self._mode = mode
+        if self._wanted() is not self._theme:
+            self._put_on()
+
+    def set_font_px(self, size: int) -> None:
+        """Choose another size of text, in device-independent pixels."""
+        if size != self._font_px:
+            self._font_px = size
+            self._put_on()
+
+    def set_motion(self, motion: Motion) -> None:
+        """Let things move ("full", "system"), or not ("reduced")."""
+        reduces = motion == "reduced"
+        if reduces != self._reduces_motion:
+            self._reduces_motion = reduces
+            self.motion_changed.emit(reduces)
+
+    # ------------------------------------------------------------------------------------- icons
+
+    def use_icons(self, folder: Path) -> None:
+        """Take drawings from this folder: SVG files in `currentColor`."""
+        self._icons = folder
+
+    def icon(self, name: str, colour: str = "muted") -> QIcon:
+        """The icon ``name.svg``, in the colour that the theme has under this name when it paints.
+
+        A missing or broken drawing gives an empty icon, so that a widget shows its text alone.
+        """
+        return _icon(_drawing(self._icons, name), colour)
+
+    # ----------------------------------------------------------------------------------- private
+
+    def _wanted(self) -> Theme:
+        if self._mode == "system":
+            scheme = QGuiApplication.styleHints().colorScheme()
+            return DARK if scheme == Qt.ColorScheme.Dark else LIGHT
+        return DARK if self._mode == "dark" else LIGHT
+
+    def _put_on(self) -> None:
+        self._theme = self._wanted()
+        self.changing.emit()
+        if isinstance(app := QApplication.instance(), QApplication):
+            apply_theme(app, self._theme, self._font_px)
+        self.changed.emit(self._theme)
+
+    @Slot(Qt.ColorScheme)
+    def _on_scheme_changed(self, _scheme: Qt.ColorScheme) -> None:
+        self.set_mode(self._mode)
+
+
+class _Tinted(QIconEngine):
+    """An SVG drawing in a colour of the theme in force, sharp at every scale."""
+
+    def __init__(self, drawing: str, colour: str) -> None:
+        super().__init__()
+        self._drawing = drawing
+        self._colour = colour
+
+    def clone(self) -> QIconEngine:
+        copy = _Tinted(self._drawing, self._colour)
+        _clones.append(copy)
+        return copy
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        scale = painter.device().devicePixelRatioF() if painter.device() else 1.0
+        painter.drawPixmap(rect, self.scaledPixmap(rect.size(), mode, state, scale))
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        return self.scaledPixmap(size, mode, state, 1.0)
+
+    def scaledPixmap(
+        self, size: QSize, mode: QIcon.Mode, _state: QIcon.State, scale: float
+    ) -> QPixmap:
+        """Draw it in pixels; `size` is in device-independent ones."""
+        disabled = mode == QIcon.Mode.Disabled
+        tint = getattr(look.theme, "faint" if disabled else self._colour)
+        pixels = size * scale
+        return _pixmap(self._drawing, tint, pixels.width(), pixels.height())
+
+
+_clones: list[_Tinted] = []
+"""Qt deletes what `clone` returns, so that Python may not."""
+
+
+@cache
+def _icon(drawing: str, colour: str) -> QIcon:
+    # Kept for good: Qt and Python would both delete an engine that comes and goes.
+    return QIcon(_Tinted(drawing, colour)) if drawing else QIcon()
+
+
+@cache
+def _drawing(folder: Path | None, name: str) -> str:
+    if folder is None:
+        return ""
+    try:
+        text = (folder / f"{name}.svg").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+    # Qt complains on the console about what is no SVG at all.
+    if "<svg" not in text or "</svg>" not in text:
+        return ""
+    return text if QSvgRenderer(QByteArray(text.encode())).isValid() else ""
+
+
+@cache
+def _pixmap(drawing: str, tint: str, width: int, height: int) -> QPixmap:
+    renderer = QSvgRenderer(QByteArray(drawing.replace("currentColor", tint).encode()))
+    renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
+    image = QImage(max(width, 1), max(height, 1), QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    renderer.render(painter, QRectF(0, 0, width, height))
+    painter.end()
+    return QPixmap.fromImage(image)
+
+
+look = Look()
+"""The look of the application."""

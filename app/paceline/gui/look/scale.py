@@ -1,0 +1,65 @@
+"""The steps that all sizes of the window are made of: the type scale, spacing, and round corners.
+
+Sizes are device-independent pixels at a font size of 14, which is scale 1; `px` gives what they
+are at the size that the user chose. That size belongs to the application as a whole, like its font
+and its style sheet, so it is kept there. Main thread.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QSize
+
+BASE_PX = 14
+"""Running text of the interface at scale 1."""
+
+TINY, SMALL, COMPACT, READING, HEADING, FIGURE = 11, 12, 13, 15, 20, 28
+"""Badges and axes; secondary text; rows of lists; chat messages; titles of dialogs; the big
+figure. Titles of cards are running text in semi-bold."""
+
+HALF, STEP, GAP, PAGE = 4, 8, 12, 24
+"""Within a control; between controls that belong together; between cards; around a page."""
+
+CORNER = 8
+
+ICON = 16
+"""Side of an icon beside running text."""
+
+_PROPERTY = "paceline_font_px"
+
+
+def font_px() -> int:
+    """Return the size of running text that is in force."""
+    app = QCoreApplication.instance()
+    chosen = app.property(_PROPERTY) if app is not None else None
+    return chosen if isinstance(chosen, int) else BASE_PX
+
+
+def set_font_px(size: int) -> None:
+    """Let every size that is asked for from now on follow this one; needs an application."""
+    app = QCoreApplication.instance()
+    if app is not None:
+        app.setProperty(_PROPERTY, size)
+
+
+def px(size: int) -> int:
+    """Return a size of scale 1 at the scale in force."""
+    return round(size * font_px() / BASE_PX)
+
+
+def icon_size(side: int = ICON) -> QSize:
+    """Return the size of a square icon at the scale in force; ask again in `changeEvent`."""
+    return QSize(px(side), px(side))
+
+
+def type_sizes() -> dict[str, str]:
+    """Return the type scale for style sheets, by the names that they use, e.g. ``$small``."""
+    sizes = {
+        "tiny": TINY,
+        "small": SMALL,
+        "compact": COMPACT,
+        "body": BASE_PX,
+        "reading": READING,
+        "heading": HEADING,
+        "figure": FIGURE,
+    }
+    return {name: f"{px(size)}px" for name, size in {**sizes, "icon": ICON}.items()}

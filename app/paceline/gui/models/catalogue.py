@@ -1,0 +1,193 @@
+"""The feature that finds, fetches and picks models: library, Hub, downloads, picker.
+
+Its parts need `catalog.models`, and are made and closed together. A window that was given no
+`Models` works without this feature; its menus then offer only files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from paceline.gui.models.downloads.controller import DownloadsController
+from paceline.gui.models.downloads.panel import DownloadsButton, DownloadsDialog
+from paceline.gui.models.lists.hub_controller import HubController
+from paceline.gui.models.lists.library_controller import LibraryController
+from paceline.gui.models.picker.controller import PickerController
+
+if TYPE_CHECKING:
+    from paceline.catalog.judge.curated import CuratedPair
+    from paceline.catalog.local.library import LibraryEntry
+    from paceline.catalog.models import Models
+    from paceline.chat.pair import PairState
+    from paceline.gui.context import AppContext
+    from paceline.gui.models.controller import ModelsController
+    from paceline.gui.state.current_devices import CurrentDevices
+    from paceline.params import ModelParams
+
+
+class Catalogue(QObject):
+    """Makes the parts and connects them; main thread. Asks nothing before a list is opened."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        models: Models,
+        *,
+        loads: ModelsController,
+        devices: CurrentDevices,
+    ) -> None:
+        """Make the lists and the controllers.
+
+        Args:
+            context: The program's parts.
+            models: What is known of models; closed here.
+            loads: Loads what is picked.
+            devices: What models can be put on.
+        """
+        super().__init__(context.window)
+        self._context = context
+        self._models = models
+        self._loads = loads
+        self._devices = devices
+        notices, window = context.notices, context.window
+        self.library = LibraryController(
+            models.library,
+            notices,
+            window,
+            is_loaded=self._is_loaded,
+            folders=context.settings.value("model_folders"),
+        )
+        self.downloads = DownloadsController(models.downloads, notices, window)
+        self.hub = HubController(models.hub, self)
+        self.picker = PickerController(
+            context,
+            models=models,
+            library=self.library,
+            downloads=self.downloads,
+            hub=self.hub,
+            devices=devices,
+        )
+        self.downloads_dialog: DownloadsDialog | None = None
+        self.button = DownloadsButton(self.downloads.model)
+        """The running downloads, for the top bar"""
+        self.button.clicked.connect(self.show_downloads)
+        context.settings.setting("model_folders").changed.connect(self._on_folders_set)
+        self.library.folders_changed.connect(self._on_folders)
+        self.downloads.use_requested.connect(loads.open_target)
+        # The folder of downloads may be new, and then it is not watched yet.
+        self.downloads.ended.connect(self.library.refresh)
+        self.picker.load_requested.connect(self._on_picked)
+        self.picker.online_chosen.connect(self._on_online)
+        context.pair.changed.connect(self._on_pair_changed)
+        actions = context.actions
+        for action in (
+            actions.choose_models, actions.choose_draft, actions.downloads, actions.offline
+        ):  # fmt: skip
+            action.setVisible(True)
+        actions.offline.toggled.connect(self._on_offline)
+        actions.choose_models.triggered.connect(self._on_choose_models)
+        actions.choose_draft.triggered.connect(self._on_choose_draft)
+        actions.downloads.triggered.connect(self.show_downloads)
+        self.picker.prepare()
+
+    @property
+    def entries(self) -> tuple[LibraryEntry, ...]:
+        """The models on this computer, as far as they are known."""
+        return self.library.model.entries
+
+    @property
+    def curated(self) -> tuple[CuratedPair, ...]:
+        """The pairs that are shipped as a list; raises UserError when it cannot be read."""
+        return self._models.curated
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether the folders of models are being looked through."""
+        return self.library.is_busy
+
+    def look(self) -> None:
+        """Look through the folders of models in the background."""
+        self.library.refresh()
+
+    def show_recommended(self, pair: CuratedPair | None = None) -> None:
+        """Show the recommended pairs, and go to one of them."""
+        self.picker.show_recommended(pair)
+
+    def close(self) -> None:
+        """Stop asking, pause downloads, end the helper process; takes a few seconds at most."""
+        if self.downloads_dialog is not None:
+            self.downloads_dialog.reject()
+        self.downloads.close()
+        self.picker.close()
+        self.hub.close()
+        self._models.close()
+        self.library.close()  # its scan ends at once after the inspector's end
+
+    @Slot()
+    def show_downloads(self) -> None:
+        """Open the list of downloads, or bring it to the front."""
+        if self.downloads_dialog is None:
+            dialog = DownloadsDialog(self.downloads.model, self._context.window)
+            dialog.panel.wanted.connect(self.downloads.do)
+            dialog.finished.connect(self._on_downloads_closed)
+            self.downloads_dialog = dialog
+            dialog.show()
+        self.downloads_dialog.raise_()
+        self.downloads_dialog.activateWindow()
+
+    def _is_loaded(self, file: Path) -> bool:
+        """Whether the engine has a file open."""
+        pair = self._context.pair.state.pair
+        models = (pair.target, pair.draft) if pair is not None else ()
+        return any(model is not None and Path(model.path) == file for model in models)
+
+    @Slot(object)
+    def _on_pair_changed(self, state: PairState) -> None:
+        pair = state.pair
+        self.picker.show_loaded(pair.target if pair else None, pair.draft if pair else None)
+        engine = self._devices.description
+        if state.status == "loading" and engine is not None and engine.supports_gpu:
+            self._models.inspector.rest()  # its dry runs take some of the GPU's memory
+
+    @Slot(object, object, str)
+    def _on_picked(self, target: ModelParams, draft: ModelParams | None, strategy: str) -> None:
+        self._loads.load_models(target, draft)
+        if strategy:
+            self._context.speculation.use(strategy)
+
+    @Slot()
+    def _on_downloads_closed(self) -> None:
+        self.downloads_dialog = None
+
+    @Slot(bool)
+    def _on_offline(self, is_offline: bool) -> None:  # noqa: FBT001
+        self._models.offline = is_offline
+        self.hub.set_offline(is_offline)
+
+    @Slot()
+    def _on_online(self) -> None:
+        switch = self._context.actions.offline
+        if switch.isChecked():
+            switch.setChecked(False)
+        else:  # HF_HUB_OFFLINE had switched the Hub off, without the action being checked
+            self._on_offline(False)  # noqa: FBT003
+
+    @Slot()
+    def _on_choose_models(self) -> None:
+        self.picker.open(1)
+
+    @Slot()
+    def _on_choose_draft(self) -> None:
+        self.picker.open(2)
+
+    @Slot(tuple)
+    def _on_folders(self, folders: tuple[str, ...]) -> None:
+        self._models.use_folders([Path(folder) for folder in folders])
+        self._context.settings.set("model_folders", folders)
+
+    @Slot()
+    def _on_folders_set(self) -> None:
+        self.library.set_folders(self._context.settings.value("model_folders"))

@@ -1,0 +1,356 @@
+"""Loads pairs of models: what is chosen in menus, dropped, saved, or was used last.
+
+The strategy stays usable with the pair, without overriding what the user chose: one that needs a
+draft model gives way when a pair without one is loaded, since every reply would be refused. It
+comes back with the next draft model, unless something else was chosen meanwhile: before the load,
+or while it was under way. Auto always stays: without a draft model it drafts by lookups.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from paceline.chat.pair import Pair, PairState
+from paceline.engine.model.model_params import DEFAULT_CTX
+from paceline.gui.kit.file_dialogs import FileChooser
+from paceline.gui.models.load_column import AUTO_CTX
+from paceline.gui.models.load_failures import MODELS, RELOAD, LoadFailures
+from paceline.gui.models.look_at_pair import Look, first_parts, is_here, size_of
+from paceline.gui.models.memory_advisor import MemoryAdvisor
+from paceline.gui.models.model_bar import PairsMenu
+from paceline.gui.models.saved_pairs import pair_title
+from paceline.gui.state.speculation import choice_of
+from paceline.messages import ModelParams
+from paceline.settings import kernels_of_environment
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QMenu
+
+    from paceline.errors import UserError
+    from paceline.gui.context import AppContext
+    from paceline.gui.kit.drop_zones import DropZones
+    from paceline.gui.models.load_settings import LoadSettings
+    from paceline.gui.models.picker.pair_judgement import Judge
+    from paceline.gui.models.saved_pairs import SavedPairs
+    from paceline.gui.state.current_devices import CurrentDevices
+    from paceline.gui.state.pair import PairModel
+    from paceline.gui.state.speculation import SpeculationModel
+
+
+class StrategyFit(QObject):
+    """Fits the strategy when a pair is ready; main thread."""
+
+    def __init__(
+        self, speculation: SpeculationModel, pair: PairModel, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._speculation = speculation
+        self._set_aside: str | None = None
+        speculation.drafter_changed.connect(self._on_chosen)
+        pair.changed.connect(self._on_pair_changed)
+
+    @Slot()
+    def _on_chosen(self) -> None:
+        """A strategy was chosen: from now on that is what is wanted."""
+        self._set_aside = None
+
+    @Slot(object)
+    def _on_pair_changed(self, state: PairState) -> None:
+        if state.status != "ready":
+            return
+        has_draft = state.draft is not None
+        speculation = self._speculation
+        current = speculation.current
+        if not has_draft and current.needs_draft_model:
+            lookups = [info for info in speculation.members if info.family == "lookup"]
+            stand_in = choice_of(lookups).name if lookups else speculation.usual("lookup") or "off"
+            speculation.choose(stand_in)
+            self._set_aside = current.name
+        elif has_draft and self._set_aside is not None:
+            speculation.choose(self._set_aside)
+
+
+class ModelsController(QObject):
+    """Decides what is loaded when; a file is checked before the loaded pair is given up."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        *,
+        demo: Pair,
+        first: Pair,
+        saved: SavedPairs,
+        models: Judge | None,
+        devices: CurrentDevices,
+    ) -> None:
+        """Load nothing yet.
+
+        Args:
+            context: The program's parts.
+            demo: The pair that comes with the program.
+            first: What is loaded where nothing was used before.
+            saved: The pairs that were used last; a pair that was loaded is added here.
+            models: Judges pairs before they are loaded; None: only the engine does.
+            devices: What models can be put on.
+        """
+        super().__init__(context.window)
+        self._context = context
+        self._loader, self._pair = context.loader, context.pair
+        self._background, self._notifications = context.background, context.notices
+        self.demo = demo
+        self.first = first
+        self.target_file, self.draft_file = FileChooser(self), FileChooser(self)
+        self.target_file.chosen.connect(self.open_target)
+        self.draft_file.chosen.connect(self.open_draft)
+        self.pairs_menu: PairsMenu | None = None
+        self._fit = StrategyFit(context.speculation, context.pair, self)
+        self._waiting: Pair | None = None
+        self._saved = saved
+        self._models = models
+        self._advisor = MemoryAdvisor(devices, context.background, self)
+        self._advisor.decided.connect(self._on_decided)
+        self.failures = LoadFailures(context, models, self._advisor, self)
+        self.failures.load_wanted.connect(self.load)
+        self.failures.reload_wanted.connect(self.reload)
+        devices.described.connect(self._load_waiting)
+        context.pair.changed.connect(devices.show_pair)
+        context.pair.changed.connect(self._on_pair_changed)
+        self._kernels = context.settings.setting("kernels")
+        self._kernels.changed.connect(self._on_kernels)
+        self._choose_kernels()
+
+    def connect_to(self, menu: QMenu, loading: LoadSettings, zones: DropZones) -> None:
+        """Listen to menus, to the panel, and to files dropped on the window."""
+        actions = self._context.actions
+        self.pairs_menu = PairsMenu(menu, actions.forget, self._saved)
+        self.pairs_menu.chosen.connect(self.load_saved)
+        actions.open_target.triggered.connect(self._on_open_target)
+        actions.open_draft.triggered.connect(self._on_open_draft)
+        actions.no_draft.triggered.connect(self._on_no_draft)
+        self.failures.draft_wanted.connect(actions.choose_draft.trigger)
+        actions.demo_pair.triggered.connect(self.load_demo_pair)
+        actions.reload.triggered.connect(self.reload)
+        actions.stop_loading.triggered.connect(self._on_stop_loading)
+        loading.reload_requested.connect(self._on_reload_with)
+        zones.dropped.connect(self._on_dropped)
+
+    def start(self) -> None:
+        """Load the pair that was used last if its files are there; at first the starter."""
+        pair = self._saved.pair(0) if self._saved.pairs else self.first
+        self._loader.expect(pair)
+        if _built_in(pair, self.demo):
+            self.load(pair)
+        else:
+            self._background.start(
+                partial(is_here, pair), partial(self._on_start, pair), self._on_no_start
+            )
+
+    @Slot(int)
+    def load_saved(self, row: int) -> None:
+        """Load one of the pairs that were used last; with a file missing, nothing is unloaded."""
+        pair = self._saved.pair(row)
+        self._open(pair, *(model.path for model in (pair.target, pair.draft) if model))
+
+    @Slot()
+    def load_demo_pair(self) -> None:
+        """Load the pair that comes with the program."""
+        self.load(self.demo)
+
+    @Slot()
+    def reload(self) -> None:
+        """Load the same models again."""
+        self._notifications.settled.emit(MODELS)
+        self._give_up()
+        if not self._loader.reload():
+            self.load_demo_pair()
+
+    @Slot(str)
+    def open_target(self, path: str) -> None:
+        """Load another target; the draft model stays if it may fit."""
+        pair = self._loader.state.pair
+        # The demo pair's draft model fits no target but its own.
+        draft = pair.draft if pair and pair.draft != self.demo.draft else None
+        # A lookup cache belongs to a vocabulary, and so to the model from before.
+        exact = pair is not None and pair.exact
+        self._open(Pair(ModelParams(path), draft, exact=exact), path)
+
+    @Slot(str)
+    def open_draft(self, path: str) -> None:
+        """Load another draft model for the same target."""
+        pair = self._loader.state.pair or self.demo
+        self._open(replace(pair, draft=ModelParams(path)), path)
+
+    def open_both(self, paths: list[str]) -> None:
+        """Load two models: the larger one is the target."""
+        small, large = sorted(paths, key=size_of)[-2:]
+        pair = self._loader.state.pair
+        exact = pair is not None and pair.exact
+        self._open(Pair(ModelParams(large), ModelParams(small), exact=exact), small, large)
+
+    @Slot(object)
+    def load(self, pair: Pair) -> None:
+        """Load these models in place of what is loaded; automatic values are decided before."""
+        self._notifications.settled.emit(MODELS)
+        self._give_up()
+        is_dead = self._loader.state.status == "dead"  # then a load restarts the engine
+        if not (self._advisor.is_ready or is_dead or _built_in(pair, self.demo)):
+            self._waiting = pair  # the devices will be known in a moment
+            self._loader.expect(pair)
+        elif self._advisor.has_to_decide(pair):
+            self._loader.expect(pair)
+            self._advisor.decide(pair)
+        else:
+            self._loader.load(pair)
+
+    def load_models(self, target: ModelParams, draft: ModelParams | None) -> None:
+        """Load what was picked; what belongs to a pair as a whole stays."""
+        pair = self._loader.state.pair
+        is_same_target = pair is not None and pair.target.path == target.path
+        cache = pair.lookup_cache if pair is not None and is_same_target else ""
+        self.load(Pair(target, draft, cache, exact=pair is not None and pair.exact))
+
+    @Slot()
+    def _load_waiting(self) -> None:
+        """Load what waited until the devices were known."""
+        if self._waiting is not None:
+            self.load(self._waiting)
+
+    def _give_up(self) -> None:
+        """Drop what was to be loaded after an answer."""
+        self._waiting = None
+        self._advisor.give_up()
+
+    def _load_waiting_anyway(self) -> None:
+        """Load although the devices are unknown: the engine died, and the load restarts it."""
+        pair, self._waiting = self._waiting, None
+        if pair is not None:
+            self._loader.load(pair)
+
+    def _open(self, pair: Pair, *paths: str) -> None:
+        look = Look(pair, paths, self._models)
+        self._background.start(look, self._on_looked_at, self.failures.on_unusable)
+
+    def _on_start(self, pair: Pair, are_here: object) -> None:
+        if are_here:
+            self.load(pair)
+            return
+        self.load_demo_pair()
+        if not self._saved.pairs:
+            return
+        self._notifications.warn(
+            self.tr("The models that were used last are not there any more: {}.").format(
+                self._saved.titles[0]
+            ),
+            self.tr("The demo pair takes their place."),
+            topic=MODELS,
+        )
+
+    def _on_no_start(self, error: UserError) -> None:
+        self.load_demo_pair()
+        self.failures.on_unusable(error)
+
+    def _on_looked_at(self, pair: object) -> None:
+        if isinstance(pair, Pair):
+            self.load(pair)
+
+    # ------------------------------------------------------------------------------------ slots
+
+    @Slot()
+    def _on_open_target(self) -> None:
+        self._ask(self.target_file, self.tr("Open a target model"))
+
+    @Slot()
+    def _on_open_draft(self) -> None:
+        self._ask(self.draft_file, self.tr("Open a draft model"))
+
+    @Slot()
+    def _on_no_draft(self) -> None:
+        pair = self._loader.state.pair
+        if pair is not None and pair.draft is not None:
+            self.load(replace(pair, draft=None))
+
+    @Slot()
+    def _on_stop_loading(self) -> None:
+        self._give_up()
+        self._loader.cancel()
+
+    @Slot(object)
+    def _on_reload_with(self, pair: Pair) -> None:
+        self.load(pair)
+
+    @Slot(list, bool)
+    def _on_dropped(self, paths: list[str], is_draft: bool) -> None:  # noqa: FBT001
+        paths = first_parts(paths)
+        if len(paths) > 1:
+            self.open_both(paths)
+        elif is_draft:
+            self.open_draft(paths[0])
+        else:
+            self.open_target(paths[0])
+
+    @Slot(object)
+    def _on_pair_changed(self, state: PairState) -> None:
+        actions = self._context.actions
+        actions.stop_loading.setEnabled(state.status == "loading")
+        actions.no_draft.setEnabled(state.pair is not None and bool(state.pair.draft))
+        if state.status in ("loading", "ready"):
+            self._notifications.settled.emit(RELOAD)
+        if state.status == "ready":
+            notes = [*state.notes, *self._notes_on_context(state)]
+            if notes:
+                self._notifications.warn(" ".join(notes), topic=MODELS)
+            if state.pair is not None:
+                title = pair_title(self._pair.target_name, self._pair.draft_name)
+                self._saved.remember(state.pair, title)
+        if state.status == "dead":
+            self._load_waiting_anyway()
+        if self.pairs_menu is not None:
+            self.pairs_menu.tick(self._saved.row_of(state.pair))
+
+    @Slot()
+    def _on_kernels(self) -> None:
+        """Load the models again, which is when kernels are chosen."""
+        self._choose_kernels()
+        pair = self._loader.state.pair
+        if pair is not None:
+            self.load(pair)
+
+    def _choose_kernels(self) -> None:
+        """Tell the loader; it does not insist, since a note is better than no model."""
+        wish = self._kernels.value
+        if wish == "auto":
+            wish = kernels_of_environment(os.environ)
+        self._loader.kernels = "stock" if wish == "stock" else "auto"
+
+    def _notes_on_context(self, state: PairState) -> list[str]:
+        """Return a note when an automatic context was shortened for lack of memory."""
+        pair, model = state.pair, state.target
+        if pair is None or model is None or pair.target.n_ctx != AUTO_CTX:
+            return []
+        if model.n_ctx >= min(DEFAULT_CTX, model.n_ctx_train or DEFAULT_CTX):
+            return []
+        text = self.tr("Memory has room for a context of {} tokens only.")
+        return [text.format(model.n_ctx)]
+
+    @Slot(object, object)
+    def _on_decided(self, pair: Pair, decided: Pair | None) -> None:
+        self._loader.load(pair, decided)
+
+    def _ask(self, chooser: FileChooser, title: str) -> None:
+        pair = self._loader.state.pair
+        if pair is not None:
+            chooser.remember(pair.target.path)
+        chooser.ask_file(
+            self._context.window, title, self.tr("GGUF models (*.gguf);;All files (*)")
+        )
+
+
+def _built_in(pair: Pair, demo: Pair) -> bool:
+    """Whether a pair is the demo pair, however it is loaded."""
+    draft = pair.draft is None or (demo.draft is not None and pair.draft.path == demo.draft.path)
+    return pair.target.path == demo.target.path and draft

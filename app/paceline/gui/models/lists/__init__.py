@@ -1,0 +1,1 @@
+"""Lists of models: on this computer, on the Hub, and recommended pairs."""

@@ -1,0 +1,404 @@
+"""Searches on the Hub and looks at repositories for the window, without ever keeping it waiting.
+
+Every request runs on a thread of its own pool, since one may take 40 s; a request that is no longer
+needed is stopped and ends within a fraction of a second. Late answers are dropped. Main thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
+
+from paceline.catalog import words
+from paceline.catalog.hub.repository import recommended
+from paceline.errors import UserError
+from paceline.gui.kit.background import Background
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.catalog.hub.client import Hub
+    from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery
+
+MODEL_ROLE = int(Qt.ItemDataRole.UserRole) + 1
+"""The row's `HubModel`."""
+
+State = Literal["idle", "searching", "results", "empty", "offline", "failed"]
+Index = QModelIndex | QPersistentModelIndex
+_TOP = QModelIndex()
+
+
+class HubResults(QAbstractListModel):
+    """What a search on the Hub has found: one row per repository.
+
+    Rows are only appended, or all removed, so that a view keeps its place. Main thread.
+
+    Attributes:
+        state: "searching": there is no row yet; "results": there are some, and more may come.
+        error: Why the search failed, or could not go on after the rows that are there.
+        has_more: Whether further rows can be asked for.
+    """
+
+    state_changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[HubModel] = []
+        self._repos: set[str] = set()
+        self.state: State = "idle"
+        self.error: UserError | None = None
+        self.has_more = False
+
+    @property
+    def models(self) -> tuple[HubModel, ...]:
+        """All rows."""
+        return tuple(self._rows)
+
+    def begin(self) -> None:
+        """A search has begun: take away what an earlier one has found."""
+        self.beginResetModel()
+        self._rows.clear()
+        self._repos.clear()
+        self.endResetModel()
+        self._become("searching")
+
+    def append(self, models: Sequence[HubModel]) -> None:
+        """Append these; a repository may appear on two pages."""
+        new = [model for model in models if model.repo not in self._repos]
+        if not new:
+            return
+        self.beginInsertRows(_TOP, len(self._rows), len(self._rows) + len(new) - 1)
+        self._rows += new
+        self._repos.update(model.repo for model in new)
+        self.endInsertRows()
+        if self.state != "results":
+            self._become("results")
+
+    def end(self, *, has_more: bool) -> None:
+        """The search has ended, or rests until more is asked for."""
+        self._become("results" if self._rows else "empty", has_more=has_more)
+
+    def fail(self, error: UserError) -> None:
+        """The search has ended with an error; rows that are there stay."""
+        if self._rows:
+            self._become("results", error=error)
+        else:
+            self._become("offline" if error.code == "offline" else "failed", error=error)
+
+    def rowCount(self, parent: Index = _TOP) -> int:
+        """Number of repositories."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The repository of a row, or words about it."""
+        if not index.isValid():
+            return None
+        model = self._rows[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return model.repo
+        if role == MODEL_ROLE:
+            return model
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self._spoken(model)
+        return None
+
+    def _spoken(self, model: HubModel) -> str:
+        weights = words.weights(model.n_params)
+        return ", ".join(
+            filter(
+                None,
+                (
+                    model.repo,
+                    self.tr("{} parameters").format(weights) if weights else "",
+                    self.tr("{} downloads").format(model.downloads),
+                    model.license,
+                    self.tr("must be asked for") if model.gate != "open" else "",
+                ),
+            )
+        )
+
+    def _become(
+        self, state: State, *, error: UserError | None = None, has_more: bool = False
+    ) -> None:
+        self.state, self.error, self.has_more = state, error, has_more
+        self.state_changed.emit()
+
+
+TYPING_MS = 300
+"""After the last key: each search is a request to the Hub."""
+END_MS = 900
+_MOST = 1000
+_BATCH, _BATCH_S = 20, 0.2
+
+
+class HubController(QObject):
+    """Owns what is asked of the Hub; rows and states of a search go to the results."""
+
+    repository_ready = Signal(object, object)
+    """`HubRepository`, and the `HubChoice` that suits this machine or None."""
+    repository_failed = Signal(object)
+    """UserError"""
+    _found = Signal(int, list)
+    token_kept = Signal()
+    token_failed = Signal(object)
+    """UserError"""
+
+    def __init__(self, hub: Hub, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self.results = HubResults(self)
+        """What the search has found, and how it stands"""
+        self._background = Background(self)
+        self._search: _Search | None = None
+        self._number = 0
+        self._is_asking = False
+        self._look: _Look | None = None
+        self._wanted: SearchQuery | None = None
+        self._n_free = 0
+        self._is_closed = False
+        self._found.connect(self._on_found)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(TYPING_MS)
+        self._soon.timeout.connect(self._begin)
+
+    # ---------------------------------------------------------------------------------- search
+
+    @Slot(object)
+    def search_soon(self, query: SearchQuery) -> None:
+        """Search when no other search was asked for within `TYPING_MS`; for typing."""
+        self._wanted = query
+        self._soon.start()
+
+    @Slot(object)
+    def search(self, query: SearchQuery) -> None:
+        """Search now; what was found before goes. `query.limit` rows come at first."""
+        self._wanted = query
+        self._begin()
+
+    @Slot()
+    def more(self) -> None:
+        """Find as many more rows again."""
+        if self.results.has_more and not self._is_asking and not self._is_closed:
+            self.results.has_more = False
+            self._ask()
+
+    @Slot()
+    def _begin(self) -> None:
+        self._soon.stop()
+        if self._wanted is None or self._is_closed:
+            return
+        self._drop_search()
+        self.results.begin()
+        self._search = _Search(self._hub, self._wanted, self._number, self._found.emit)
+        self._ask()
+
+    def _ask(self) -> None:
+        if self._search is not None:
+            self._is_asking = True
+            self._background.start(self._search, self._on_searched, self._on_broken)
+
+    def _drop_search(self) -> None:
+        if self._search is not None:
+            self._search.stop()
+            self._search = None
+        self._is_asking = False
+        self._number += 1
+
+    @Slot(int, list)
+    def _on_found(self, number: int, models: list[HubModel]) -> None:
+        if number == self._number:
+            self.results.append(models)
+
+    def _on_searched(self, result: object) -> None:
+        assert isinstance(result, _Searched)
+        if result.number != self._number or self._search is None:
+            return
+        self._is_asking = False
+        if result.error is not None:
+            self.results.fail(result.error)
+        else:
+            self.results.end(has_more=result.has_more)
+
+    def _on_broken(self, error: UserError) -> None:
+        """Handle an unexpected failure; the log has the details."""
+        self._drop_search()
+        self._drop_look()
+        self.results.fail(error)
+
+    # ------------------------------------------------------------------------------ repository
+
+    def open_repository(self, repo: str, n_free: int = 0) -> None:
+        """Look at a repository; a look at another one before is dropped.
+
+        Args:
+            repo: ``OWNER/NAME``.
+            n_free: Bytes of memory that a model may take, for the recommendation.
+        """
+        if self._is_closed:
+            return
+        self._drop_look()
+        self._n_free = n_free
+        self._look = _Look(self._hub, repo)
+        self._background.start(self._look, self._on_looked, self._on_broken)
+
+    def _drop_look(self) -> None:
+        if self._look is not None:
+            self._look.stop()
+            self._look = None
+
+    def _on_looked(self, result: object) -> None:
+        assert isinstance(result, _Looked)
+        if result.look is not self._look:
+            return
+        self._look = None
+        if isinstance(result.answer, UserError):
+            self.repository_failed.emit(result.answer)
+        else:
+            choices = result.answer.choices
+            best = recommended(choices, self._n_free) if self._n_free else None
+            self.repository_ready.emit(result.answer, best)
+
+    # --------------------------------------------------------------------------------- the rest
+
+    @Slot(str)
+    def set_token(self, token: str) -> None:
+        """Keep an access token, then say so by `token_kept`; a keyring may have to be unlocked."""
+        if not self._is_closed:
+            self._background.start(_Keep(self._hub, token), self._on_kept, self._on_not_kept)
+
+    def _on_kept(self, _result: object) -> None:
+        self.token_kept.emit()
+
+    def _on_not_kept(self, error: UserError) -> None:
+        self.token_failed.emit(error)
+
+    def set_offline(self, is_offline: bool) -> None:  # noqa: FBT001
+        """Use the network, or do not; what failed for that reason has to be asked for again."""
+        self._hub.offline = is_offline
+        if is_offline:
+            self._drop_look()
+
+    def stop(self) -> None:
+        """Drop what is under way."""
+        self._soon.stop()
+        self._drop_search()
+        self._drop_look()
+
+    def close(self) -> bool:
+        """Stop everything, within a second; false: something hangs, such as a keyring."""
+        self._is_closed = True
+        self.stop()
+        return self._background.close(END_MS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """What a call of a search came to."""
+
+    number: int
+    has_more: bool = False
+    error: UserError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What a look at a repository came to."""
+
+    look: _Look
+    answer: HubRepository | UserError
+
+
+class _Search:
+    """One search, a batch of rows per call; called on a worker's thread."""
+
+    def __init__(
+        self, hub: Hub, query: SearchQuery, number: int, tell: Callable[[int, list[HubModel]], None]
+    ) -> None:
+        self._number = number
+        self._tell = tell
+        self._n_wanted = query.limit
+        self._is_stopped = threading.Event()
+        self._models: Iterator[HubModel] = hub.search(
+            replace(query, limit=max(_MOST, query.limit)), self._is_stopped.is_set
+        )
+
+    def stop(self) -> None:
+        """End soon; any thread."""
+        self._is_stopped.set()
+
+    def __call__(self) -> _Searched:
+        """Find rows; runs on the worker's thread, one call at a time."""
+        try:
+            return _Searched(self._number, has_more=self._find())
+        except UserError as error:
+            return _Searched(self._number, error=error)
+
+    def _find(self) -> bool:
+        batch: list[HubModel] = []
+        sent_s = time.monotonic()
+        n_found = 0
+        has_more = False
+        try:
+            for model in self._models:
+                batch.append(model)
+                n_found += 1
+                if n_found >= self._n_wanted:
+                    has_more = True
+                    break
+                if len(batch) >= _BATCH or time.monotonic() - sent_s > _BATCH_S:
+                    self._tell(self._number, batch)
+                    batch, sent_s = [], time.monotonic()
+        finally:
+            if batch:
+                self._tell(self._number, batch)
+        return has_more
+
+
+class _Look:
+    """Looks at a repository; called on a worker's thread."""
+
+    def __init__(self, hub: Hub, repo: str) -> None:
+        self._hub, self._repo = hub, repo
+        self._is_stopped = threading.Event()
+
+    def stop(self) -> None:
+        """End soon; any thread."""
+        self._is_stopped.set()
+
+    def __call__(self) -> _Looked:
+        """Fetch the repository's page; the answer is it, or why there is none."""
+        try:
+            page = self._hub.repository(self._repo, is_stopped=self._is_stopped.is_set)
+        except UserError as error:
+            return _Looked(self, error)
+        return _Looked(self, page)
+
+
+class _Keep:
+    """Keeps a token; called on a worker's thread."""
+
+    def __init__(self, hub: Hub, token: str) -> None:
+        self._hub, self._token = hub, token
+
+    def __call__(self) -> None:
+        """Store the token.
+
+        Raises:
+            UserError: It is none, or cannot be kept.
+        """
+        self._hub.tokens.set_token(self._token)

@@ -1,0 +1,547 @@
+"""Search among the Hub's GGUF models, and the card of one of them. Requests go out as signals.
+
+The card of a repository says what it is, whether its files may be had, and which one to take.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QAbstractListModel, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.catalog import words
+from paceline.catalog.hub.values import HubModel, SearchQuery
+from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
+from paceline.catalog.words import size_text
+from paceline.gui.kit.fields import Choice
+from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.look.current import look
+from paceline.gui.look.theme import restyle
+from paceline.gui.models.candidates import hub_facts, of_choice, spoken
+from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubResults
+from paceline.gui.models.lists.model_list import Badge, ModelList, RowText
+from paceline.gui.models.lists.page import Page
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from PySide6.QtCore import QModelIndex
+    from PySide6.QtGui import QResizeEvent
+
+    from paceline.catalog.hub.values import HubChoice, HubRepository, Sort
+    from paceline.errors import UserError
+    from paceline.gui.models.candidates import Candidate
+    from paceline.gui.models.lists.model_list import Index
+    from paceline.gui.models.picker.picks import Picks
+
+
+_NAME_PX = 2000
+CHOICE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
+
+
+class _Choices(QAbstractListModel):
+    """The models of one repository."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._choices: tuple[HubChoice, ...] = ()
+
+    def show_choices(self, choices: tuple[HubChoice, ...]) -> None:
+        """Have these rows."""
+        self.beginResetModel()
+        self._choices = choices
+        self.endResetModel()
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        """Number of models."""
+        return 0 if parent is not None and parent.isValid() else len(self._choices)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The model of a row, or its name."""
+        if not index.isValid():
+            return None
+        choice = self._choices[index.row()]
+        if role == CHOICE_ROLE:
+            return choice
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return spoken(choice.quantisation, choice.path, size_text(choice.n_bytes))
+        return choice.path if role == Qt.ItemDataRole.DisplayRole else None
+
+
+class RepositoryCard(QWidget):
+    """Shows a `HubRepository`; files that may not be had are shown and cannot be picked."""
+
+    back = Signal()
+    picked = Signal(object)
+    """Candidate"""
+    confirmed = Signal()
+    token_given = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._repository: HubRepository | None = None
+        self._recommended: HubChoice | None = None
+        self._n_free = 0
+        self._picked = ""
+        self.back_button = QToolButton()
+        self.back_button.setProperty("kind", "quiet")
+        if (back := look.icon("back")).isNull():
+            self.back_button.setText("‹")
+        else:
+            self.back_button.setIcon(back)
+        self.back_button.setToolTip(self.tr("Back to the results (Alt+Left)"))
+        self.back_button.setAccessibleName(self.tr("Back to the results"))
+        self.back_button.setShortcut("Alt+Left")
+        self.name = ElidedLabel(_NAME_PX)
+        self.name.setProperty("role", "title")
+        self.facts = ElidedLabel(_NAME_PX, Qt.TextElideMode.ElideRight)
+        self.facts.setProperty("role", "small")
+        self.page_button = QPushButton(self.tr("Open in browser"))
+        self.page_button.setProperty("kind", "link")
+        self.page_button.setIcon(look.icon("external"))
+        self.license_button = QPushButton(self.tr("License"))
+        self.license_button.setProperty("kind", "link")
+        for label in (self.name, self.facts):
+            label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.pill = QLabel()
+        self.pill.setProperty("role", "pill")
+        self.gate = self._make_gate()
+        self.files = ModelList(self.tr("Files"), self.row_text)
+        self._choices = _Choices(self)
+        self.files.setModel(self._choices)
+        self._lay_out()
+        self.back_button.clicked.connect(self.back)
+        self.page_button.clicked.connect(self._on_page)
+        self.license_button.clicked.connect(self._on_license)
+        self.files.picked.connect(self._on_picked)
+        self.files.confirmed.connect(self._on_confirmed)
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.name)
+        words.addWidget(self.facts)
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.back_button)
+        top.addLayout(words, 1)
+        for widget in (self.pill, self.license_button, self.page_button):
+            top.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(top)
+        column.addWidget(self.gate)
+        column.addWidget(self.files, 1)
+
+    def _make_gate(self) -> QFrame:
+        gate = QFrame()
+        gate.setProperty("kind", "notice")
+        gate.setProperty("tone", "lookup")
+        self.gate_text = QLabel()
+        self.gate_text.setWordWrap(True)
+        self.ask_button = QPushButton(self.tr("Ask for access…"))
+        self.ask_button.setProperty("kind", "compact")
+        self.token = QLineEdit()
+        self.token.setEchoMode(QLineEdit.EchoMode.Password)
+        self.token.setPlaceholderText(self.tr("Access token, hf_…"))
+        self.token.setAccessibleName(self.tr("Access token of Hugging Face"))
+        self.token_button = QPushButton(self.tr("Use token"))
+        self.token_button.setProperty("kind", "compact")
+        self.token_button.setEnabled(False)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.token, 1)
+        row.addWidget(self.token_button)
+        row.addWidget(self.ask_button)
+        column = QVBoxLayout(gate)
+        column.setContentsMargins(12, 10, 12, 10)
+        column.setSpacing(8)
+        column.addWidget(self.gate_text)
+        column.addLayout(row)
+        self.ask_button.clicked.connect(self._on_page)
+        self.token.textChanged.connect(self._on_token_typed)
+        self.token.returnPressed.connect(self._on_token)
+        self.token_button.clicked.connect(self._on_token)
+        return gate
+
+    @property
+    def repository(self) -> HubRepository | None:
+        """What is shown."""
+        return self._repository
+
+    def show_repository(
+        self, repository: HubRepository, recommended: HubChoice | None, n_free: int
+    ) -> None:
+        """Show a repository, and which of its models suits `n_free` bytes of memory."""
+        self._repository, self._recommended, self._n_free = repository, recommended, n_free
+        model = repository.model
+        self.name.set_full_text(model.repo)
+        self.facts.set_full_text(hub_facts(model))
+        self.license_button.setVisible(bool(repository.license_url))
+        is_gated = model.gate != "open"
+        self.pill.setVisible(is_gated)
+        self.pill.setText(self.tr("access granted") if repository.has_access else self.tr("gated"))
+        self.pill.setProperty("tone", "accent" if repository.has_access else "lookup")
+        restyle(self.pill)
+        self.gate.setVisible(not repository.has_access)
+        who = (
+            self.tr("Access is granted as soon as you agree to its terms on the web page.")
+            if model.gate == "auto"
+            else self.tr("Its owner decides who may have it.")
+        )
+        self.gate_text.setText(
+            self.tr("Access must be asked for. {} Then enter a token of your account here.").format(
+                who
+            )
+        )
+        self.token.clear()
+        self._choices.show_choices(repository.choices)
+        if recommended is not None and recommended in repository.choices:
+            at = self._choices.index(repository.choices.index(recommended), 0)
+            self.files.setCurrentIndex(at)
+
+    def mark(self, reference: str) -> None:
+        """Mark the model with this reference as the picked one."""
+        self._picked = reference
+        self.files.viewport().update()
+
+    def _candidate(self, index: Index) -> Candidate | None:
+        choice = index.data(CHOICE_ROLE)
+        if self._repository is None or choice is None:
+            return None
+        return of_choice(self._repository, choice)
+
+    def row_text(self, index: Index) -> RowText:
+        """What the row of a file says."""
+        candidate = self._candidate(index)
+        if candidate is None or self._repository is None:
+            return RowText("")
+        choice: HubChoice = index.data(CHOICE_ROLE)
+        badges = []
+        if choice == self._recommended:
+            badges.append(Badge(self.tr("recommended"), "accent"))
+        elif 0 < self._n_free < choice.n_bytes:
+            badges.append(Badge(self.tr("more than the free memory"), "lookup"))
+        n_parts = len(choice.files)
+        return RowText(
+            title=choice.quantisation or candidate.title,
+            facts=choice.path if n_parts == 1 else self.tr("{} parts").format(n_parts),
+            size=size_text(choice.n_bytes),
+            badges=tuple(badges),
+            is_picked=candidate.reference == self._picked,
+            is_dimmed=bool(candidate.problem) or not self._repository.has_access,
+            problem=candidate.problem,
+        )
+
+    def _pick(self, index: Index) -> bool:
+        candidate = self._candidate(index)
+        if candidate is None or candidate.problem or not self._has_access:
+            return False
+        self.picked.emit(candidate)
+        return True
+
+    @property
+    def _has_access(self) -> bool:
+        return self._repository is not None and self._repository.has_access
+
+    @Slot("QModelIndex")
+    def _on_picked(self, index: QModelIndex) -> None:
+        self._pick(index)
+
+    @Slot("QModelIndex")
+    def _on_confirmed(self, index: QModelIndex) -> None:
+        if self._pick(index):
+            self.confirmed.emit()
+
+    @Slot()
+    def _on_page(self) -> None:
+        if self._repository is not None:
+            QDesktopServices.openUrl(QUrl(self._repository.url))
+
+    @Slot()
+    def _on_license(self) -> None:
+        if self._repository is not None:
+            QDesktopServices.openUrl(QUrl(self._repository.license_url))
+
+    @Slot(str)
+    def _on_token_typed(self, text: str) -> None:
+        self.token_button.setEnabled(bool(text.strip()))
+
+    @Slot()
+    def _on_token(self) -> None:
+        token = self.token.text().strip()
+        if token:
+            self.token.clear()
+            self.token_given.emit(token)
+
+
+LICENSES = ("apache-2.0", "mit", "llama3.1", "llama3.2", "gemma", "cc-by-4.0", "cc-by-nc-4.0")
+_WIDE_PX = 480
+SHARE_OF_A_DRAFT = 4
+"""A draft model has at most this part of its target's weights; larger ones hardly pay."""
+
+
+class HubPage(Page):
+    """Fields, results, and in their place the card of a repository while one is looked at."""
+
+    search_requested = Signal(object)
+    """SearchQuery"""
+    typed = Signal(object)
+    """SearchQuery, which may be another one after the next key"""
+    repository_requested = Signal(str)
+    """``OWNER/NAME``"""
+    more_requested = Signal()
+    online_requested = Signal()
+    """The user wants to leave the offline mode."""
+
+    def __init__(self, results: HubResults, parent: QWidget | None = None) -> None:
+        super().__init__(name=self.tr("Models on Hugging Face"), parent=parent)
+        self._picks: Picks | None = None
+        self._n_free = 0
+        self._repository_wanted = ""
+        self._asked: SearchQuery | None = None
+        self.bar.addWidget(self.make_search(self.tr("Search on Hugging Face")), 1)
+        self.sort = self._choice(
+            self.tr("Order"),
+            (
+                (self.tr("Trending"), "trending"),
+                (self.tr("Most downloads"), "downloads"),
+                (self.tr("Most likes"), "likes"),
+                (self.tr("Newest"), "recent"),
+            ),
+        )
+        self.license = self._choice(
+            self.tr("License"), ((self.tr("Any license"), ""), *((name, name) for name in LICENSES))
+        )
+        choices, ticks = QWidget(), QWidget()
+        self._filters = (choices, ticks)
+        self._lay_out(choices, 8, self.sort, self.license)
+        self.bar.addWidget(choices)
+        self.fits = QCheckBox(self.tr("Fits my machine"))
+        self.drafts = QCheckBox(self.tr("Drafts for this target"))
+        self.drafts.setChecked(True)
+        self._lay_out(ticks, 16, self.fits, self.drafts).addStretch(1)
+        self.column.insertWidget(1, ticks)
+        self.card = RepositoryCard()
+        self.stack.addWidget(self.card)
+        self.stack.currentChanged.connect(self._on_shown)
+        self.rows.setModel(results)
+        self._results = results
+        self.search.textChanged.connect(self._on_typed)
+        self.search.returnPressed.connect(self.search_now)
+        for choice in (self.sort, self.license):
+            choice.currentIndexChanged.connect(self.search_now)
+        for box in (self.fits, self.drafts):
+            box.toggled.connect(self.search_now)
+        self.state.asked.connect(self._on_asked)
+        self.card.back.connect(self.show_results)
+        self.card.picked.connect(self.picked)
+        self.card.confirmed.connect(self.confirmed)
+        results.state_changed.connect(self._show_state)
+        self.rows.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+
+    @staticmethod
+    def _choice(name: str, entries: tuple[tuple[str, str], ...]) -> Choice:
+        choice = Choice()
+        choice.setAccessibleName(name)
+        choice.setToolTip(name)
+        for text, value in entries:
+            choice.addItem(text, value)
+        choice.setMinimumContentsLength(12)
+        return choice
+
+    @staticmethod
+    def _lay_out(row: QWidget, spacing: int, *widgets: QWidget) -> QHBoxLayout:
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(spacing)
+        for widget in widgets:
+            layout.addWidget(widget)
+        return layout
+
+    @Slot()
+    def _on_shown(self) -> None:
+        """Leave the room of the filters to a repository: they say nothing about its files."""
+        for row in self._filters:
+            row.setVisible(self.stack.currentWidget() is not self.card)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the choices below the search field where they would leave nothing of it."""
+        super().resizeEvent(event)
+        is_wide = self.width() >= _WIDE_PX
+        self.bar.setDirection(
+            QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
+        )
+
+    # ----------------------------------------------------------------------------- what is asked
+
+    def query(self) -> SearchQuery:
+        """What is to be looked for now."""
+        picks = self._picks
+        target = picks.target if picks is not None and picks.step == 2 else None
+        limits = (
+            [int(self._n_free / BYTES_PER_WEIGHT)] if self.fits.isChecked() and self._n_free else []
+        )
+        architecture = ""
+        if target is not None and self.drafts.isChecked():
+            architecture = target.architecture
+            if target.n_params:
+                limits.append(target.n_params // SHARE_OF_A_DRAFT)
+        sort: Sort = self.sort.currentData()
+        return SearchQuery(
+            text=self.search.text().strip(),
+            sort=sort,
+            license=self.license.currentData(),
+            max_params=min(limits, default=0),
+            architecture=architecture,
+        )
+
+    def show_picks(self, picks: Picks, n_free: int) -> None:
+        """Follow what is picked: draft models are searched by their target."""
+        self._picks, self._n_free = picks, n_free
+        self.drafts.setVisible(picks.step == 2)
+        self.drafts.setEnabled(picks.target is not None)
+        self.fits.setEnabled(n_free > 0)
+        picked = picks.target if picks.step == 1 else picks.draft
+        self.card.mark(picked.reference if picked else "")
+        if self._asked is not None and self.query() != self._asked and self.isVisible():
+            self.search_now()
+
+    def begin(self) -> None:
+        """Search if that was not done yet for what the fields say."""
+        if self._asked != self.query():
+            self.search_now()
+
+    @Slot()
+    def search_now(self) -> None:
+        """Ask for what the fields say."""
+        self._asked = self.query()
+        self._repository_wanted = ""
+        self.search_requested.emit(self._asked)
+
+    @Slot()
+    def _on_typed(self) -> None:
+        self._asked = self.query()
+        self._repository_wanted = ""
+        self.typed.emit(self._asked)
+
+    @Slot(int)
+    def _on_scrolled(self, value: int) -> None:
+        if value >= self.rows.verticalScrollBar().maximum() - 2 and self._results.has_more:
+            self.more_requested.emit()
+
+    @Slot(str)
+    def _on_asked(self, action: str) -> None:
+        if action == "online":
+            self.online_requested.emit()
+        else:
+            self.look_again()
+
+    # ----------------------------------------------------------------------------- what is shown
+
+    @Slot()
+    def show_results(self) -> None:
+        """Show the list, or why there is none; also when a repository was looked at."""
+        was_card = self.shows_repository
+        self._repository_wanted = ""
+        self._show_state()
+        if was_card and self.stack.currentWidget() is self.rows:
+            self.rows.take_focus()
+
+    @Slot()
+    def _show_state(self) -> None:
+        if self.shows_repository:
+            return
+        results = self._results
+        match results.state:
+            case "results":
+                self.stack.setCurrentWidget(self.rows)
+                return
+            case "empty":
+                self.state.show_state(
+                    self.tr("Nothing found"),
+                    self.tr("Try fewer words, another license, or fewer limits."),
+                )
+            case "offline" | "failed":
+                self._show_failure(results.error)
+            case _:
+                self.state.show_state(self.tr("Searching…"), is_busy=True)
+        self.stack.setCurrentWidget(self.state)
+
+    def _show_failure(self, error: UserError | None) -> None:
+        action = "repository" if self.shows_repository else "search"
+        title, text = self.tr("Hugging Face did not answer as it should"), self.tr("Try again")
+        sign = "warning"
+        if error is not None and error.code == "offline":
+            title, text = self.tr("Offline mode is on"), self.tr("Go online")
+            action, sign = "online", "offline"
+        elif error is not None and error.code == "no-network":
+            title, sign = self.tr("Hugging Face cannot be reached"), "offline"
+        words_of_it = f"{error.message} {error.hint}".strip() if error is not None else ""
+        self.state.show_state(
+            title, words_of_it, sign=look.icon(sign), action=action, action_text=text
+        )
+
+    def show_repository_failed(self, error: UserError) -> None:
+        """The repository that was asked for cannot be looked at."""
+        if self.shows_repository:
+            self._show_failure(error)
+            self.stack.setCurrentWidget(self.state)
+
+    def open_repository(self, repo: str) -> None:
+        """Look at a repository."""
+        self._repository_wanted = repo
+        self.state.show_state(self.tr("Looking at {}…").format(repo), is_busy=True)
+        self.stack.setCurrentWidget(self.state)
+        self.repository_requested.emit(repo)
+
+    def look_again(self) -> None:
+        """Ask once more for what is shown."""
+        if self.shows_repository:
+            self.open_repository(self._repository_wanted)
+        else:
+            self.search_now()
+
+    def show_repository(self, repository: HubRepository, recommended: HubChoice | None) -> None:
+        """Show the card of the repository that was asked for; others are too late."""
+        if repository.model.repo != self._repository_wanted:
+            return
+        self.card.show_repository(repository, recommended, self._n_free)
+        self.stack.setCurrentWidget(self.card)
+        self.card.files.take_focus()
+
+    @property
+    def shows_repository(self) -> bool:
+        """Whether a repository is looked at, or about to be."""
+        return bool(self._repository_wanted)
+
+    def row_text(self, index: Index) -> RowText:
+        """What a row says."""
+        model = index.data(MODEL_ROLE)
+        if not isinstance(model, HubModel):
+            return RowText("")
+        badges = (Badge(self.tr("gated"), "lookup"),) if model.gate != "open" else ()
+        counts = self.tr("{} downloads").format(words.weights(model.downloads) or "0")
+        return RowText(model.repo, hub_facts(model), counts, badges, is_picked=None)
+
+    def pick(self, index: QModelIndex) -> bool:
+        """Open the card of a row; the model itself is picked there."""
+        model = index.data(MODEL_ROLE)
+        if isinstance(model, HubModel):
+            self.open_repository(model.repo)
+        return False

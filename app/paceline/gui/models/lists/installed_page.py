@@ -1,0 +1,357 @@
+"""The models on this computer: search, order, and what can be done with a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QConcatenateTablesProxyModel,
+    QObject,
+    QPoint,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
+
+from paceline.catalog.words import size_text, weights
+from paceline.gui.kit.fields import Choice
+from paceline.gui.look.current import look
+from paceline.gui.models.candidates import (
+    Candidate,
+    candidate_facts,
+    of_entry,
+    spoken,
+)
+from paceline.gui.models.lists.library import (
+    ENTRY_ROLE,
+    LibraryModel,
+    place_title,
+)
+from paceline.gui.models.lists.model_list import Badge, OptionRow, RowText
+from paceline.gui.models.lists.page import Page
+from paceline.gui.models.picker.picks import may_draft, why_hardly
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QModelIndex
+
+    from paceline.catalog.local.library import LibraryEntry
+    from paceline.gui.models.lists.model_list import Index
+    from paceline.gui.models.picker.picks import Picks
+
+SUITED, OTHER, BROKEN = range(3)
+
+
+class _Part(QSortFilterProxyModel):
+    """The rows of one rank that have all words of a search."""
+
+    def __init__(self, source: LibraryModel, parent: QObject, rank: int) -> None:
+        super().__init__(parent)
+        self._rank = rank
+        self._target: Candidate | None = None
+        self._words: list[str] = []
+        self.setSourceModel(source)
+
+    def set_search(self, text: str) -> None:
+        """Show what contains every word of the text; empty shows all."""
+        self.beginFilterChange()
+        self._words = text.casefold().split()
+        self.endFilterChange()
+
+    def set_target(self, target: Candidate | None) -> None:
+        """Rank by this target; None: every usable model is suited."""
+        if target != self._target:
+            self.beginFilterChange()
+            self._target = target
+            self.endFilterChange()
+
+    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
+        """Whether a row has this rank and the words."""
+        entry = self.sourceModel().index(source_row, 0, source_parent).data(ENTRY_ROLE)
+        found = _search_text(entry) if self._words else ""
+        is_found = all(word in found for word in self._words)
+        return is_found and rank(entry, self._target) == self._rank
+
+
+def _search_text(entry: LibraryEntry) -> str:
+    card = entry.card
+    fields = [entry.file.name]
+    if card is not None:
+        fields += [card.name, card.architecture, card.quantisation, weights(card.n_params)]
+    return "\n".join(fields).casefold()
+
+
+class SuitedFirst(QConcatenateTablesProxyModel):
+    """Rows of a `LibraryModel`: those that may draft, then the others, then what is broken.
+
+    Three filters one after the other instead of a sorting proxy, which would call Python for every
+    comparison: noticeable with five hundred files. Entries are under `ENTRY_ROLE`.
+    """
+
+    def __init__(self, source: LibraryModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._target: Candidate | None = None
+        self._parts = tuple(_Part(source, self, rank) for rank in (SUITED, OTHER, BROKEN))
+        for part in self._parts:
+            self.addSourceModel(part)
+
+    @property
+    def target(self) -> Candidate | None:
+        """The target that draft models are looked for; None: any model will do."""
+        return self._target
+
+    def set_target(self, target: Candidate | None) -> None:
+        """Put models that will hardly draft for this target after the others."""
+        self._target = target
+        for part in self._parts:
+            part.set_target(target)
+
+    def set_search(self, text: str) -> None:
+        """Show what has every word of the text; empty shows all."""
+        for part in self._parts:
+            part.set_search(text)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """A field of a row; for a screen reader all that the row says."""
+        if role != Qt.ItemDataRole.AccessibleTextRole:
+            return super().data(index, role)
+        entry: LibraryEntry | None = super().data(index, ENTRY_ROLE)
+        if entry is None:
+            return None
+        candidate = of_entry(entry)
+        return spoken(
+            candidate.title,
+            entry.problem or candidate_facts(candidate),
+            size_text(candidate.n_bytes),
+            why_hardly(self._target, candidate),
+            candidate.subtitle,
+        )
+
+
+def rank(entry: LibraryEntry, target: Candidate | None) -> int:
+    """Return `SUITED`, `OTHER` or `BROKEN`, beside this target."""
+    if entry.problem:
+        return BROKEN
+    return SUITED if may_draft(target, of_entry(entry)) else OTHER
+
+
+class InstalledPage(Page):
+    """A `LibraryModel`; `picked` with None is the wish to do without a draft model."""
+
+    reveal_requested = Signal(object)
+    """LibraryEntry"""
+    copy_requested = Signal(object)
+    trash_requested = Signal(object)
+    recommended_wanted = Signal()
+
+    def __init__(self, library: LibraryModel, parent: QWidget | None = None) -> None:
+        super().__init__(name=self.tr("Models on this computer"), parent=parent)
+        self._library = library
+        self._picks: Picks | None = None
+        self._is_looking = False
+        self._model = SuitedFirst(library, self)
+        self.bar.addWidget(self.make_search(self.tr("Search installed models")), 1)
+        self.sort = Choice()
+        self.sort.setAccessibleName(self.tr("Order"))
+        self.sort.setToolTip(self.tr("Order"))
+        self.sort.setMinimumContentsLength(12)
+        for text, order in (
+            (self.tr("Name"), "name"),
+            (self.tr("Largest first"), "largest"),
+            (self.tr("Smallest first"), "smallest"),
+            (self.tr("Place"), "place"),
+        ):
+            self.sort.addItem(text, order)
+        self.bar.addWidget(self.sort)
+        self.without = OptionRow(
+            self.tr("No draft model: lookups only"),
+            self.tr("Copies from what was written before; needs no second model and no memory."),
+        )
+        self.column.insertWidget(1, self.without)
+        self.rows.setModel(self._model)
+        self.rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.rows.customContextMenuRequested.connect(self._on_menu)
+        self.column.addLayout(self._make_foot())
+        self._make_actions()
+        self.search.textChanged.connect(self._model.set_search)
+        self.search.textChanged.connect(self.show_count)
+        self.sort.currentIndexChanged.connect(self._on_sort)
+        self.without.clicked.connect(self._on_without)
+        self.state.asked.connect(self._on_asked)
+        for changed in (self._model.rowsInserted, self._model.rowsRemoved, self._model.modelReset):
+            changed.connect(self.show_count)
+        self.show_count()
+
+    def _make_foot(self) -> QHBoxLayout:
+        self.open_button = QPushButton(self.tr("Open a file…"))
+        self.folder_button = QPushButton(self.tr("Add a folder…"))
+        self.open_button.setIcon(look.icon("file"))
+        self.folder_button.setIcon(look.icon("folder"))
+        self.open_button.setToolTip(self.tr("Pick a GGUF file that is not in the list"))
+        self.folder_button.setToolTip(self.tr("Look for models in one more folder from now on"))
+        foot = QHBoxLayout()
+        foot.setSpacing(8)
+        foot.addWidget(self.open_button)
+        foot.addWidget(self.folder_button)
+        foot.addStretch(1)
+        return foot
+
+    def _make_actions(self) -> None:
+        self.reveal = self._action(self.tr("Show in the file manager"), "Ctrl+E", self._on_reveal)
+        self.copy_path = self._action(
+            self.tr("Copy the path"), QKeySequence.StandardKey.Copy, self._on_copy
+        )
+        self.trash = self._action(
+            self.tr("Move to the trash…"), QKeySequence.StandardKey.Delete, self._on_trash
+        )
+
+    def _action(self, text: str, key: QKeySequence.StandardKey | str, slot: object) -> QAction:
+        action = QAction(text, self)
+        action.setShortcut(QKeySequence(key))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.triggered.connect(slot)
+        self.rows.addAction(action)
+        return action
+
+    def show_picks(self, picks: Picks) -> None:
+        """Mark what is picked; in the second step put models that may draft first."""
+        before, self._picks = self._picks, picks
+        is_second = picks.step == 2
+        self.without.setVisible(is_second)
+        self.without.setChecked(is_second and picks.is_decided and picks.draft is None)
+        self._model.set_target(picks.target if is_second else None)
+        self.rows.viewport().update()
+        self.show_count()
+        if before is None or before.step != picks.step:
+            self.rows.show_row(self._row_of_picked())
+
+    def _row_of_picked(self) -> int:
+        """The row of what is picked in this step; -1: it is not in the list."""
+        rows = range(self._model.rowCount())
+        return next((row for row in rows if self._is_picked(self._reference_of(row))), -1)
+
+    def _reference_of(self, row: int) -> str:
+        entry: LibraryEntry = self._model.index(row, 0).data(ENTRY_ROLE)
+        return str(entry.file.path)
+
+    def show_looking(self, is_looking: bool) -> None:  # noqa: FBT001
+        """Show that folders are being searched, while nothing is found."""
+        self._is_looking = is_looking
+        self.show_count()
+
+    @Slot()
+    def show_count(self) -> None:
+        """Show the list, or why there is none."""
+        if self._model.rowCount():
+            self.stack.setCurrentWidget(self.rows)
+            return
+        if self._library.rowCount():
+            self.state.show_state(
+                self.tr("No model contains these words"),
+                action="clear",
+                action_text=self.tr("Show all"),
+            )
+        elif self._is_looking:
+            self.state.show_state(self.tr("Looking for models…"), is_busy=True)
+        else:
+            self.state.show_state(
+                self.tr("No models on this computer yet"),
+                self.tr("Take a recommended pair, search on Hugging Face, or open a GGUF file."),
+                action="recommended",
+                action_text=self.tr("See recommended pairs"),
+            )
+        self.stack.setCurrentWidget(self.state)
+
+    def row_text(self, index: Index) -> RowText:
+        """What a row says."""
+        entry: LibraryEntry | None = index.data(ENTRY_ROLE)
+        if entry is None:
+            return RowText("")
+        candidate = of_entry(entry)
+        badges = [Badge(place_title(entry.file.source))]
+        hardly = "" if entry.problem else why_hardly(self._model.target, candidate)
+        if hardly:
+            badges.insert(0, Badge(hardly, "lookup"))
+        return RowText(
+            title=candidate.title,
+            facts=candidate_facts(candidate) or self.tr("not looked into yet"),
+            size=size_text(candidate.n_bytes),
+            badges=tuple(badges),
+            is_picked=self._is_picked(candidate.reference),
+            is_dimmed=bool(entry.problem or hardly),
+            problem=entry.problem,
+        )
+
+    def pick(self, index: QModelIndex) -> bool:
+        """Take a model, unless it cannot be used."""
+        entry: LibraryEntry | None = index.data(ENTRY_ROLE)
+        if entry is None or entry.problem:
+            return False
+        self.picked.emit(of_entry(entry))
+        return True
+
+    def _is_picked(self, reference: str) -> bool:
+        if self._picks is None:
+            return False
+        picked = self._picks.target if self._picks.step == 1 else self._picks.draft
+        return picked is not None and picked.reference == reference
+
+    def _current(self) -> LibraryEntry | None:
+        entry: LibraryEntry | None = self.rows.currentIndex().data(ENTRY_ROLE)
+        return entry
+
+    @Slot()
+    def _on_sort(self) -> None:
+        self._library.order_by(self.sort.currentData())
+
+    @Slot(str)
+    def _on_asked(self, action: str) -> None:
+        if action == "clear":
+            self.search.clear()
+        else:
+            self.recommended_wanted.emit()
+
+    @Slot()
+    def _on_without(self) -> None:
+        self.without.setChecked(True)
+        self.picked.emit(None)
+
+    @Slot(QPoint)
+    def _on_menu(self, position: QPoint) -> None:
+        index = self.rows.indexAt(position)
+        if not index.isValid():
+            return
+        self.rows.setCurrentIndex(index)
+        entry = self._current()
+        self.trash.setEnabled(entry is not None and entry.is_ours)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions([self.reveal, self.copy_path])
+        menu.addSeparator()
+        menu.addAction(self.trash)
+        menu.aboutToHide.connect(self._on_menu_closed)
+        menu.popup(self.rows.viewport().mapToGlobal(position))
+
+    @Slot()
+    def _on_menu_closed(self) -> None:
+        self.trash.setEnabled(True)
+
+    @Slot()
+    def _on_reveal(self) -> None:
+        entry = self._current()
+        if entry is not None:
+            self.reveal_requested.emit(entry)
+
+    @Slot()
+    def _on_copy(self) -> None:
+        entry = self._current()
+        if entry is not None:
+            self.copy_requested.emit(entry)
+
+    @Slot()
+    def _on_trash(self) -> None:
+        entry = self._current()
+        if entry is not None and entry.is_ours:
+            self.trash_requested.emit(entry)

@@ -1,0 +1,334 @@
+"""The page of curated pairs: each with its source, and with what was not checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QUrl,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+
+from paceline.catalog.judge.curated import BYTES_PER_WEIGHT, NOT_CHECKED, words_of
+from paceline.catalog.words import size_text
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.look.current import look
+from paceline.gui.models.candidates import Candidate, facts, spoken
+from paceline.gui.models.lists.model_list import Badge, RowText
+from paceline.gui.models.lists.page import Page
+from paceline.gui.state.pair import file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.catalog.judge.curated import CuratedPair
+    from paceline.gui.models.picker.picks import Picks
+
+Index = QModelIndex | QPersistentModelIndex
+
+PAIR_ROLE = int(Qt.ItemDataRole.UserRole) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """A pair, and whether this machine can hold its target.
+
+    Attributes:
+        pair: As it is curated.
+        fits: None: the target's size or the memory is not known.
+    """
+
+    pair: CuratedPair
+    fits: bool | None
+
+
+class RecommendedPairs(QAbstractListModel):
+    """What fits comes first; within that the order of the list that is shipped."""
+
+    def __init__(self, pairs: Sequence[CuratedPair], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pairs = tuple(pairs)
+        self._rows: list[Recommendation] = []
+
+    def show_pairs(self, n_free: int) -> None:
+        """Show all pairs; `n_free` bytes of memory are free, 0: not known."""
+        rows = [Recommendation(pair, _fits(pair, n_free)) for pair in self._pairs]
+        self._show(sorted(rows, key=lambda row: row.fits is False))
+
+    def show_drafts(self, target: Candidate) -> None:
+        """Show the draft models for a target, each once."""
+        drafts = {
+            pair.draft_reference or pair.draft_repo: pair
+            for pair in reversed(self._pairs)
+            if is_for(pair, target)
+        }
+        self._show([Recommendation(pair, None) for pair in reversed(drafts.values())])
+
+    def _show(self, rows: list[Recommendation]) -> None:
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        """Number of pairs."""
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The recommendation of a row, or its title."""
+        if not index.isValid():
+            return None
+        row = self._rows[index.row()]
+        if role == PAIR_ROLE:
+            return row
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            draft = row.pair.draft_file or row.pair.draft_repo
+            fits = {
+                True: self.tr("fits this machine"),
+                False: self.tr("needs more memory"),
+                None: "",
+            }[row.fits]
+            return spoken(row.pair.title, self.tr("drafted by {}").format(draft), fits)
+        return row.pair.title if role == Qt.ItemDataRole.DisplayRole else None
+
+
+def is_for(pair: CuratedPair, target: Candidate) -> bool:
+    """Whether a target, seen as a row, is that of a curated pair; its name is all there is."""
+    if pair.target_architecture and target.architecture not in ("", pair.target_architecture):
+        return False
+    low, high = pair.target_params or (0, target.n_params)
+    if target.n_params and not low <= target.n_params <= high:
+        return False
+    name = words_of(f"{target.title} {target.repo}")
+    return name >= set(pair.target_words)
+
+
+def target_candidate(pair: CuratedPair) -> Candidate | None:
+    """Return the target to fetch; None: the pair names no file."""
+    if pair.target_file is None:
+        return None
+    return _candidate(pair.target_reference, pair.target_repo, pair.target_file, 0)
+
+
+def draft_candidate(pair: CuratedPair) -> Candidate | None:
+    """Return the draft model to fetch; None: the pair names no file."""
+    if pair.draft_file is None:
+        return None
+    return _candidate(pair.draft_reference, pair.draft_repo, pair.draft_file, pair.draft_bytes or 0)
+
+
+def evidence_text(pair: CuratedPair) -> str:
+    """Return where a pair was reported, and when, as one line."""
+    if pair.evidence is None:
+        return f"Source: {NOT_CHECKED}"
+    return facts(f"Source: {pair.evidence.url}", pair.evidence.date or f"date {NOT_CHECKED}")
+
+
+def _candidate(reference: str, repo: str, file: str, n_bytes: int) -> Candidate:
+    return Candidate(
+        reference=reference,
+        title=file_name(file),
+        subtitle=repo,
+        n_bytes=n_bytes,
+        is_here=False,
+        files=(file,),
+        repo=repo,
+    )
+
+
+def _fits(pair: CuratedPair, n_free: int) -> bool | None:
+    if not n_free or pair.target_params is None:
+        return None
+    n_bytes = pair.target_params[1] * BYTES_PER_WEIGHT + (pair.draft_bytes or 0)
+    return n_bytes <= n_free
+
+
+_LINE_PX = 600
+
+
+class RecommendedPage(Page):
+    """Curated pairs; in the first step a row picks both models, in the second a draft model."""
+
+    pair_picked = Signal(object, object)
+    """Target and draft model, two candidates"""
+    repository_wanted = Signal(str)
+    """The pair names a repository and no file: ``OWNER/NAME``"""
+
+    def __init__(self, model: RecommendedPairs, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent, name=self.tr("Recommended pairs"))
+        self._model = model
+        self._picks: Picks | None = None
+        self._n_free = 0
+        self.intro = QLabel()
+        self.intro.setProperty("role", "small")
+        self.intro.setWordWrap(True)
+        self.bar.addWidget(self.intro, 1)
+        self.rows.setModel(model)
+        self.column.addWidget(self._make_details())
+        self.rows.selectionModel().currentChanged.connect(self._on_current)
+        model.modelReset.connect(self._on_reset)
+        self._on_reset()
+
+    def _make_details(self) -> Card:
+        self.details = Card()
+        self.gain = QLabel()
+        self.gain.setWordWrap(True)
+        self.files = ElidedLabel(_LINE_PX)
+        self.files.setProperty("role", "small")
+        self.checked = QLabel()
+        self.checked.setProperty("role", "small")
+        self.source = ElidedLabel(_LINE_PX)
+        self.source.setProperty("role", "small")
+        self.source_button = QPushButton(self.tr("Open"))
+        self.source_button.setProperty("kind", "link")
+        self.source_button.setIcon(look.icon("external"))
+        self.source_button.setAccessibleName(self.tr("Open the source in the browser"))
+        self.source_button.clicked.connect(self._on_source)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        row.addWidget(self.source)
+        row.addWidget(self.source_button)
+        row.addStretch(1)
+        for widget in (self.gain, self.files, self.checked):
+            self.details.body.addWidget(widget)
+        self.details.body.addLayout(row)
+        return self.details
+
+    def show_picks(self, picks: Picks, n_free: int) -> None:
+        """Show pairs for `n_free` bytes of memory, or the draft models for the chosen target."""
+        before, self._picks = self._picks, picks
+        is_same = (
+            before is not None
+            and (before.step, n_free) == (picks.step, self._n_free)
+            and (picks.step == 1 or before.target == picks.target)
+        )
+        self._n_free = n_free
+        if is_same:
+            self.rows.viewport().update()
+            return
+        if picks.step == 2 and picks.target is not None:
+            self.intro.setText(
+                self.tr("Draft models that were reported to work with {}.").format(
+                    picks.target.title
+                )
+            )
+            self._model.show_drafts(picks.target)
+        else:
+            self.intro.setText(
+                self.tr("Pairs that were reported to work; what fits this machine comes first.")
+            )
+            self._model.show_pairs(n_free)
+
+    def row_text(self, index: Index) -> RowText:
+        """What a row says."""
+        row = index.data(PAIR_ROLE)
+        if not isinstance(row, Recommendation):
+            return RowText("")
+        pair, is_draft = row.pair, self._is_second_step
+        draft = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
+        badges = []
+        if row.fits is not None:
+            fits = Badge(self.tr("fits this machine"), "accent")
+            badges.append(fits if row.fits else Badge(self.tr("needs more memory"), "lookup"))
+        return RowText(
+            title=draft if is_draft else pair.title,
+            facts=pair.gain or self.tr("gain {}").format(NOT_CHECKED)
+            if is_draft
+            else self.tr("drafted by {}").format(draft),
+            size=size_text(pair.draft_bytes or 0) if is_draft else "",
+            badges=tuple(badges),
+            is_picked=self._is_picked(row),
+            is_dimmed=row.fits is False,
+        )
+
+    def pick(self, index: QModelIndex) -> bool:
+        """Take a row: both models in the first step, the draft model in the second."""
+        row = index.data(PAIR_ROLE)
+        if not isinstance(row, Recommendation):
+            return False
+        draft, target = draft_candidate(row.pair), target_candidate(row.pair)
+        if self._is_second_step:
+            if draft is None:
+                self.repository_wanted.emit(row.pair.draft_repo)
+                return False
+            self.picked.emit(draft)
+            return True
+        if draft is None or target is None:
+            missing = row.pair.draft_repo if target is not None else row.pair.target_repo
+            self.repository_wanted.emit(missing)
+            return False
+        self.pair_picked.emit(target, draft)
+        return True
+
+    def show_pair(self, pair: CuratedPair) -> None:
+        """Go to a pair and take it, where its files are named; nothing is fetched by that."""
+        for row in range(self._model.rowCount()):
+            index = self._model.index(row, 0)
+            if index.data(PAIR_ROLE).pair == pair:
+                self.rows.setCurrentIndex(index)
+                if pair.target_reference and pair.draft_reference:
+                    self.pick(index)
+                return
+
+    @property
+    def _is_second_step(self) -> bool:
+        return self._picks is not None and self._picks.step == 2
+
+    def _is_picked(self, row: Recommendation) -> bool:
+        picks = self._picks
+        if picks is None or picks.draft is None:
+            return False
+        is_draft = picks.draft.reference == row.pair.draft_reference
+        if picks.step == 2:
+            return is_draft
+        target = picks.target
+        return is_draft and target is not None and target.reference == row.pair.target_reference
+
+    @Slot()
+    def _on_reset(self) -> None:
+        is_empty = self._model.rowCount() == 0
+        self.stack.setCurrentWidget(self.state if is_empty else self.rows)
+        self.details.setVisible(not is_empty)
+        self.state.show_state(
+            self.tr("No draft model is recommended for this target"),
+            self.tr("Look among the installed ones, or search on Hugging Face."),
+        )
+        if not is_empty:
+            self.rows.setCurrentIndex(self._model.index(0, 0))
+            self._on_current()
+
+    @Slot()
+    def _on_current(self) -> None:
+        row = self.rows.currentIndex().data(PAIR_ROLE)
+        if not isinstance(row, Recommendation):
+            return
+        pair = row.pair
+        self.details.set_title(pair.title)
+        self.gain.setText(self.tr("Reported: {}").format(pair.gain or NOT_CHECKED))
+        self.files.set_full_text(
+            self.tr("Draft model: {}").format(
+                facts(pair.draft_repo, pair.draft_file or self.tr("file {}").format(NOT_CHECKED))
+            )
+        )
+        words = {True: self.tr("compared, they agree"), False: self.tr("compared, they differ")}
+        checked = NOT_CHECKED
+        if pair.vocabulary_checked is not None:
+            checked = words[pair.vocabulary_checked]
+        self.checked.setText(self.tr("Vocabularies: {}").format(checked))
+        self.source.set_full_text(evidence_text(pair))
+        self.source_button.setVisible(pair.evidence is not None)
+
+    @Slot()
+    def _on_source(self) -> None:
+        row = self.rows.currentIndex().data(PAIR_ROLE)
+        if isinstance(row, Recommendation) and row.pair.evidence is not None:
+            QDesktopServices.openUrl(QUrl(row.pair.evidence.url))

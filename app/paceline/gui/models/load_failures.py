@@ -1,0 +1,180 @@
+"""Failed and refused loads: a notice that says why, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from paceline.chat.pair import Pair
+from paceline.engine.model.memory_hints import smaller_context
+from paceline.engine.model.model_params import DEFAULT_CTX
+from paceline.gui.kit.notices import Action
+from paceline.gui.models.look_at_pair import RefusedPairError
+from paceline.gui.models.memory_advisor import saving_title
+from paceline.gui.state.pair import model_name
+from paceline.messages import ModelParams
+
+if TYPE_CHECKING:
+    from paceline.catalog.judge.pairing import Verdict
+    from paceline.catalog.memory.values import MemoryRemedy
+    from paceline.chat.pair import PairState
+    from paceline.errors import UserError
+    from paceline.gui.context import AppContext
+    from paceline.gui.models.memory_advisor import MemoryAdvisor
+    from paceline.gui.models.picker.pair_judgement import Judge
+    from paceline.messages import LoadFailed
+
+RELOAD = "reload"
+"""Topic of notices that offer to load the models again; a load settles it."""
+
+MODELS = "models"
+"""Topic of notices about files and loads; the next load removes it."""
+_TOO_LITTLE_MEMORY = {"does-not-fit", "out-of-memory"}
+
+
+class LoadFailures(QObject):
+    """Reports what went wrong and offers one solution at a time; main thread."""
+
+    load_wanted = Signal(object)
+    """Pair"""
+    reload_wanted = Signal()
+    draft_wanted = Signal()
+    """Another draft model is to be chosen"""
+
+    def __init__(
+        self,
+        context: AppContext,
+        models: Judge | None,
+        advisor: MemoryAdvisor,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._pair = context.pair
+        self._background, self._notifications = context.background, context.notices
+        self._models = models
+        self._advisor = advisor
+        self._smaller: Pair | None = None
+        self._alone: Pair | None = None
+        self._failure: tuple[LoadFailed, str] | None = None
+        advisor.advised.connect(self._on_advised)
+        context.pair.failed.connect(self._on_load_failed)
+
+    def on_unusable(self, error: UserError) -> None:
+        """Report why a file, or a pair of files, is not loaded."""
+        if isinstance(error, RefusedPairError):
+            self._refuse(error)
+        else:
+            self._notifications.error(error.message, error.hint, topic=MODELS)
+
+    def _refuse(self, error: RefusedPairError) -> None:
+        """Say why at once; finding what to take instead may need a search."""
+        self._alone = replace(error.pair, draft=None)
+        self._notifications.error(
+            error.message,
+            error.hint,
+            topic=MODELS,
+            action=self._load(self.tr("Load the target alone"), self._alone),
+        )
+        pair, models = error.pair, self._models
+        if models is not None and pair.draft is not None:
+            self._background.start(
+                partial(models.judge, pair.target.path, pair.draft.path),
+                partial(self._on_judged, error),
+                _ignore,
+            )
+
+    def _on_judged(self, error: RefusedPairError, answer: object) -> None:
+        remedy = cast("Verdict", answer).remedy
+        if remedy is None or not remedy.draft or self._alone != replace(error.pair, draft=None):
+            return
+        name = model_name(remedy.draft)
+        target = replace(error.pair.target, path=remedy.target or error.pair.target.path)
+        instead = replace(error.pair, target=target, draft=ModelParams(remedy.draft))
+        if remedy.draft.startswith("hf:"):
+            action = Action(self.tr("Choose a draft model…"), self._on_choose)
+        else:
+            action = self._load(self.tr("Take {} instead").format(name), instead)
+        self._notifications.error(
+            error.message,
+            remedy.text,
+            topic=MODELS,
+            action=action,
+        )
+
+    @Slot(object, bool)
+    def _on_load_failed(self, failure: LoadFailed, falls_back: bool) -> None:  # noqa: FBT001
+        failed, hint = self._pair.state.pair, failure.hint
+        self._smaller = _with_less_context(failure, self._pair.state)
+        if falls_back:
+            hint = f"{hint} {self.tr('The models from before are loaded again.')}".strip()
+        is_about_memory = failure.code in _TOO_LITTLE_MEMORY
+        if is_about_memory and failed is not None and self._advisor.advise(failed):
+            self._failure = failure, hint
+            return
+        self._tell_failure(failure, hint, failed, falls_back=falls_back)
+
+    def _tell_failure(
+        self, failure: LoadFailed, hint: str, failed: Pair | None, *, falls_back: bool
+    ) -> None:
+        action, topic = None, MODELS
+        if self._smaller is not None:
+            words = self.tr("Load with {} tokens").format(self._smaller.target.n_ctx)
+            action = self._load(words, self._smaller)
+        elif not falls_back:
+            action, topic = Action(self.tr("Load again"), self._on_reload), RELOAD
+        elif failure.code == "vocabulary-mismatch" and failed is not None:
+            self._alone = alone = replace(failed, draft=None)
+            action = self._load(self.tr("Load the target alone"), alone)
+        self._notifications.error(failure.message, hint, topic=topic, action=action)
+
+    @Slot(object, object)
+    def _on_advised(self, failed: Pair, remedy: MemoryRemedy | None) -> None:
+        """Offer what the memory plan found for a pair that did not fit."""
+        if self._failure is None:
+            return
+        (failure, hint), self._failure = self._failure, None
+        if remedy is None:
+            falls_back = self._pair.state.status != "failed"
+            self._tell_failure(failure, hint, failed, falls_back=falls_back)
+            return
+        saving = replace(failed, target=remedy.target, draft=remedy.draft)
+        self._notifications.error(
+            failure.message,
+            remedy.text,
+            topic=MODELS,
+            action=self._load(saving_title(remedy.saving), saving),
+        )
+
+    def _on_load(self, pair: Pair) -> None:
+        self.load_wanted.emit(pair)
+
+    def _on_reload(self) -> None:
+        self.reload_wanted.emit()
+
+    def _on_choose(self) -> None:
+        self.draft_wanted.emit()
+
+    def _load(self, text: str, pair: Pair) -> Action:
+        return Action(text, partial(self._on_load, pair))
+
+
+def _with_less_context(failure: LoadFailed, state: PairState) -> Pair | None:
+    """The pair that found no room, with a shorter context; None where that would not help."""
+    if failure.code not in _TOO_LITTLE_MEMORY or state.pair is None:
+        return None
+    if state.stage == "target" and state.fraction < 1:
+        return None  # the target's weights alone are too large
+    target, draft = state.pair.target, state.pair.draft
+    n_ctx = failure.smaller_ctx or smaller_context(target.n_ctx or DEFAULT_CTX)
+    if n_ctx is None:
+        return None
+    if draft is not None and (draft.n_ctx or DEFAULT_CTX) > n_ctx:
+        draft = replace(draft, n_ctx=n_ctx)
+    return replace(state.pair, target=replace(target, n_ctx=n_ctx), draft=draft)
+
+
+def _ignore(_error: UserError) -> None:
+    """Ignore why no remedy was found; the notice already says what is wrong."""

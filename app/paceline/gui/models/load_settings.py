@@ -1,0 +1,391 @@
+"""How the two models are loaded: where, with how much context and threads; applied by Reload."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from paceline.chat.pair import Pair
+from paceline.gui.kit.card import FoldCard, FoldSection
+from paceline.gui.kit.fields import Choice, WholeNumber, two_columns
+from paceline.gui.kit.file_dialogs import FileField
+from paceline.gui.kit.labels import YieldingCheckBox, with_soft_breaks
+from paceline.gui.models.load_column import FIELD_PX, LoadColumn, experts_field
+
+if TYPE_CHECKING:
+    from paceline.messages import EngineDescribed, ModelParams, Sameness
+    from paceline.settings import EngineHost
+
+_MAX_GPU = 63
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("AdvancedLoading", text)
+
+
+def read_shares(text: str) -> tuple[float, ...]:
+    """Read the shares of several GPUs, such as ``3, 1``.
+
+    Raises:
+        ValueError: A part is no number, or one below 0; the message is for people.
+    """
+    shares = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        try:
+            share = float(part)
+        except ValueError:
+            share = math.nan
+        if not (math.isfinite(share) and share >= 0):
+            raise ValueError(f"“{part}” is no share: give numbers such as 3, 1.")
+        shares.append(share)
+    if shares and not any(shares):
+        raise ValueError("At least one share must be above 0.")
+    return tuple(shares)
+
+
+class _Column:
+    """The fields of one model."""
+
+    def __init__(self, owner: AdvancedLoading) -> None:
+        self.n_cpu_moe = experts_field()
+        self.extra_bufts = QCheckBox()
+        self.extra_bufts.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # as the numbers stand
+        self.extra_bufts.setChecked(True)
+        self.extra_bufts.setToolTip(
+            _tr(
+                "Copies the weights into an order that suits special instructions of the "
+                "processor, such as AMX: faster, and takes memory for the copy. Take the tick away "
+                "if the engine crashes while a model is loaded, or if memory is short."
+            )
+        )
+        self.split_mode = Choice()
+        for mode, name in (
+            ("", _tr("auto")),
+            ("none", _tr("one GPU")),
+            ("layer", _tr("layers")),
+            ("row", _tr("rows")),
+        ):
+            self.split_mode.addItem(name, mode)
+        self.split_mode.setToolTip(_tr("How several GPUs share the model"))
+        self.tensor_split = QLineEdit()
+        self.tensor_split.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.tensor_split.setPlaceholderText(_tr("auto"))
+        self.tensor_split.setToolTip(_tr("Each GPU's share, in proportions, such as 3, 1"))
+        self.main_gpu = WholeNumber(0, _MAX_GPU)
+        self.main_gpu.setToolTip(_tr("Number of the GPU that holds everything when one GPU does"))
+        self.n_cpu_moe.valueChanged.connect(owner.on_changed)
+        self.extra_bufts.toggled.connect(owner.on_changed)
+        self.split_mode.currentIndexChanged.connect(owner.on_changed)
+        self.tensor_split.textChanged.connect(owner.on_changed)
+        self.main_gpu.valueChanged.connect(owner.on_changed)
+
+    @property
+    def fields(self) -> tuple[QWidget, ...]:
+        return (self.extra_bufts, self.n_cpu_moe, *self.split)
+
+    @property
+    def split(self) -> tuple[QWidget, ...]:
+        return (self.split_mode, self.tensor_split, self.main_gpu)
+
+    def show_params(self, params: ModelParams) -> None:
+        blockers = [QSignalBlocker(widget) for widget in self.fields]
+        self.n_cpu_moe.setValue(params.n_cpu_moe)
+        self.extra_bufts.setChecked(params.extra_bufts)
+        self.split_mode.setCurrentIndex(max(self.split_mode.findData(params.split_mode), 0))
+        if self._shares() != params.tensor_split:
+            self.tensor_split.setText(", ".join(f"{share:g}" for share in params.tensor_split))
+        self.main_gpu.setValue(params.main_gpu)
+        del blockers
+
+    def params(self, params: ModelParams) -> ModelParams:
+        return replace(
+            params,
+            n_cpu_moe=self.n_cpu_moe.value(),
+            split_mode=str(self.split_mode.currentData() or ""),
+            tensor_split=self._shares(),
+            main_gpu=self.main_gpu.value(),
+            extra_bufts=self.extra_bufts.isChecked(),
+        )
+
+    def problem(self) -> str:
+        try:
+            read_shares(self.tensor_split.text())
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    def _shares(self) -> tuple[float, ...]:
+        try:
+            return read_shares(self.tensor_split.text())
+        except ValueError:
+            return ()
+
+
+class AdvancedLoading(FoldSection):
+    """One column per model; off, with the reason, where the computer has no use for it."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Advanced"))
+        self._n_gpus = 0
+        self._has_gpu = False
+        self.target, self.draft = _Column(self), _Column(self)
+        names = (
+            self.tr("Repack weights"),
+            self.tr("Experts on CPU"),
+            self.tr("Split"),
+            self.tr("Shares"),
+            self.tr("Main GPU"),
+        )
+        grid = two_columns(names)
+        owners = ((self.tr("Target"), self.target), (self.tr("Draft"), self.draft))
+        for at, (title, column) in enumerate(owners, start=1):
+            for row, (name, widget) in enumerate(zip(names, column.fields, strict=True)):
+                widget.setMinimumWidth(FIELD_PX)
+                widget.setAccessibleName(f"{title}: {name}")
+                if not isinstance(widget, QCheckBox):
+                    widget.setProperty("kind", "value")
+                grid.addWidget(widget, row, at)
+        self.reason = QLabel()
+        self.reason.setProperty("role", "small")
+        self.problem = QLabel()
+        self.problem.setProperty("role", "danger")
+        rows = QVBoxLayout()
+        rows.addLayout(grid)
+        for label in (self.reason, self.problem):
+            label.setWordWrap(True)
+            rows.addWidget(label)
+        self.body.addLayout(rows)
+        self._show_words()
+
+    def show_engine(self, description: EngineDescribed) -> None:
+        """Take the GPUs that there are."""
+        self._has_gpu = description.supports_gpu
+        self._n_gpus = sum(device.kind in ("gpu", "igpu") for device in description.devices)
+        self._show_words()
+
+    def show_params(self, target: ModelParams | None, draft: ModelParams | None) -> None:
+        """Show how the models are loaded."""
+        for column, params in ((self.target, target), (self.draft, draft)):
+            if params is not None:
+                column.show_params(params)
+        self._show_words()
+
+    def enable(self, *, has_target: bool, has_draft: bool) -> None:
+        """Switch the fields on that mean something here."""
+        for column, is_there in ((self.target, has_target), (self.draft, has_draft)):
+            column.n_cpu_moe.setEnabled(is_there and self._has_gpu)
+            column.extra_bufts.setEnabled(is_there)
+            for field in column.split:
+                field.setEnabled(is_there and self._n_gpus > 1)
+
+    def _show_words(self) -> None:
+        reason = ""
+        if not self._has_gpu:
+            reason = self.tr("Without a GPU everything is on the processor already.")
+        elif self._n_gpus < 2:
+            reason = self.tr("There is one GPU, so there is nothing to split.")
+        problem = self.target.problem() or self.draft.problem()
+        for label, text in ((self.reason, reason), (self.problem, problem)):
+            label.setText(with_soft_breaks(text))
+            label.setVisible(bool(text))
+
+    @Slot()
+    def on_changed(self) -> None:
+        """A field was changed."""
+        self._show_words()
+        self.changed.emit()
+
+
+class LoadSettings(FoldCard):
+    """One column for the target, one for the draft model, and the button that applies them."""
+
+    reload_requested = Signal(object)
+    """Pair"""
+    host_requested = Signal(str)
+    """The engine is to run in a "process" of its own or in a "thread"; a reload follows"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Loading and memory"))
+        self._pair: Pair | None = None
+        self._has_gpu = False
+        self._host: EngineHost = "process"
+        self.target = LoadColumn(self.tr("Target"), self)
+        self.draft = LoadColumn(self.tr("Draft"), self)
+        names = (
+            self.tr("GPU layers"), self.tr("Device"), self.tr("Context"), self.tr("Threads"),
+        )  # fmt: skip
+        grid = two_columns(names, first_row=1)
+        for at, column in enumerate((self.target, self.draft), start=1):
+            column.changed.connect(self._enable)
+            column.name_fields(names, column.fields)
+            grid.addWidget(column.title, 0, at)
+            for row, widget in enumerate(column.fields, start=1):
+                grid.addWidget(widget, row, at)
+        self.reason = self._small_label("")
+        self.reason.hide()
+        self.remark = self._small_label(self.tr("Takes effect when the models are loaded again."))
+        self.reload_button = QPushButton(self.tr("Reload models"))
+        self.reload_button.setEnabled(False)
+        self.reload_button.clicked.connect(self._on_reload)
+        self.exact = YieldingCheckBox(self.tr("Exact: same text in every case"))
+        self.exact.setToolTip(
+            self.tr(
+                "The same text with any strategy and whatever was in the context before, on this "
+                "machine. Prompts are prefilled in fixed pieces, and where the processor or GPU "
+                "computes narrow batches in another way, single tokens are decoded in wider ones, "
+                "which costs speed; a note says how much after loading."
+            )
+        )
+        self.sameness = self._small_label("")
+        self.sameness.hide()
+        self.exact.setAccessibleDescription(self.exact.toolTip())
+        self.exact.toggled.connect(self._enable)
+        self.lookup_cache = FileField(
+            self.tr("Lookup cache"),
+            self.tr(
+                "A file of token statistics from texts of yours, for the strategy ngram-cache; "
+                "“paceline cache build” makes one."
+            ),
+            self.tr("Lookup caches (*.bin);;All files (*)"),
+        )
+        self.lookup_cache.changed.connect(self._enable)
+        self.advanced = AdvancedLoading()
+        self.advanced.changed.connect(self._enable)
+        self.own_process = self._make_own_process()
+        self.advanced.body.addWidget(self.own_process)
+        self.body.addLayout(grid)
+        self.body.addWidget(self.reason)
+        self.body.addWidget(self.exact)
+        self.body.addWidget(self.sameness)
+        self.body.addWidget(self.lookup_cache)
+        self.body.addWidget(self.advanced)
+        self.body.addWidget(self.remark)
+        self.body.addWidget(self.reload_button)
+        self._enable()
+
+    def show_engine(self, description: EngineDescribed) -> None:
+        """Offer the devices there are; without a GPU its fields are off, and say why."""
+        self._has_gpu = description.supports_gpu
+        for column in (self.target, self.draft):
+            column.show_devices(description.devices)
+        if not self._has_gpu:
+            self.reason.setText(
+                self.tr(
+                    "This build of llama.cpp has no GPU support, so GPU layers and device cannot "
+                    "be set. Everything runs on the processor."
+                )
+            )
+        self.reason.setVisible(not self._has_gpu)
+        self.advanced.show_engine(description)
+        self._enable()
+
+    def show_host(self, host: EngineHost) -> None:
+        """Show where the engine runs."""
+        self._host = host
+        with QSignalBlocker(self.own_process):
+            self.own_process.setChecked(host == "process")
+        self._enable()
+
+    def host(self) -> EngineHost:
+        """Return where the engine runs."""
+        return self._host
+
+    def choose_host(self, host: EngineHost) -> None:
+        """Have the engine moved, and its models loaded there as they are loaded now."""
+        self.show_host(host)
+        self.host_requested.emit(host)
+        if self._pair is not None:
+            self.reload_requested.emit(self._pair)
+
+    def show_pair(self, pair: Pair | None) -> None:
+        """Show how a pair is loaded."""
+        if pair == self._pair:
+            return
+        self._pair = pair
+        if pair is not None:
+            self.target.show_params(pair.target)
+            if pair.draft is not None:
+                self.draft.show_params(pair.draft)
+            self.advanced.show_params(pair.target, pair.draft)
+            self.lookup_cache.show_path(pair.lookup_cache)
+            with QSignalBlocker(self.exact):
+                self.exact.setChecked(pair.exact)
+        self._enable()
+
+    def show_sameness(self, sameness: Sameness | None) -> None:
+        """Show whether the loaded pair's texts can depend on the strategy."""
+        self.sameness.setText(sameness.words if sameness is not None else "")
+        self.sameness.setVisible(sameness is not None)
+
+    def wanted(self) -> Pair | None:
+        """The same models with what the fields say."""
+        if self._pair is None:
+            return None
+        draft = self._pair.draft
+        advanced = self.advanced
+        return Pair(
+            advanced.target.params(self.target.params(self._pair.target)),
+            None if draft is None else advanced.draft.params(self.draft.params(draft)),
+            lookup_cache=self.lookup_cache.path,
+            exact=self.exact.isChecked(),
+        )
+
+    @property
+    def wanted_host(self) -> EngineHost:
+        """Where the engine is to run, as the box says."""
+        return "process" if self.own_process.isChecked() else "thread"
+
+    def _make_own_process(self) -> YieldingCheckBox:
+        box = YieldingCheckBox(self.tr("Run the engine in its own process"))
+        box.setChecked(True)
+        box.setToolTip(
+            self.tr(
+                "If llama.cpp crashes or memory runs out, only the reply that is being written "
+                "ends; the window, your chats and the text so far stay. Off: the window ends with "
+                "it."
+            )
+        )
+        box.setAccessibleDescription(box.toolTip())
+        box.toggled.connect(self._enable)
+        return box
+
+    @staticmethod
+    def _small_label(text: str) -> QLabel:
+        label = QLabel(text)
+        label.setProperty("role", "small")
+        label.setWordWrap(True)
+        return label
+
+    @Slot()
+    def _enable(self) -> None:
+        pair = self._pair
+        has_draft = pair is not None and pair.draft is not None
+        self.target.enable(is_there=pair is not None, has_gpu=self._has_gpu)
+        self.draft.enable(is_there=has_draft, has_gpu=self._has_gpu)
+        self.advanced.enable(has_target=pair is not None, has_draft=has_draft)
+        self.exact.setEnabled(pair is not None)
+        self.own_process.setEnabled(pair is not None)
+        self.lookup_cache.setEnabled(pair is not None)
+        self.reload_button.setEnabled(pair is not None)
+        is_changed = pair is not None and (self.wanted() != pair or self.wanted_host != self._host)
+        self.reload_button.setText(
+            self.tr("Reload to apply") if is_changed else self.tr("Reload models")
+        )
+
+    @Slot()
+    def _on_reload(self) -> None:
+        wanted = self.wanted()
+        if wanted is None:
+            return
+        if self.wanted_host != self._host:
+            self.show_host(self.wanted_host)
+            self.host_requested.emit(self._host)
+        self.reload_requested.emit(wanted)

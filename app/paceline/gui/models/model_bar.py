@@ -1,0 +1,186 @@
+"""The chosen pair in the top bar: "TARGET drafted by DRAFT", its state, and a menu to change it.
+
+The menu begins with the saved pairs: a click loads one, a submenu removes them from the list.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QSizePolicy, QWidget
+
+from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.look.current import look
+from paceline.gui.look.theme import restyle
+
+if TYPE_CHECKING:
+    from paceline.gui.models.saved_pairs import SavedPairs
+    from paceline.gui.state.pair import PairModel
+
+_LONGEST = 60
+"""Letters of a pair's name that a menu shows."""
+
+
+class PairsMenu(QObject):
+    """Keeps one menu in line with the pairs; the current one is ticked."""
+
+    chosen = Signal(int)
+    """Row of a pair to load"""
+
+    def __init__(self, menu: QMenu, forget: QMenu, pairs: SavedPairs) -> None:
+        """Put pairs above everything else in `menu`, and fill `forget`."""
+        super().__init__(menu)
+        self._menu, self._forget, self._pairs = menu, forget, pairs
+        self._current = -1
+        self._first = menu.actions()[0]
+        self._line = menu.insertSeparator(self._first)
+        self.actions_: list[QAction] = []
+        pairs.changed.connect(self._fill)
+        self._fill()
+
+    def tick(self, row: int) -> None:
+        """Mark the pair that is loaded, or being loaded; -1: none of them."""
+        self._current = row
+        for at, action in enumerate(self.actions_):
+            action.setChecked(at == row)
+
+    @Slot()
+    def _fill(self) -> None:
+        for action in self.actions_:
+            self._menu.removeAction(action)
+            action.deleteLater()
+        self.actions_ = []
+        self._forget.clear()
+        titles = self._pairs.titles
+        for at, title in enumerate(titles):
+            words = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
+            words = words.replace("&", "&&")
+            action = QAction(words, self._menu)
+            action.setCheckable(True)
+            action.setToolTip(title)
+            action.setData(at)
+            action.triggered.connect(self._on_chosen)
+            self._menu.insertAction(self._line, action)
+            self.actions_.append(action)
+            forget = self._forget.addAction(words)
+            forget.setData(at)
+            forget.triggered.connect(self._on_forget)
+        self._line.setVisible(bool(titles))
+        self._forget.menuAction().setEnabled(bool(titles))
+        if titles:
+            self._forget.addSeparator()
+            self._forget.addAction(self.tr("All of them")).triggered.connect(self._on_forget_all)
+        self.tick(self._current if self._current < len(titles) else -1)
+
+    @Slot()
+    def _on_chosen(self) -> None:
+        row = cast("QAction", self.sender()).data()
+        self.tick(self._current)  # the tick follows the load and not the click
+        self.chosen.emit(row)
+
+    @Slot()
+    def _on_forget(self) -> None:
+        self._pairs.forget(cast("QAction", self.sender()).data())
+
+    @Slot()
+    def _on_forget_all(self) -> None:
+        self._pairs.forget_all()
+
+
+_NAME_PX = 220
+
+
+class ModelBar(QPushButton):
+    """A button that shows a `PairModel` and opens a menu."""
+
+    def __init__(self, model: PairModel, menu: QMenu, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "chip")
+        self._model = model
+        self.target, self.draft = ElidedLabel(_NAME_PX), ElidedLabel(_NAME_PX)
+        self.target.setProperty("role", "title")
+        self.draft.setProperty("role", "title")
+        self.between = QLabel()
+        self.between.setProperty("role", "muted")
+        self.pill = QLabel()
+        self.pill.setProperty("role", "pill")
+        self._icon = look.icon("chevron-down")
+        self._arrow = QLabel("▾")  # where there are no icons
+        self._arrow.setProperty("role", "muted")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 0, 12, 0)
+        row.setSpacing(7)
+        for label in (self.target, self.between, self.draft, self.pill, self._arrow):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            row.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.setMenu(menu)
+        self.setToolTip(self.tr("Choose the models"))
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        model.changed.connect(self._show_state)
+        model.sameness_found.connect(self._show_state)
+        self._show_arrow()
+        self._show_state()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Tint the arrow again after another theme was chosen."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._show_arrow()
+
+    def _show_arrow(self) -> None:
+        if not self._icon.isNull():
+            self._arrow.setPixmap(self._icon.pixmap(14, 14))
+
+    def sizeHint(self) -> QSize:
+        """As wide as its labels."""
+        return QSize(self._row_hint().width(), 34)
+
+    def minimumSizeHint(self) -> QSize:
+        """The names may give way."""
+        layout = self.layout()
+        return QSize(layout.minimumSize().width() if layout else 80, 34)
+
+    def _row_hint(self) -> QSize:
+        layout = self.layout()
+        return layout.sizeHint() if layout else QSize(80, 34)
+
+    def _show_state(self) -> None:
+        state, target, draft = self._model.state, self._model.target_name, self._model.draft_name
+        self.target.set_full_text(target or self.tr("No model"))
+        if draft:
+            self.between.setText(self.tr("drafted by"))
+        else:
+            self.between.setText(self.tr("without a draft model") if target else "")
+        self.between.setVisible(bool(self.between.text()))
+        self.draft.set_full_text(draft)
+        self.draft.setVisible(bool(draft))
+        words, tone = self._pill_text()
+        self.pill.setText(words)
+        self.pill.setProperty("tone", tone)
+        restyle(self.pill)
+        self.pill.setVisible(bool(words))
+        said = [*state.notes]
+        if state.sameness is not None and not state.sameness.is_exact:  # else a note says it
+            said.append(state.sameness.words)
+        self.setToolTip("\n".join(said) or state.problem or self.tr("Choose the models"))
+        self.setAccessibleName(
+            " ".join(part for part in (target, self.between.text(), draft, words) if part)
+        )
+        self.updateGeometry()
+
+    def _pill_text(self) -> tuple[str, str]:
+        state = self._model.state
+        if self._model.waits_for_reply:
+            return self.tr("waits for the reply"), "muted"
+        if state.status == "loading":
+            which = self.tr("target") if state.stage == "target" else self.tr("draft")
+            return self.tr("loading {} {:.0f} %").format(which, state.fraction * 100), "muted"
+        if state.status == "ready":
+            return (self.tr("see note"), "lookup") if state.notes else (self.tr("ready"), "accent")
+        if state.status == "failed":
+            return self.tr("not loaded"), "danger"
+        if state.status == "dead":
+            return self.tr("engine ended"), "danger"
+        return "", "muted"

@@ -1,0 +1,496 @@
+"""Opens the dialog that picks a pair, and connects it with library, Hub, downloads and judgement.
+
+The dialog and its pages live while it is open; the judgement, the lists and a download that is
+waited for outlive it. A pair whose files arrive after it was closed is offered by a notice.
+
+The tab of the Hub passes its wishes to the `HubController`, answers come back to it; files that are
+in no list can be opened, and folders added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+
+from paceline.catalog.local.library import LibraryEntry
+from paceline.gui.kit.file_dialogs import FileChooser
+from paceline.gui.kit.notices import Action
+from paceline.gui.models.candidates import of_entry, of_path
+from paceline.gui.models.downloads.controller import DOWNLOADS
+from paceline.gui.models.downloads.pair_fetcher import PairFetcher
+from paceline.gui.models.look_at_pair import first_parts
+from paceline.gui.models.picker.dialog import PickerBuilder
+from paceline.gui.models.picker.pair_judgement import PairJudgement
+from paceline.gui.models.picker.picks import MainButton, Picks, main_button
+from paceline.gui.state.current_devices import RoomPlanner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paceline.catalog.hub.values import HubChoice, HubRepository
+    from paceline.catalog.judge.curated import CuratedPair
+    from paceline.catalog.judge.pairing import Remedy
+    from paceline.catalog.models import Models
+    from paceline.errors import UserError
+    from paceline.gui.context import AppContext
+    from paceline.gui.kit.background import Background
+    from paceline.gui.kit.notices import Notice
+    from paceline.gui.models.candidates import Candidate
+    from paceline.gui.models.downloads.controller import DownloadsController
+    from paceline.gui.models.lists.hub_controller import HubController
+    from paceline.gui.models.lists.library_controller import LibraryController
+    from paceline.gui.models.picker.dialog import PickerDialog
+    from paceline.gui.state.current_devices import CurrentDevices
+    from paceline.params import ModelParams
+
+
+class PickerFiles(QObject):
+    """Serves one dialog after the other; answers that come after its end are dropped."""
+
+    taken = Signal(object)
+    """Candidate"""
+
+    def __init__(
+        self,
+        models: Models,
+        library: LibraryController,
+        background: Background,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._models = models
+        self._library = library
+        self._background = background
+        self._dialog: PickerDialog | None = None
+        self._file, self._folder = FileChooser(self), FileChooser(self)
+        self._file.chosen.connect(self.take)
+        self._folder.chosen.connect(library.add_folder)
+        library.busy_changed.connect(self._on_busy)
+
+    def serve(self, dialog: PickerDialog) -> None:
+        """Listen to a dialog, and keep its list of models fresh."""
+        self._dialog = dialog
+        dialog.dropped.connect(self._on_dropped)
+        page = dialog.installed
+        page.open_button.clicked.connect(self._on_open)
+        page.folder_button.clicked.connect(self._on_add_folder)
+        page.reveal_requested.connect(self._library.reveal)
+        page.trash_requested.connect(self._library.delete)
+        page.copy_requested.connect(self._on_copy)
+        self._library.set_visible(True)
+        self._on_busy(self._library.is_busy)
+
+    def leave(self) -> None:
+        """The dialog is gone."""
+        self._dialog = None
+        self._library.set_visible(False)
+
+    @Slot(str)
+    def take(self, path: str) -> None:
+        """Pick a file that need not be in the list."""
+        look = partial(self._models.library.look_at, Path(path))
+        self._background.start(look, self._on_looked_at, self._on_unusable)
+
+    @Slot(bool)
+    def _on_busy(self, is_busy: bool) -> None:  # noqa: FBT001
+        if self._dialog is not None:
+            self._dialog.installed.show_looking(is_busy)
+
+    @Slot()
+    def _on_open(self) -> None:
+        if self._dialog is not None:
+            kinds = self.tr("GGUF models (*.gguf);;All files (*)")
+            self._file.ask_file(self._dialog, self.tr("Open a model"), kinds)
+
+    @Slot(list)
+    def _on_dropped(self, paths: list[str]) -> None:
+        models = first_parts(paths)
+        if len(models) == 1:
+            self.take(models[0])
+        elif self._dialog is not None:
+            self._dialog.show_problem(self.tr("Drop one model at a time, for the step shown."))
+
+    @Slot()
+    def _on_add_folder(self) -> None:
+        if self._dialog is not None:
+            self._folder.ask_folder(self._dialog, self.tr("Add a folder with models"))
+
+    def _on_looked_at(self, entry: object) -> None:
+        if self._dialog is None or not isinstance(entry, LibraryEntry):
+            return
+        self._library.model.update([entry])
+        if entry.problem:
+            self._dialog.show_problem(
+                self.tr("“{}” cannot be used: {}").format(entry.file.name, entry.problem)
+            )
+        else:
+            self.taken.emit(of_entry(entry))
+
+    def _on_unusable(self, error: UserError) -> None:
+        if self._dialog is not None:
+            self._dialog.show_problem(f"{error.message} {error.hint}".strip())
+
+    @Slot(object)
+    def _on_copy(self, entry: LibraryEntry) -> None:
+        QGuiApplication.clipboard().setText(str(entry.file.path))
+
+
+class PickerHub(QObject):
+    """Serves one dialog after the other."""
+
+    online_chosen = Signal()
+    """The user has left the offline mode."""
+
+    def __init__(
+        self,
+        models: Models,
+        hub: HubController,
+        n_free: Callable[[], int],
+        parent: QObject | None = None,
+    ) -> None:
+        """`n_free` returns how many bytes of memory a model may take."""
+        super().__init__(parent)
+        self._models = models
+        self._hub = hub
+        self._n_free = n_free
+        self._dialog: PickerDialog | None = None
+        hub.repository_ready.connect(self._on_repository)
+        hub.repository_failed.connect(self._on_repository_failed)
+        hub.token_kept.connect(self._on_token_kept)
+        hub.token_failed.connect(self._on_token_failed)
+
+    def serve(self, dialog: PickerDialog) -> None:
+        """Listen to a dialog."""
+        self._dialog = dialog
+        page = dialog.hub
+        page.search_requested.connect(self._hub.search)
+        page.typed.connect(self._hub.search_soon)
+        page.more_requested.connect(self._hub.more)
+        page.repository_requested.connect(self._on_repository_requested)
+        page.online_requested.connect(self._on_online)
+        page.card.token_given.connect(self._hub.set_token)
+        dialog.recommended.repository_wanted.connect(self._on_repository_wanted)
+
+    def leave(self) -> None:
+        """The dialog is gone."""
+        self._dialog = None
+
+    @Slot(str)
+    def _on_repository_requested(self, repo: str) -> None:
+        self._hub.open_repository(repo, self._n_free())
+
+    @Slot(str)
+    def _on_repository_wanted(self, repo: str) -> None:
+        if self._dialog is not None:
+            self._dialog.show_page(self._dialog.hub)
+            self._dialog.hub.open_repository(repo)
+
+    @Slot(object, object)
+    def _on_repository(self, repository: HubRepository, best: HubChoice | None) -> None:
+        if self._dialog is not None:
+            self._dialog.hub.show_repository(repository, best)
+
+    @Slot(object)
+    def _on_repository_failed(self, error: UserError) -> None:
+        if self._dialog is not None:
+            self._dialog.hub.show_repository_failed(error)
+
+    @Slot()
+    def _on_token_kept(self) -> None:
+        """Look again, with the token."""
+        if self._dialog is not None:
+            self._dialog.hub.look_again()
+
+    @Slot(object)
+    def _on_token_failed(self, error: UserError) -> None:
+        if self._dialog is not None:
+            self._dialog.show_problem(f"{error.message} {error.hint}".strip())
+
+    @Slot()
+    def _on_online(self) -> None:
+        self._hub.set_offline(False)
+        self._models.offline = False
+        self.online_chosen.emit()
+        if self._dialog is not None:
+            self._dialog.hub.look_again()
+
+
+_DRAFT_STEP = 2
+
+
+class PickerController(QObject):
+    """One dialog at a time; main thread."""
+
+    load_requested = Signal(object, object, str)
+    """Target, draft model or None, both `ModelParams` of files that are here; and the strategy
+    that goes with them, or an empty text"""
+    online_chosen = Signal()
+    """The user has left the offline mode."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        *,
+        models: Models,
+        library: LibraryController,
+        downloads: DownloadsController,
+        hub: HubController,
+        devices: CurrentDevices,
+    ) -> None:
+        super().__init__(context.window)
+        self._library = library
+        self._devices = devices
+        self._notifications = context.notices
+        self._files = PickerFiles(models, library, context.background, self)
+        self._hub = PickerHub(models, hub, lambda: devices.n_free, self)
+        planner = devices.planner or RoomPlanner(models)
+        self._judgement = PairJudgement(models, planner, self)
+        self._builder = PickerBuilder(
+            models=models,
+            entries=library.model,
+            results=hub.results,
+            states=downloads.model,
+            judgement=self._judgement,
+            window=context.window,
+        )
+        self._fetcher = PairFetcher(models, downloads, context.background, self)
+        self._loaded: tuple[ModelParams, ModelParams | None] | None = None
+        self._fetched: tuple[ModelParams, ModelParams | None] | None = None
+        self._strategy = self._strategy_of_wanted = ""
+        self._picks = Picks()
+        self._button = MainButton("wait", "")
+        self.dialog: PickerDialog | None = None
+        devices.changed.connect(self._on_room)
+        self._fetcher.ready.connect(self._on_fetched)
+        self._fetcher.changed.connect(self._show)
+        context.notices.posted.connect(self._on_notice)
+        self._files.taken.connect(self._on_picked)
+        self._hub.online_chosen.connect(self.online_chosen)
+
+    # ------------------------------------------------------------------------------- from outside
+
+    def show_loaded(self, target: ModelParams | None, draft: ModelParams | None) -> None:
+        """Remember what is loaded, with which the dialog begins."""
+        self._loaded = (target, draft) if target is not None else None
+
+    @property
+    def judgement(self) -> PairJudgement:
+        """What is known of the pair being picked."""
+        return self._judgement
+
+    @property
+    def picks(self) -> Picks:
+        """What is picked so far."""
+        return self._picks
+
+    def prepare(self) -> None:
+        """Make ready for `open` when there is time."""
+        self._builder.prepare()
+
+    def open(self, step: int = 1) -> None:
+        """Show the dialog at the first or the second step; one that is open changes to it."""
+        if self.dialog is None:
+            self._open_dialog()
+        self._on_step(step)
+
+    def show_recommended(self, pair: CuratedPair | None = None) -> None:
+        """Show the recommended pairs, and go to one of them."""
+        self.open()
+        if self.dialog is not None:
+            self.dialog.show_recommended()
+            if pair is not None:
+                self.dialog.recommended.show_pair(pair)
+
+    def close(self) -> None:
+        """Close the dialog and stop asking; nothing runs afterwards."""
+        if self.dialog is not None:
+            self.dialog.reject()
+        self._builder.discard()
+        self._fetcher.stop()
+        self._judgement.close()
+
+    @Slot()
+    def load_fetched(self) -> None:
+        """Load the pair that was downloaded after the dialog was closed."""
+        if self._fetched is not None:
+            (target, draft), self._fetched = self._fetched, None
+            self.load_requested.emit(target, draft, self._strategy_of_wanted)
+
+    # ---------------------------------------------------------------------------------- the dialog
+
+    def _open_dialog(self) -> None:
+        dialog = self.dialog = self._builder.take()
+        self._pane = dialog.pane
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._connect(dialog)
+        self._devices.watch(is_watched=True)
+        self._on_room()
+        self._picks = Picks()
+        if self._loaded is not None:
+            target, draft = self._loaded
+            self._picks = Picks(
+                target=self._of_path(target.path),
+                draft=self._of_path(draft.path) if draft else None,
+                is_decided=True,
+            )
+            self._pane.show_params(target, draft)
+        self._show_pair()
+        dialog.open()
+        dialog.installed.search.setFocus()
+
+    def _connect(self, dialog: PickerDialog) -> None:
+        for page in (dialog.installed, dialog.recommended, dialog.hub):
+            page.picked.connect(self._on_picked)
+            page.confirmed.connect(self._on_confirmed)
+        dialog.installed.recommended_wanted.connect(dialog.show_recommended)
+        dialog.recommended.pair_picked.connect(self._on_pair_picked)
+        self._files.serve(dialog)
+        self._hub.serve(dialog)
+        self._pane.changed.connect(self._show)
+        self._pane.remedy_taken.connect(self._on_remedy)
+        dialog.steps.chosen.connect(self._on_step)
+        dialog.tabs.currentChanged.connect(self._begin_page)
+        dialog.main.clicked.connect(self._on_main)
+        dialog.finished.connect(self._on_gone)
+
+    @Slot()
+    def _on_gone(self) -> None:
+        self.dialog = None
+        self._strategy = ""
+        self._devices.watch(is_watched=False)
+        self._files.leave()
+        self._hub.leave()
+        self._judgement.ask(None, None)
+        self._builder.prepare()
+
+    @Slot()
+    def _on_room(self) -> None:
+        """Let plans be of what is free now."""
+        engine = self._devices.description
+        if self.dialog is not None and engine is not None:
+            self._pane.show_engine(engine)
+            self._judgement.set_room(self._devices.room)
+
+    # ------------------------------------------------------------------------------- what is picked
+
+    def _set(self, picks: Picks) -> None:
+        before, self._picks = self._picks, picks
+        if replace(before, step=picks.step) != picks:
+            self._strategy = ""
+            self._show_pair()
+        self._show()
+
+    def _show_pair(self) -> None:
+        """Have the pair judged."""
+        self._pane.show_target(self._picks.target)
+        self._pane.show_draft(self._picks.draft, is_decided=self._picks.is_decided)
+
+    @Slot()
+    def _show(self) -> None:
+        """Show what is picked, and what the main button would do now."""
+        if self.dialog is None:
+            return
+        plan = self._judgement.judgement.plan
+        warning = self._fetcher.problem if self._is_waited_for else ""
+        if not warning and plan is not None and not plan.fits:
+            warning = self.tr("This may not fit into the memory.")
+        self._button = main_button(
+            self._picks,
+            obstacle=self._pane.obstacle(),
+            warning=warning,
+            is_downloading=self._fetcher.is_busy and self._is_waited_for,
+        )
+        self.dialog.show_picks(self._picks, self._button, self._devices.n_free)
+
+    @property
+    def _is_waited_for(self) -> bool:
+        """Whether what is picked now is what is being downloaded."""
+        wanted = self._fetcher.wanted
+        return wanted is not None and _references(*wanted) == _references(*self._pane.params())
+
+    @Slot(object)
+    def _on_picked(self, candidate: Candidate | None) -> None:
+        if self._picks.step == _DRAFT_STEP:
+            self._set(self._picks.with_draft(candidate))
+        elif candidate is not None:
+            self._set(self._picks.with_target(candidate))
+
+    @Slot(object, object)
+    def _on_pair_picked(self, target: Candidate, draft: Candidate) -> None:
+        self._set(replace(self._picks, target=target, draft=draft, is_decided=True))
+
+    @Slot()
+    def _on_confirmed(self) -> None:
+        """Go on: to the second step, or to the main button, which is not pressed by accident."""
+        if self._picks.step != _DRAFT_STEP and not self._picks.is_decided:
+            self._on_step(_DRAFT_STEP)
+        elif self.dialog is not None:
+            self.dialog.main.setFocus(Qt.FocusReason.TabFocusReason)
+
+    @Slot(object)
+    def _on_remedy(self, remedy: Remedy) -> None:
+        target = self._of_path(remedy.target) if remedy.target else self._picks.target
+        draft = self._of_path(remedy.draft) if remedy.draft else None
+        self._set(replace(self._picks, target=target, draft=draft, is_decided=True))
+        self._strategy = remedy.strategy
+
+    def _of_path(self, reference: str) -> Candidate:
+        return of_path(reference, self._library.model)
+
+    @Slot(int)
+    def _on_step(self, step: int) -> None:
+        self._set(replace(self._picks, step=2 if step == _DRAFT_STEP else 1))
+        self._begin_page()
+
+    @Slot()
+    def _begin_page(self) -> None:
+        if self.dialog is not None and self.dialog.page is self.dialog.hub:
+            self.dialog.hub.begin()
+
+    @Slot()
+    def _on_main(self) -> None:
+        if self._button.todo == "next":
+            self._on_step(_DRAFT_STEP)
+            return
+        target, draft = self._pane.params()
+        if target is None:
+            return
+        if self._button.todo == "download":
+            self._strategy_of_wanted = self._strategy
+            self._fetcher.fetch(target, draft)
+        elif self._button.todo == "load":
+            self._load(target, draft, self._strategy)
+
+    def _load(self, target: ModelParams, draft: ModelParams | None, strategy: str) -> None:
+        if self.dialog is not None:
+            self.dialog.accept()
+        self.load_requested.emit(target, draft, strategy)
+
+    @Slot(object, object)
+    def _on_fetched(self, target: ModelParams, draft: ModelParams | None) -> None:
+        self._library.refresh()
+        self._notifications.settled.emit(DOWNLOADS)  # that one file has come is no news any more
+        if self.dialog is not None and self._is_waited_for:
+            self._load(target, draft, self._strategy_of_wanted)
+            return
+        self._fetched = (target, draft)
+        self._notifications.tell(
+            self.tr("The pair that you picked is downloaded."),
+            action=Action(self.tr("Load pair"), self.load_fetched),
+            topic=DOWNLOADS,
+        )
+
+    @Slot(object)
+    def _on_notice(self, notice: Notice) -> None:
+        """Show failures here as well: the window below the dialog takes no clicks."""
+        if self.dialog is not None and notice.level == "error":
+            self.dialog.show_problem(f"{notice.message} {notice.hint}".strip())
+
+
+def _references(target: ModelParams | None, draft: ModelParams | None) -> tuple[str, str]:
+    return target.path if target else "", draft.path if draft else ""

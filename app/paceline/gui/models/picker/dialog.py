@@ -1,0 +1,440 @@
+"""The dialog that picks a pair: two steps, the judgement beside them. The controller decides.
+
+A dialog with all its pages takes 90 ms to build, most of it for styling; the event loop must not
+block for so long. So it is built in steps while the program is idle: first after the start of the
+window, and again when a dialog was closed. If it is opened earlier, the rest is built at once.
+Every dialog is used once, so that no earlier choice is left in it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+from shiboken6 import delete
+
+from paceline.errors import UserError
+from paceline.gui.kit.drop_zones import model_files
+from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.kit.notices import ErrorBar, Notice
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
+from paceline.gui.look.style import PICKER
+from paceline.gui.look.theme import restyle
+from paceline.gui.models.downloads.panel import DownloadStrip
+from paceline.gui.models.lists.hub_page import HubPage
+from paceline.gui.models.lists.installed_page import InstalledPage
+from paceline.gui.models.lists.recommended_page import RecommendedPage, RecommendedPairs
+from paceline.gui.models.picker.pair_pane import PairPane
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QResizeEvent
+
+    from paceline.catalog.models import Models
+    from paceline.gui.models.downloads.model import DownloadsModel
+    from paceline.gui.models.lists.hub_controller import HubResults
+    from paceline.gui.models.lists.library import LibraryModel
+    from paceline.gui.models.picker.pair_judgement import PairJudgement
+    from paceline.gui.models.picker.picks import MainButton, Picks
+
+
+_NAME_PX = 260
+_HEIGHT = 64
+
+
+class StepButton(QPushButton):
+    """Number, heading, and the name of what is picked."""
+
+    def __init__(self, number: int, heading: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "step")
+        self.setCheckable(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._heading = heading
+        self.number = QLabel(str(number))
+        self.number.setProperty("role", "number")
+        self.number.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.number.setFixedSize(24, 24)
+        self.heading = QLabel(heading)
+        self.heading.setProperty("role", "small")
+        self.name = ElidedLabel(_NAME_PX)
+        self.name.setProperty("role", "title")
+        self.name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.heading)
+        words.addWidget(self.name)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(12)
+        row.addWidget(self.number)
+        row.addLayout(words, 1)
+        for label in (self.number, self.heading, self.name):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.toggled.connect(self._on_toggled)
+
+    def sizeHint(self) -> QSize:
+        """Two lines."""
+        return QSize(200, _HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        """The name may give way."""
+        return QSize(140, _HEIGHT)
+
+    def show_name(self, name: str, *, is_picked: bool) -> None:
+        """Show what is picked, or what is to be done."""
+        self.name.set_full_text(name)
+        self.name.setProperty("role", "title" if is_picked else "muted")
+        restyle(self.name)
+        self.setToolTip(name if is_picked else "")
+        self.setAccessibleName(f"{self._heading}: {name}")
+
+    @Slot(bool)
+    def _on_toggled(self, is_on: bool) -> None:  # noqa: FBT001
+        for label in (self.number, self.heading):
+            label.setProperty("tone", "accent" if is_on else "")
+            restyle(label)
+
+
+class StepBar(QWidget):
+    """Both steps, and one sentence about the one that is being done."""
+
+    chosen = Signal(int)
+    """1 or 2"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.target = StepButton(1, self.tr("Target"))
+        self.draft = StepButton(2, self.tr("Draft model"))
+        self._group = QButtonGroup(self)
+        self._group.setExclusive(True)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for number, button in ((1, self.target), (2, self.draft)):
+            self._group.addButton(button, number)
+            row.addWidget(button, 1)
+        self.sentence = QLabel()
+        self.sentence.setProperty("role", "muted")
+        self.sentence.setWordWrap(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(row)
+        column.addWidget(self.sentence)
+        self._group.idClicked.connect(self.chosen)
+
+    def show_picks(self, picks: Picks) -> None:
+        """Show what is picked and which step is being done."""
+        self.target.setChecked(picks.step == 1)
+        self.draft.setChecked(picks.step == 2)
+        target, draft = picks.target, picks.draft
+        name = target.title if target else self.tr("choose")
+        self.target.show_name(name, is_picked=target is not None)
+        if draft is not None:
+            name = draft.title
+        elif picks.is_decided:
+            name = self.tr("No draft model: lookups only")
+        else:
+            name = self.tr("choose")
+        self.draft.show_name(name, is_picked=picks.is_decided)
+        if picks.step == 1:
+            self.sentence.setText(
+                self.tr("The model that you talk to. It alone decides every word of a reply.")
+            )
+        else:
+            self.sentence.setText(
+                self.tr("A small model that writes ahead: replies come faster, and read the same.")
+            )
+
+
+SIZE = QSize(1040, 720)
+SMALLEST = QSize(760, 560)
+PANE_PX = 388
+_ROOMY_PX = 960
+
+
+class PickerDialog(QDialog):
+    """Lays the parts out and shows what the controller says."""
+
+    dropped = Signal(list)
+    """Paths of model files"""
+
+    def __init__(
+        self,
+        *,
+        installed: InstalledPage,
+        recommended: RecommendedPage,
+        hub: HubPage,
+        pane: PairPane,
+        downloads: DownloadsModel,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(PICKER)
+        self.setWindowTitle(self.tr("Choose models"))
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.setMinimumSize(SMALLEST)
+        self.setAcceptDrops(True)
+        self.installed, self.recommended, self.hub, self.pane = installed, recommended, hub, pane
+        self.steps = StepBar()
+        self.tabs = QTabWidget()
+        self.tabs.tabBar().setDrawBase(False)
+        self.tabs.addTab(installed, self.tr("Installed"))
+        self.tabs.addTab(recommended, self.tr("Recommended"))
+        self.tabs.addTab(hub, self.tr("Hugging Face"))
+        # From the outside to the inside: another parent means restyling a widget with its children.
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        middle = QHBoxLayout()
+        middle.setContentsMargins(0, 0, 0, 0)
+        middle.setSpacing(0)
+        left = QVBoxLayout()
+        left.setContentsMargins(24, 20, 24, 12)
+        left.setSpacing(12)
+        self.side = QFrame()
+        self.side.setProperty("kind", "panel")
+        self.side.setFixedWidth(px(PANE_PX))
+        column.addLayout(middle, 1)
+        middle.addLayout(left, 1)
+        middle.addWidget(self.side)
+        self.problem = ErrorBar()
+        left.addWidget(self.steps)
+        left.addWidget(self.problem)
+        left.addWidget(self.tabs, 1)
+        self.side_scroll = QScrollArea()
+        self.side_scroll.setWidgetResizable(True)
+        self.side_scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self.side_scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.side_scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.side_scroll.setWidget(pane)
+        side = QVBoxLayout(self.side)
+        side.setContentsMargins(0, 0, 0, 0)
+        side.addWidget(self.side_scroll)
+        column.addWidget(self._make_foot(downloads))
+        self.resize(SIZE)
+
+    def _make_foot(self, downloads: DownloadsModel) -> QFrame:
+        foot = QFrame()
+        foot.setProperty("kind", "foot")
+        self.reason = QLabel()
+        self.reason.setProperty("role", "muted")
+        self.reason.setTextFormat(Qt.TextFormat.PlainText)
+        self.reason.setWordWrap(True)
+        self.reason.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.reason.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.cancel = QPushButton(self.tr("Cancel"))
+        self.main = QPushButton()
+        self.main.setProperty("kind", "primary")
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(24, 12, 24, 12)
+        row.setSpacing(12)
+        self.strip = DownloadStrip(
+            downloads, foot
+        )  # it shows itself at once, so it needs its parent
+        row.addWidget(self.strip, 1)
+        row.addWidget(self.reason, 1)
+        row.addWidget(self.cancel)
+        row.addWidget(self.main)
+        self.cancel.clicked.connect(self.reject)
+        return foot
+
+    def show_picks(self, picks: Picks, button: MainButton, n_free: int) -> None:
+        """Show what is picked, and what the main button would do."""
+        self.steps.show_picks(picks)
+        self.installed.show_picks(picks)
+        self.recommended.show_picks(picks, n_free)
+        self.hub.show_picks(picks, n_free)
+        self.main.setText(button.text)
+        self.main.setEnabled(button.todo != "wait")
+        self.main.setToolTip(button.reason)
+        self.main.setAccessibleDescription(button.reason)
+        self.reason.setText(button.reason)
+        # A download goes on when the dialog is closed.
+        is_busy = button.todo == "wait" and button.is_downloading
+        self.cancel.setText(self.tr("Close") if is_busy else self.tr("Cancel"))
+
+    def show_problem(self, text: str) -> None:
+        """Show why something cannot be done, until it is dismissed."""
+        self.problem.show_notice(Notice("error", text))
+
+    @property
+    def page(self) -> QWidget:
+        """The page in front."""
+        return self.tabs.currentWidget()
+
+    def show_page(self, page: QWidget) -> None:
+        """Bring a page to the front."""
+        self.tabs.setCurrentWidget(page)
+
+    @Slot()
+    def show_recommended(self) -> None:
+        """Bring the recommended pairs to the front."""
+        self.show_page(self.recommended)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keep Enter in a field from pressing a button: only a button that has the keyboard."""
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and not isinstance(self.focusWidget(), QAbstractButton):
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take model files."""
+        if model_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Emit the dropped model files."""
+        paths = model_files(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.dropped.emit(paths)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the judgement give way when there is little room."""
+        super().resizeEvent(event)
+        bar = self.side_scroll.verticalScrollBar().sizeHint().width()
+        narrow = self.pane.minimumSizeHint().width() + bar + 1
+        pane = px(PANE_PX)
+        self.side.setFixedWidth(pane if self.width() >= px(_ROOMY_PX) else min(pane, narrow))
+
+
+IDLE_MS = 200
+STEP_MS = 10
+"""Between two steps, so that what the user does comes first."""
+
+_logger = logging.getLogger(__name__)
+
+
+class PickerBuilder(QObject):
+    """Keeps one dialog ready, hidden; main thread."""
+
+    def __init__(
+        self,
+        *,
+        models: Models,
+        entries: LibraryModel,
+        results: HubResults,
+        states: DownloadsModel,
+        judgement: PairJudgement,
+        window: QWidget,
+    ) -> None:
+        """The dialog shows what these hold; `window` is its parent, and this object's."""
+        super().__init__(window)
+        self._models = models
+        self._entries = entries
+        self._results = results
+        self._states = states
+        self._judgement = judgement
+        self._window = window
+        self._steps: Iterator[PickerDialog | None] | None = None
+        self._dialog: PickerDialog | None = None
+        self._made: list[QObject] = []
+        self._next = QTimer(self)
+        self._next.setSingleShot(True)
+        self._next.timeout.connect(self._on_time)
+        look.changing.connect(self._on_changing)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a whole dialog waits."""
+        return self._dialog is not None
+
+    def prepare(self) -> None:
+        """Build a dialog when there is time."""
+        if self._dialog is None:
+            self._next.start(IDLE_MS)
+
+    def take(self) -> PickerDialog:
+        """Return a dialog, which is the caller's from now on."""
+        self._next.stop()
+        while self._dialog is None:
+            self._step()
+        dialog, self._dialog = self._dialog, None
+        self._made.clear()
+        return dialog
+
+    def discard(self) -> bool:
+        """Let go of what is built, e.g. since it has another theme's colours; false: nothing was.
+
+        Builds no more before `prepare` is called again.
+        """
+        was_wanted = self._next.isActive() or self._dialog is not None
+        self._next.stop()
+        self._dialog = self._steps = None
+        for each in self._made:  # in this order, and now: a style sheet visits what still exists
+            delete(each)
+        self._made.clear()
+        return was_wanted
+
+    def _step(self) -> None:
+        if self._steps is None:
+            self._steps = self._build()
+        steps, self._steps = self._steps, None
+        self._dialog = next(steps)
+        if self._dialog is None:
+            self._steps = steps
+
+    def _build(self) -> Iterator[PickerDialog | None]:
+        """Build one part after the other; the last step yields the dialog."""
+        installed = InstalledPage(self._entries)
+        self._made.append(installed)
+        yield None
+        pairs = RecommendedPairs(self._models.curated)
+        recommended = RecommendedPage(pairs)
+        self._made += [recommended, pairs]
+        yield None
+        hub = HubPage(self._results)
+        self._made.append(hub)
+        yield None
+        pane = PairPane(self._judgement)
+        self._made.append(pane)
+        yield None
+        dialog = PickerDialog(
+            installed=installed,
+            recommended=recommended,
+            hub=hub,
+            pane=pane,
+            downloads=self._states,
+            parent=self._window,
+        )
+        pairs.setParent(dialog)
+        self._made[:] = [dialog]
+        yield None
+        dialog.ensurePolished()
+        yield dialog
+
+    @Slot()
+    def _on_changing(self) -> None:
+        """Build another one later: to restyle it would take longer than to restyle the window."""
+        if self.discard():
+            self.prepare()
+
+    @Slot()
+    def _on_time(self) -> None:
+        try:
+            self._step()
+        except UserError as error:  # reported when the dialog is opened
+            _logger.info("the picker cannot be prepared: %s", error)
+            return
+        if self._dialog is None:
+            self._next.start(STEP_MS)

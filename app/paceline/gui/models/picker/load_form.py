@@ -1,0 +1,446 @@
+"""How the picked pair will be loaded: context and GPU layers, and folded all that few need."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, QSize, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPalette
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
+
+from paceline.catalog.words import tokens
+from paceline.engine.model.memory_hints import MIN_PROPOSAL
+from paceline.engine.model.model_params import (
+    DEFAULT_CTX,
+    FLASH_ATTN,
+    KV_TYPES,
+    check_params,
+    choose_ctx,
+)
+from paceline.errors import ValueOutOfRangeError
+from paceline.gui.kit.card import Card, FoldSection
+from paceline.gui.kit.fields import Choice, Slider, two_columns
+from paceline.gui.models.load_column import LoadColumn, experts_field
+from paceline.params import ModelParams
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
+
+    from paceline.catalog.card import ModelCard
+    from paceline.catalog.memory.values import MemoryPlan
+    from paceline.messages import EngineDescribed
+
+_STEPS_PER_DOUBLING = 8
+_STEP = 256  # llama.cpp pads contexts to it
+_HANDLE_PX = 14
+_MARK_PX = 6
+
+
+class _Mark(QWidget):
+    """The scale below the slider: a line as far as there is room."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.share: float | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(60, _MARK_PX)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        del event
+        if self.share is None:
+            return
+        painter = QPainter(self)
+        width = self.width() - _HANDLE_PX
+        end = round(_HANDLE_PX / 2 + self.share * width)
+        colour = self.palette().color(QPalette.ColorRole.Accent)
+        painter.fillRect(_HANDLE_PX // 2, 1, max(end - _HANDLE_PX // 2, 2), 2, colour)
+        painter.fillRect(end - 1, 0, 2, _MARK_PX, QColor(colour))
+
+
+class ContextField(QWidget):
+    """The length of the context: a slider in doublings up to what the model was trained for.
+
+    The number beside it takes every length; 0 is automatic. A mark below the slider shows how much
+    fits into the memory, as far as the plan says.
+    """
+
+    changed = Signal()
+
+    def __init__(self, number: QSpinBox, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._number = number
+        self._longest = DEFAULT_CTX
+        self._wish = 0
+        self._decided = 0
+        self._fits: int | None = None
+        self._is_trained = False
+        self.label = QLabel(self.tr("Context"))
+        self.label.setProperty("role", "muted")
+        self.label.setBuddy(number)
+        self.slider = Slider()
+        self.slider.setAccessibleName(self.tr("Context"))
+        self.slider.setPageStep(_STEPS_PER_DOUBLING)
+        self.mark = _Mark()
+        self.words = QLabel()
+        self.words.setProperty("role", "small")
+        self.words.setWordWrap(True)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(0)
+        grid.addWidget(self.label, 0, 0)
+        grid.addWidget(self.slider, 0, 1)
+        grid.addWidget(number, 0, 2)
+        grid.addWidget(self.mark, 1, 1)
+        grid.addWidget(self.words, 2, 0, 1, 3)
+        grid.setColumnStretch(1, 1)
+        number.setFixedWidth(72)
+        number.setAccessibleName(self.tr("Context in tokens"))
+        self.slider.valueChanged.connect(self._on_slider_moved)
+        number.valueChanged.connect(self._on_number_changed)
+        self.set_longest(0)
+
+    @property
+    def n_ctx(self) -> int:
+        """Tokens, with the automatic value decided."""
+        return self._number.value() or min(DEFAULT_CTX, self._longest)
+
+    def set_longest(self, n_ctx_train: int) -> None:
+        """Take the context that the model was trained for; 0: not known.
+
+        A longer wish is cut for this model, and comes back with the next one.
+        """
+        self._longest = n_ctx_train or max(self._wish, 4 * DEFAULT_CTX)
+        with QSignalBlocker(self._number):
+            self._number.setMaximum(self._longest)
+            self._number.setValue(min(self._wish, self._longest))
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, self._steps)
+        self._is_trained = bool(n_ctx_train)
+        self.refresh()
+
+    def show_wish(self, n_ctx: int) -> None:
+        """Show a wanted length, which may be longer than the model was trained for."""
+        self._wish = n_ctx
+        with QSignalBlocker(self._number):
+            self._number.setMaximum(max(self._longest, n_ctx))
+            self._number.setValue(n_ctx)
+
+    def show_room(self, n_fits: int | None) -> None:
+        """Mark up to where there is room; None: not known."""
+        self._fits = n_fits
+        self.refresh()
+
+    def show_decided(self, n_ctx: int) -> None:
+        """Take what the memory plan decided for an automatic length; 0: there is no plan."""
+        self._decided = n_ctx
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what the number says."""
+        with QSignalBlocker(self.slider):
+            self.slider.setValue(round(self._share(self.n_ctx) * self._steps))
+        fits = self._fits
+        is_short = fits is not None and fits < self._longest
+        has_mark = fits is not None and is_short and fits >= MIN_PROPOSAL
+        self.mark.share = self._share(fits) if fits is not None and has_mark else None
+        self.mark.update()
+        text = ", ".join(self._sayings(fits if is_short else None))
+        self.words.setText(text[:1].upper() + text[1:])
+        self.words.setVisible(bool(text))
+        self.slider.setAccessibleDescription(self.words.text())
+
+    def _sayings(self, fits: int | None) -> list[str]:
+        """Return what is to be said; `fits` is None where every length finds room."""
+        words = []
+        if self._wish > self._longest:
+            words.append(
+                self.tr("cut from {}: trained for {} tokens").format(
+                    tokens(self._wish), tokens(self._longest)
+                )
+            )
+        elif self._is_trained:
+            words.append(self.tr("trained for {} tokens").format(tokens(self._longest)))
+        if self._is_shortened:
+            words.append(
+                self.tr("automatic: {}, as many as find room").format(tokens(self._decided))
+            )
+        elif fits is not None and fits < MIN_PROPOSAL:
+            words.append(self.tr("no context finds room"))
+        elif fits is not None:
+            words.append(self.tr("up to about {} find room").format(tokens(_rounded(fits))))
+        return words
+
+    @property
+    def _is_shortened(self) -> bool:
+        """Whether the automatic length is shorter than usual, for want of room."""
+        return self._number.value() == 0 and 0 < self._decided < self.n_ctx
+
+    @property
+    def _shortest(self) -> int:
+        return min(MIN_PROPOSAL, self._longest)
+
+    @property
+    def _steps(self) -> int:
+        return max(round(math.log2(self._longest / self._shortest) * _STEPS_PER_DOUBLING), 1)
+
+    def _share(self, n_ctx: int) -> float:
+        """Return the place of a length on the slider, 0..1."""
+        if self._longest == self._shortest:
+            return 1.0
+        whole = math.log2(self._longest / self._shortest)
+        share = math.log2(max(n_ctx, self._shortest) / self._shortest) / whole
+        return min(max(share, 0.0), 1.0)
+
+    @Slot(int)
+    def _on_slider_moved(self, place: int) -> None:
+        n_ctx = self._shortest * 2 ** (place / _STEPS_PER_DOUBLING)
+        is_end = place == self.slider.maximum()
+        self._number.setValue(self._longest if is_end else min(_rounded(n_ctx), self._longest))
+
+    @Slot()
+    def _on_number_changed(self) -> None:
+        self._wish = self._number.value()
+        self.refresh()
+        self.changed.emit()
+
+
+def _rounded(n_ctx: float) -> int:
+    """Round to what a context is padded to, and above 8192 to whole thousands of 1024."""
+    step = 1024 if n_ctx >= 8192 else _STEP
+    return max(int(n_ctx) // step * step, 1)
+
+
+class _MoreFields(QWidget):
+    """The fields of one model that only the picker shows; itself not shown."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.hide()
+        self.kv_type_k, self.kv_type_v, self.flash_attn = Choice(), Choice(), Choice()
+        for field in (self.kv_type_k, self.kv_type_v):
+            field.addItems(list(KV_TYPES))
+            field.setCurrentText("f16")
+        for name, words in zip(
+            FLASH_ATTN, (self.tr("auto"), self.tr("off"), self.tr("on")), strict=True
+        ):
+            self.flash_attn.addItem(words, name)
+        self.kv_type_k.setToolTip(
+            self.tr("How keys are kept: q8_0 takes half the memory of f16, at hardly any loss")
+        )
+        self.kv_type_v.setToolTip(
+            self.tr("How values are kept; a quantised type needs flash attention")
+        )
+        self.flash_attn.setToolTip(self.tr("A way of computing attention that takes less memory"))
+        self.n_cpu_moe = experts_field()
+        for choice in (self.kv_type_k, self.kv_type_v, self.flash_attn):
+            choice.currentIndexChanged.connect(self.changed)
+        self.n_cpu_moe.valueChanged.connect(self.changed)
+
+    @property
+    def fields(self) -> tuple[QWidget, ...]:
+        return (self.kv_type_k, self.kv_type_v, self.flash_attn, self.n_cpu_moe)
+
+    def show_params(self, params: ModelParams) -> None:
+        blockers = [QSignalBlocker(field) for field in self.fields]
+        self.kv_type_k.setCurrentText(params.kv_type_k)
+        self.kv_type_v.setCurrentText(params.kv_type_v)
+        self.flash_attn.setCurrentIndex(max(self.flash_attn.findData(params.flash_attn), 0))
+        self.n_cpu_moe.setValue(params.n_cpu_moe)
+        del blockers
+
+    def params(self, params: ModelParams) -> ModelParams:
+        return replace(
+            params,
+            kv_type_k=self.kv_type_k.currentText(),
+            kv_type_v=self.kv_type_v.currentText(),
+            flash_attn=str(self.flash_attn.currentData()),
+            n_cpu_moe=self.n_cpu_moe.value(),
+        )
+
+
+class LoadForm(Card):
+    """Shows and changes the `ModelParams` of both models; their files are given from outside."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Loading"))
+        self._has_gpu = False
+        self._has_target = self._has_draft = False
+        self._n_ctx_draft = 0
+        # What only the panel shows, such as how GPUs share a model, stays as it was.
+        self._target_before = self._draft_before = ModelParams("")
+        self.target, self.draft = (
+            LoadColumn(self.tr("Target"), self),
+            LoadColumn(self.tr("Draft"), self),
+        )
+        self.more_target, self.more_draft = _MoreFields(self), _MoreFields(self)
+        self.context = ContextField(self.target.n_ctx)
+        self.body.addWidget(self.context)
+        self.body.addLayout(self._make_layers())
+        self.reason = QLabel(
+            self.tr("Everything runs on the processor: this build of llama.cpp has no GPU support.")
+        )
+        self.reason.setProperty("role", "small")
+        self.reason.setWordWrap(True)
+        self.body.addWidget(self.reason)
+        self.advanced = FoldSection()
+        self.advanced.set_title(self.tr("Advanced"))
+        self.advanced.body.addLayout(self._make_advanced())
+        self.body.addWidget(self.advanced)
+        self.problem_text = QLabel()
+        self.problem_text.setProperty("role", "danger")
+        self.problem_text.setWordWrap(True)
+        self.problem_text.hide()
+        self.body.addWidget(self.problem_text)
+        self.draft.n_ctx.setSpecialValueText(self.tr("same"))
+        self.draft.n_ctx.setToolTip(self.tr("Tokens that the draft model keeps; same: as many"))
+        self.context.changed.connect(self._on_changed)
+        for column in (self.target, self.draft, self.more_target, self.more_draft):
+            column.changed.connect(self._on_changed)
+        self._enable()
+
+    def show_engine(self, description: EngineDescribed) -> None:
+        """Offer the devices there are."""
+        self._has_gpu = description.supports_gpu
+        for column in (self.target, self.draft):
+            column.show_devices(description.devices)
+        self._enable()
+
+    def show_params(self, target: ModelParams, draft: ModelParams | None) -> None:
+        """Show how a pair is loaded, without emitting `changed`."""
+        self._target_before = target
+        self.context.show_wish(target.n_ctx)
+        self.target.show_params(target)
+        self.more_target.show_params(target)
+        if draft is not None:
+            self._draft_before = draft
+            self.draft.show_params(draft)
+            self.more_draft.show_params(draft)
+            if draft.n_ctx == target.n_ctx:
+                with QSignalBlocker(self.draft.n_ctx):
+                    self.draft.n_ctx.setValue(0)
+        self.context.refresh()
+        self._show_problem()
+
+    def show_models(self, *, has_target: bool, has_draft: bool) -> None:
+        """Enable the fields of the models that are chosen."""
+        self._has_target, self._has_draft = has_target, has_draft
+        self._enable()
+        self._show_problem()
+
+    def show_cards(self, target: ModelCard | None, draft: ModelCard | None) -> None:
+        """Take the contexts that the models were trained for; None: not known."""
+        self.context.set_longest(target.n_ctx_train if target else 0)
+        self._n_ctx_draft = draft.n_ctx_train if draft else 0
+        self._show_problem()
+
+    def show_plan(self, plan: MemoryPlan | None) -> None:
+        """Mark what finds room."""
+        self.context.show_room(room_for_context(plan) if plan else None)
+        self.context.show_decided(plan.target.n_ctx if plan else 0)
+
+    @property
+    def problem(self) -> str:
+        """Which values do not go together, in one sentence; empty: they all do."""
+        both = (self.target_params(""), self.draft_params("") if self._has_draft else None)
+        try:
+            for params in both:
+                if params is not None:
+                    check_params(params, supports_gpu=True)
+        except ValueOutOfRangeError as error:
+            return str(error)
+        try:
+            if both[1] is not None:
+                choose_ctx(both[1], self._n_ctx_draft)
+        except ValueOutOfRangeError as error:
+            return self.tr("Draft model: {}").format(error)
+        return ""
+
+    def target_params(self, path: str) -> ModelParams:
+        """How the target in this file will be loaded."""
+        before = replace(self._target_before, path=path)
+        return self.more_target.params(self.target.params(before))
+
+    def draft_params(self, path: str) -> ModelParams:
+        """How the draft model in this file will be loaded."""
+        before = replace(self._draft_before, path=path)
+        params = self.more_draft.params(self.draft.params(before))
+        if params.n_ctx == 0 and self.target.n_ctx.value():
+            # A shorter context would end drafting in the middle of a chat.
+            longest = self._n_ctx_draft or self.target.n_ctx.value()
+            return replace(params, n_ctx=min(self.target.n_ctx.value(), longest))
+        return params
+
+    def _make_layers(self) -> QVBoxLayout:
+        rows = QVBoxLayout()
+        grid = two_columns((self.tr("GPU layers"),), first_row=1)
+        for at, column in enumerate((self.target, self.draft), start=1):
+            column.name_fields((self.tr("GPU layers"),), (column.gpu_layers,))
+            grid.addWidget(column.title, 0, at)
+            grid.addWidget(column.gpu_layers, 1, at)
+        rows.addLayout(grid)
+        return rows
+
+    def _make_advanced(self) -> QVBoxLayout:
+        names = (
+            self.tr("Device"), self.tr("Threads"), self.tr("K cache"), self.tr("V cache"),
+            self.tr("Flash attention"), self.tr("Experts on CPU"),
+        )  # fmt: skip
+        grid = two_columns((*names, self.tr("Draft context")))
+        columns = ((self.target, self.more_target), (self.draft, self.more_draft))
+        for at, (column, more) in enumerate(columns, start=1):
+            fields = (column.device, column.n_threads, *more.fields)
+            column.name_fields(names, fields)
+            for row, field in enumerate(fields):
+                grid.addWidget(field, row, at)
+        self.draft.name_fields((self.tr("Context"),), (self.draft.n_ctx,))
+        grid.addWidget(self.draft.n_ctx, len(names), 2)
+        rows = QVBoxLayout()
+        rows.addLayout(grid)
+        return rows
+
+    def _show_problem(self) -> None:
+        problem = self.problem
+        self.problem_text.setText(problem)
+        self.problem_text.setVisible(bool(problem))
+
+    def _enable(self) -> None:
+        self.target.enable(is_there=self._has_target, has_gpu=self._has_gpu)
+        self.draft.enable(is_there=self._has_draft, has_gpu=self._has_gpu)
+        self.context.setEnabled(self._has_target)
+        for more, is_there in (
+            (self.more_target, self._has_target),
+            (self.more_draft, self._has_draft),
+        ):
+            for field in more.fields:
+                field.setEnabled(is_there)
+            more.n_cpu_moe.setEnabled(is_there and self._has_gpu)
+        self.reason.setVisible(not self._has_gpu)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._show_problem()
+        self.changed.emit()
+
+
+def room_for_context(plan: MemoryPlan) -> int | None:
+    """Return about how many tokens fit, everything else unchanged; None where caches take nothing.
+
+    The caches of both models grow with the context, weights and buffers nearly do not.
+    """
+    rooms = []
+    for device in plan.devices:
+        kv = device.target.kv + device.draft.kv
+        if kv:
+            rest = device.target.total + device.draft.total + device.margin - kv
+            rooms.append(int(max(device.free - rest, 0) / kv * plan.target.n_ctx))
+    return min(rooms, default=None)

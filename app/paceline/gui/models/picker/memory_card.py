@@ -1,0 +1,431 @@
+"""Whether a pair finds room: one bar per device, and the ways to make it fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QEasingCurve,
+    QEvent,
+    QPointF,
+    QRectF,
+    QSize,
+    Qt,
+    QVariantAnimation,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.engine.model.memory_hints import readable_size
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.labels import with_soft_breaks
+from paceline.gui.look.current import look
+from paceline.gui.look.theme import restyle
+from paceline.gui.models.memory_advisor import saving_title
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPaintEvent
+
+    from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy
+
+_HEIGHT = 16
+_RADIUS = 5.0
+_SWATCH_PX = 12
+_MOVE_MS = 140
+
+
+class _Bar(QWidget):
+    """Paints parts one after the other, and animates changes of their sizes."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._parts: tuple[Part, ...] = ()
+        self._free = 0
+        self._from: list[float] = []
+        self._at: list[float] = []  # sizes as painted now, and last what is free
+        self._move = QVariantAnimation(self)
+        self._move.setStartValue(0.0)
+        self._move.setEndValue(1.0)
+        self._move.setDuration(_MOVE_MS)
+        self._move.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._move.valueChanged.connect(self._on_moved)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, _HEIGHT)
+
+    def show_parts(self, parts: Sequence[Part], n_free: int) -> None:
+        wanted = [*(float(part.n_bytes) for part in parts), float(n_free)]
+        is_first = len(self._at) != len(wanted) or not self.isVisible()
+        self._parts, self._free = tuple(parts), n_free
+        self._from = wanted if is_first else list(self._at)
+        self._move.stop()
+        if is_first:
+            self._at = wanted
+        else:
+            self._move.start()
+        self.update()
+
+    @Slot(object)
+    def _on_moved(self, share: float) -> None:
+        wanted = [*(float(part.n_bytes) for part in self._parts), float(self._free)]
+        pairs = zip(self._from, wanted, strict=True)
+        self._at = [start + (end - start) * share for start, end in pairs]
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        del event
+        if not self._at:
+            return
+        *sizes, free = self._at
+        needed = sum(sizes)
+        scale = self.width() / max(needed, free, 1.0)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        outline = QPainterPath()
+        outline.addRoundedRect(QRectF(self.rect()), _RADIUS, _RADIUS)
+        painter.setClipPath(outline)
+        painter.fillRect(self.rect(), QColor(look.theme.hover))
+        left = 0.0
+        for part, size in zip(self._parts, sizes, strict=True):
+            width = size * scale
+            if width > 0:
+                rect = QRectF(left, 0, max(width - 1.0, 0.5), _HEIGHT)
+                paint_part(painter, rect, part.colour, part.stripes)
+            left += width
+        if needed > free:
+            end = free * scale
+            beyond = QColor(look.theme.danger)
+            beyond.setAlphaF(0.55)
+            painter.fillRect(QRectF(end, 0, self.width() - end, _HEIGHT), beyond)
+            painter.fillRect(QRectF(end - 1, 0, 2, _HEIGHT), QColor(look.theme.text))
+
+
+class _Swatch(QWidget):
+    """The look of a part beside its name."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.part: Part | None = None
+        self.setFixedSize(_SWATCH_PX, _SWATCH_PX)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        del event
+        if self.part is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        outline = QPainterPath()
+        outline.addRoundedRect(QRectF(self.rect()), 3, 3)
+        painter.setClipPath(outline)
+        paint_part(painter, QRectF(self.rect()), self.part.colour, self.part.stripes)
+
+
+class MemoryBar(QWidget):
+    """What a pair takes of one device: a bar, and its parts in numbers below.
+
+    A full bar is what is free now. Where more is needed, the bar is as long as the need, a line
+    marks what is free, and everything beyond it is tinted in the error colour. Parts differ in
+    lightness and stripes as well as in colour.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._plan: DevicePlan | None = None
+        self.title = QLabel()
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.figures = QLabel()
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self.title, 1)
+        head.addWidget(self.figures)
+        self.excess = QLabel()
+        self.excess.setProperty("role", "danger")
+        self.excess.hide()
+        self.bar = _Bar()
+        self._legend = QGridLayout()
+        self._legend.setContentsMargins(0, 2, 0, 0)
+        self._legend.setHorizontalSpacing(8)
+        self._legend.setVerticalSpacing(2)
+        self._legend.setColumnStretch(1, 1)
+        self._entries: list[tuple[_Swatch, QLabel, QLabel]] = []
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self.bar)
+        column.addWidget(self.excess, 0, Qt.AlignmentFlag.AlignRight)
+        column.addLayout(self._legend)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and self._plan is not None:
+            self._show_parts(self._plan)
+
+    def show_plan(self, plan: DevicePlan, *, is_only: bool = False) -> None:
+        """Show what is taken of a device; the only one needs no title."""
+        self._plan = plan
+        needed = plan.target.total + plan.draft.total + plan.margin
+        self.title.setText("" if is_only else plan.title)
+        words = of_free(needed, plan.free)
+        self.figures.setText(words)
+        self.figures.setProperty("role", "value" if plan.fits else "danger")
+        restyle(self.figures)
+        excess = self.tr("{} too much").format(readable_size(plan.missing))
+        self.excess.setText(excess)
+        self.excess.setVisible(not plan.fits)
+        words = words if plan.fits else f"{words}, {excess}"
+        self._tell(plan, words, self._show_parts(plan))
+
+    def _show_parts(self, plan: DevicePlan) -> tuple[Part, ...]:
+        parts = parts_of(plan, self._names())
+        self.bar.show_parts(parts, plan.free)
+        self._show_legend([part for part in parts if part.n_bytes])
+        return parts
+
+    def _tell(self, plan: DevicePlan, words: str, parts: Sequence[Part]) -> None:
+        """Give a screen reader all that the bar shows."""
+        listed = ", ".join(
+            f"{part.name} {readable_size(part.n_bytes)}" for part in parts if part.n_bytes
+        )
+        self.setAccessibleName(f"{plan.title}: {words}")
+        self.setAccessibleDescription(listed)
+        self.setToolTip(
+            self.tr("{} has {}; {} can be had now.").format(
+                plan.title, readable_size(plan.total), readable_size(plan.free)
+            )
+        )
+
+    def _names(self) -> tuple[str, ...]:
+        return (
+            self.tr("Target"),
+            self.tr("Target's cache"),
+            self.tr("Draft model"),
+            self.tr("Draft's cache"),
+            self.tr("Buffers for computing"),
+            self.tr("Kept free"),
+        )
+
+    def _show_legend(self, parts: Sequence[Part]) -> None:
+        while len(self._entries) < len(parts):
+            entry = _Swatch(), QLabel(), QLabel()
+            row = len(self._entries)
+            for column, widget in enumerate(entry):
+                widget.setProperty("role", "small")
+                if isinstance(widget, QLabel) and column == 2:
+                    widget.setAlignment(Qt.AlignmentFlag.AlignRight)
+                self._legend.addWidget(widget, row, column)
+            self._entries.append(entry)
+        for at, entry in enumerate(self._entries):
+            is_shown = at < len(parts)
+            for widget in entry:
+                widget.setVisible(is_shown)
+            if is_shown:
+                swatch, name, size = entry
+                swatch.part = parts[at]
+                swatch.update()
+                name.setText(parts[at].name)
+                size.setText(readable_size(parts[at].n_bytes))
+
+
+_STRIPE_PX = 5
+_STRIPE_WIDTH = 1.4
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a bar: its name, its size, and its colours."""
+
+    name: str
+    n_bytes: int
+    colour: str
+    stripes: str = ""
+
+
+def parts_of(plan: DevicePlan, names: Sequence[str]) -> tuple[Part, ...]:
+    """Return the parts of a device's bar from the left, in the colours of the theme in force.
+
+    The draft model's parts and what stays free are striped.
+
+    Args:
+        plan: What the pair takes.
+        names: For the weights and the cache of the target, those of the draft model, the buffers
+            of both, and what should stay free.
+    """
+    theme = look.theme
+    target, draft = plan.target, plan.draft
+    sizes = (
+        target.weights,
+        target.kv,
+        draft.weights,
+        draft.kv,
+        target.compute + draft.compute,
+        plan.margin,
+    )
+    pale_target = mixed(theme.time_verify, theme.surface)
+    pale_draft = mixed(theme.accent, theme.surface)
+    looks = (
+        (theme.time_verify, ""),
+        (pale_target, ""),
+        (theme.accent, pale_draft),
+        (pale_draft, theme.surface),
+        (theme.faint, ""),
+        (theme.line, theme.line_strong),
+    )
+    return tuple(
+        Part(name, size, colour, stripes)
+        for name, size, (colour, stripes) in zip(names, sizes, looks, strict=True)
+    )
+
+
+def of_free(n_needed: int, n_free: int) -> str:
+    """Return both sizes in one unit: ``4.7 of 23.1 GiB``."""
+    if max(n_needed, n_free) < 2**30:
+        return f"{n_needed / 2**20:.0f} of {readable_size(n_free)}"
+    return f"{n_needed / 2**30:.1f} of {n_free / 2**30:.1f} GiB"
+
+
+def mixed(colour: str, ground: str) -> str:
+    """Return a colour half as strong on a ground."""
+    a, b = QColor(colour), QColor(ground)
+    red, green, blue = (
+        (x + y) // 2 for x, y in ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
+    )
+    return QColor(red, green, blue).name()
+
+
+def paint_part(painter: QPainter, rect: QRectF, colour: str, stripes: str) -> None:
+    """Fill a rectangle with a colour, and with stripes of another if there is one."""
+    painter.fillRect(rect, QColor(colour))
+    if not stripes:
+        return
+    painter.save()
+    painter.setClipRect(rect, Qt.ClipOperation.IntersectClip)
+    painter.setPen(QPen(QColor(stripes), _STRIPE_WIDTH))
+    # From a fixed grid: stripes must not crawl while the bar grows.
+    x = rect.left() // _STRIPE_PX * _STRIPE_PX - rect.height() // _STRIPE_PX * _STRIPE_PX
+    x -= _STRIPE_PX
+    while x < rect.right():
+        painter.drawLine(QPointF(x, rect.bottom()), QPointF(x + rect.height(), rect.top()))
+        x += _STRIPE_PX
+    painter.restore()
+
+
+class _Way(QWidget):
+    """A remedy: what to do, and below what it means."""
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._remedy: MemoryRemedy | None = None
+        self.button = QPushButton()
+        self.button.clicked.connect(self._on_clicked)
+        self.button.setProperty("kind", "compact")
+        self.text = QLabel()
+        self.text.setProperty("role", "small")
+        self.text.setWordWrap(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 2, 0, 2)
+        column.setSpacing(2)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.text)
+
+    def show_remedy(self, remedy: MemoryRemedy) -> None:
+        """Offer this; without a button where only the user can find what is needed."""
+        self._remedy = remedy
+        title = saving_title(remedy.saving)
+        self.button.setText(title)
+        self.button.setVisible(bool(title))
+        self.button.setAccessibleDescription(remedy.text)
+        self.text.setText(with_soft_breaks(remedy.text))
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        self.chosen.emit(self._remedy)
+
+
+class MemoryCard(Card):
+    """Shows a `MemoryPlan`; an older one stays until the next one is there."""
+
+    remedy_chosen = Signal(object)
+    """MemoryRemedy"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Memory"))
+        self.pill = QLabel()
+        self.pill.setProperty("role", "pill")
+        self.header.addWidget(self.pill)
+        self.problem = QLabel()
+        self.problem.setProperty("role", "small")
+        self.problem.setWordWrap(True)
+        self.bars: list[MemoryBar] = []
+        self.ways: list[_Way] = []
+        self._bar_rows = QVBoxLayout()
+        self._bar_rows.setSpacing(12)
+        self._way_rows = QVBoxLayout()
+        self._way_rows.setSpacing(4)
+        self.help = QLabel(self.tr("What would help:"))
+        self.help.setProperty("role", "title")
+        self.body.addWidget(self.problem)
+        self.body.addLayout(self._bar_rows)
+        self.body.addWidget(self.help)
+        self.body.addLayout(self._way_rows)
+        self.show_plan(None)
+
+    def show_plan(self, plan: MemoryPlan | None, problem: str = "") -> None:
+        """Show what a pair takes; None: not known yet, or why not."""
+        words, tone = self.tr("Working it out…"), "muted"
+        if plan is not None:
+            words, tone = (
+                (self.tr("fits"), "accent") if plan.fits else (self.tr("does not fit"), "danger")
+            )
+        elif problem:
+            words, tone = self.tr("not known"), "muted"
+        self.pill.setText(words)
+        self.pill.setProperty("tone", tone)
+        restyle(self.pill)
+        is_rough = plan is not None and not plan.is_measured
+        self.problem.setText(with_soft_breaks(problem or self.tr("Estimated from the headers.")))
+        self.problem.setVisible(bool(problem) or is_rough)
+        self._show_bars(plan)
+        self._show_ways(plan)
+
+    def _show_bars(self, plan: MemoryPlan | None) -> None:
+        devices = plan.devices if plan is not None else ()
+        while len(self.bars) < len(devices):
+            bar = MemoryBar()
+            self.bars.append(bar)
+            self._bar_rows.addWidget(bar)
+        for at, bar in enumerate(self.bars):
+            bar.setVisible(at < len(devices))
+            if at < len(devices):
+                bar.show_plan(devices[at], is_only=len(devices) == 1)
+
+    def _show_ways(self, plan: MemoryPlan | None) -> None:
+        remedies = plan.remedies if plan is not None and not plan.fits else ()
+        self.help.setVisible(bool(remedies))
+        while len(self.ways) < len(remedies):
+            way = _Way()
+            way.chosen.connect(self.remedy_chosen)
+            self.ways.append(way)
+            self._way_rows.addWidget(way)
+        for at, way in enumerate(self.ways):
+            way.setVisible(at < len(remedies))
+            if at < len(remedies):
+                way.show_remedy(remedies[at])

@@ -1,0 +1,249 @@
+"""What is known about the pair being picked: its verdict, its memory plan, or why there is neither.
+
+Both are determined in the background, since the header of a remote model may take seconds to load.
+While the models change quickly, as when the user moves through a list, the question is delayed
+until they stay the same; a changed setting is planned at once, one plan after the other, so that
+the bar follows a slider. Answers to older questions are dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal, Protocol, cast
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from paceline.gui.kit.background import Background
+from paceline.gui.state.current_devices import Room
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paceline.catalog.card import Examined, ModelCard
+    from paceline.catalog.judge.pairing import Verdict
+    from paceline.catalog.memory.values import MemoryPlan
+    from paceline.errors import UserError
+    from paceline.gui.state.current_devices import RoomPlanner
+    from paceline.params import ModelParams
+
+WAIT_MS = 150
+
+Status = Literal["nothing", "looking", "known", "failed"]
+
+
+class Judge(Protocol):
+    """Judges models; implemented by `catalog.models.Models`. Worker threads; may take seconds."""
+
+    def examine(self, reference: str, is_stopped: Callable[[], bool] = ...) -> Examined:
+        """Look into one model."""
+
+    def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = ...) -> Verdict:
+        """Return whether a draft model goes with a target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is known so far.
+
+    Attributes:
+        status: Of the models themselves; the plan comes later.
+        target: The target's card.
+        draft: The draft model's card; None: none is chosen, or nothing is known.
+        verdict: None without a draft model.
+        plan: The newest plan, which may be of settings a moment ago.
+        problem: Why nothing is known, in one sentence.
+        hint: What to do about it.
+        code: Names the problem.
+        plan_problem: Why there is no plan.
+    """
+
+    status: Status = "nothing"
+    target: ModelCard | None = None
+    draft: ModelCard | None = None
+    verdict: Verdict | None = None
+    plan: MemoryPlan | None = None
+    problem: str = ""
+    hint: str = ""
+    code: str = ""
+    plan_problem: str = ""
+
+    @property
+    def obstacle(self) -> str:
+        """Why the pair cannot be loaded, in one sentence; empty: it can, or it is not known yet."""
+        if self.status == "failed":
+            return self.problem
+        verdict = self.verdict
+        return verdict.reasons[0].text if verdict is not None and not verdict.ok else ""
+
+
+class PairJudgement(QObject):
+    """Asks about one pair at a time; lives on the main thread."""
+
+    changed = Signal(object)
+    """Judgement"""
+
+    def __init__(self, models: Judge, planner: RoomPlanner, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._models = models
+        self._planner = planner
+        self._background = Background(self)
+        self._room = Room()
+        self._target: ModelParams | None = None
+        self._draft: ModelParams | None = None
+        self._judgement = Judgement()
+        self._question = 0
+        self._is_planning = self._is_closed = False
+        self._planned: object = None
+        self._wait_to_look = self._timer(self._look)
+        self._wait_to_plan = self._timer(self._plan)
+
+    @property
+    def judgement(self) -> Judgement:
+        """What is known now."""
+        return self._judgement
+
+    @Slot(object)
+    def set_room(self, room: Room) -> None:
+        """Take the devices that the models can be put on."""
+        self._room = room
+        self._ask_for_plan()
+
+    def ask(self, target: ModelParams | None, draft: ModelParams | None) -> None:
+        """Ask about this pair from now on; paths may be ``hf:`` references."""
+        if self._is_closed or (target, draft) == (self._target, self._draft):
+            return
+        are_others = (_path(target), _path(draft)) != (_path(self._target), _path(self._draft))
+        self._target, self._draft = target, draft
+        if are_others:
+            self._begin()
+            if target is not None:
+                self._wait_to_look.start()  # restarted: the user may be moving through a list
+        else:
+            self._ask_for_plan()
+
+    def ask_again(self) -> None:
+        """Ask once more, as after a failure."""
+        self._begin()
+        self._look()
+
+    def close(self) -> None:
+        """Stop asking; a running call ends on its own, or within the pool's time limit."""
+        self._is_closed = True
+        self._target = None
+        self._begin()
+        self._background.close()
+
+    def _begin(self) -> None:
+        self._question += 1
+        self._planned = None
+        self._wait_to_look.stop()
+        self._wait_to_plan.stop()
+        self._set(Judgement("looking" if self._target else "nothing"))
+
+    # ------------------------------------------------------------------------------- the models
+
+    @Slot()
+    def _look(self) -> None:
+        if self._target is None:
+            return
+        question = self._question
+        look = _Look(self._models, self._target.path, _path(self._draft), self._stopper(question))
+        self._background.start(
+            look, partial(self._on_looked, question), partial(self._on_unusable, question)
+        )
+
+    def _on_looked(self, question: int, answer: object) -> None:
+        if question == self._question and isinstance(answer, Judgement):
+            self._set(answer)
+            self._plan()
+
+    def _on_unusable(self, question: int, error: UserError) -> None:
+        if question == self._question:
+            self._set(Judgement("failed", problem=error.message, hint=error.hint, code=error.code))
+
+    # --------------------------------------------------------------------------------- the plan
+
+    def _ask_for_plan(self) -> None:
+        if self._judgement.status == "known" and not self._wait_to_plan.isActive():
+            self._wait_to_plan.start()  # not restarted, so that the bar follows a moving slider
+
+    @Slot()
+    def _plan(self) -> None:
+        wanted = (self._target, self._draft, self._room)
+        if self._is_planning or self._target is None or wanted == self._planned:
+            return
+        self._is_planning = True
+        self._planned = wanted
+        question = self._question
+        plan = partial(
+            self._planner.plan,
+            self._room,
+            self._target,
+            self._draft,
+            self._stopper(question),
+        )
+        self._background.start(
+            plan, partial(self._on_planned, question), partial(self._on_no_plan, question)
+        )
+
+    def _on_planned(self, question: int, plan: object) -> None:
+        if question == self._question:
+            self._set(replace(self._judgement, plan=cast("MemoryPlan", plan), plan_problem=""))
+        self._plan_next()
+
+    def _on_no_plan(self, question: int, error: UserError) -> None:
+        if question == self._question:
+            self._set(replace(self._judgement, plan=None, plan_problem=str(error)))
+        self._plan_next()
+
+    def _plan_next(self) -> None:
+        """Plan again if something was changed meanwhile."""
+        self._is_planning = False
+        if self._judgement.status == "known":
+            self._plan()
+
+    def _stopper(self, question: int) -> Callable[[], bool]:
+        """Return a function that says whether this question is out of date."""
+        return lambda: question != self._question
+
+    def _set(self, judgement: Judgement) -> None:
+        if judgement != self._judgement:
+            self._judgement = judgement
+            self.changed.emit(judgement)
+
+    def _timer(self, slot: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(WAIT_MS)
+        timer.timeout.connect(slot)
+        return timer
+
+
+class _Look:
+    """Looks into both models and judges them; runs in the background."""
+
+    def __init__(
+        self, models: Judge, target: str, draft: str, is_stopped: Callable[[], bool]
+    ) -> None:
+        self._models = models
+        self._target = target
+        self._draft = draft
+        self._is_stopped = is_stopped
+
+    def __call__(self) -> Judgement:
+        """Return what is known of the models.
+
+        Raises:
+            UserError: One of them cannot be used, or was not asked about any more.
+        """
+        target = self._models.examine(self._target, self._is_stopped).card
+        if not self._draft:
+            return Judgement("known", target)
+        draft = self._models.examine(self._draft, self._is_stopped).card
+        verdict = self._models.judge(self._target, self._draft, self._is_stopped)
+        return Judgement("known", target, draft, verdict)
+
+
+def _path(params: ModelParams | None) -> str:
+    return params.path if params else ""

@@ -1,0 +1,403 @@
+"""The pair being picked, at the right of the picker: names, verdict, memory, how it is loaded.
+
+Whether two models go together is told in words, then why, what to expect, and what to take instead.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.catalog import words
+from paceline.catalog.judge.pairing import Remedy
+from paceline.catalog.words import size_text
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.labels import ElidedLabel, with_soft_breaks
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import ICON, px
+from paceline.gui.look.style import PICKER_PANE
+from paceline.gui.look.theme import restyle
+from paceline.gui.models.candidates import candidate_facts, facts
+from paceline.gui.models.picker.load_form import LoadForm
+from paceline.gui.models.picker.memory_card import MemoryCard
+from paceline.gui.state.pair import model_name
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from paceline.catalog.card import ModelCard
+    from paceline.catalog.judge.pairing import Level, Verdict
+    from paceline.catalog.memory.values import MemoryRemedy
+    from paceline.gui.models.candidates import Candidate
+    from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
+    from paceline.messages import EngineDescribed
+    from paceline.params import ModelParams
+
+
+_AROUND_PX = 64
+"""What stands beside the text of the button: its own margins and those of the card."""
+
+
+class _Line(QWidget):
+    """A sign and a sentence beside it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._icon = QIcon()
+        self.sign = QLabel()
+        self.text = QLabel()
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.sign, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.text, 1)
+
+    def show_line(self, icon: QIcon, text: str, level: str) -> None:
+        """Show this; `level` is said to those who do not see the sign."""
+        self._icon = icon
+        self._show_sign()
+        self.text.setText(with_soft_breaks(text))
+        self.text.setAccessibleName(f"{level}: {text}" if level else text)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take another theme's colour, or another size."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._show_sign()
+
+    def _show_sign(self) -> None:
+        side = px(ICON)
+        self.sign.setFixedSize(side, side + 2)
+        self.sign.setPixmap(self._icon.pixmap(side, side))
+
+
+class VerdictCard(Card):
+    """Shows a `Judgement`, all but its plan."""
+
+    remedy_taken = Signal(object)
+    """Remedy"""
+    asked_again = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._is_decided = False
+        self._remedy: Remedy | None = None
+        self._offer = ""
+        self.pill = QLabel()
+        self.pill.setProperty("role", "pill")
+        self.header.insertWidget(0, self.pill)
+        self.lines: list[_Line] = []
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(6)
+        self.gain = _Line()
+        self.remedy_text = QLabel()
+        self.remedy_text.setWordWrap(True)
+        self.remedy_text.setTextFormat(Qt.TextFormat.PlainText)
+        self.button = QPushButton()
+        self.button.clicked.connect(self._on_clicked)
+        below = QGridLayout()
+        below.setVerticalSpacing(8)
+        below.addWidget(self.gain, 0, 0)
+        below.addWidget(self.remedy_text, 1, 0)
+        below.addWidget(self.button, 2, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addLayout(self._rows)
+        self.body.addLayout(below)
+
+    def show_judgement(
+        self, judgement: Judgement, *, has_draft: bool, is_decided: bool = True
+    ) -> None:
+        """Show what is known; without a draft model there is nothing to go together.
+
+        Args:
+            judgement: What is known.
+            has_draft: Whether a draft model is chosen.
+            is_decided: Whether it, or to do without one, is the user's choice.
+        """
+        self._is_decided = is_decided
+        self._remedy = None
+        match judgement.status:
+            case "nothing":
+                self._show_pill(self.tr("Nothing chosen yet"), "muted")
+                self._show_lines([("", self.tr("Choose a target in the list."))])
+            case "looking":
+                self._show_pill(self.tr("Looking…"), "muted")
+                both = self.tr("Reading the headers of both models.")
+                self._show_lines([("", both if has_draft else self.tr("Reading the header."))])
+            case "failed":
+                self._show_pill(self.tr("Cannot tell"), "danger")
+                lines: list[tuple[Level | str, str]] = [("bad", judgement.problem)]
+                self._show_lines(lines + ([("", judgement.hint)] if judgement.hint else []))
+            case "known":
+                self._show_verdict(judgement.verdict)
+        self._show_below(judgement)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show more or less of the model's name on the button."""
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        if self._remedy is not None:
+            room = max(self.contentsRect().width() - _AROUND_PX, 120)
+            self.button.setText(
+                self.fontMetrics().elidedText(self._offer, Qt.TextElideMode.ElideMiddle, room)
+            )
+
+    def _show_verdict(self, verdict: Verdict | None) -> None:
+        if verdict is None and not self._is_decided:
+            self._show_pill(self.tr("No draft model yet"), "muted")
+            self._show_lines([("", self.tr("Next, choose a draft model, or do without one."))])
+            return
+        if verdict is None:
+            self._show_pill(self.tr("No draft model"), "lookup")
+            self._show_lines(
+                [("", self.tr("Lookups draft from the text itself; that needs no second model."))]
+            )
+            return
+        if verdict.ok:
+            self._show_pill(self.tr("These two go together"), "accent")
+        else:
+            self._show_pill(self.tr("They do not fit"), "danger")
+        self._show_lines([(reason.level, reason.text) for reason in verdict.reasons])
+        self._remedy = verdict.remedy
+
+    def _show_pill(self, words: str, tone: str) -> None:
+        self.pill.setText(words)
+        self.pill.setProperty("tone", tone)
+        restyle(self.pill)
+        self.setAccessibleName(words)
+
+    def _show_lines(self, lines: list[tuple[Level | str, str]]) -> None:
+        while len(self.lines) < len(lines):
+            line = _Line()
+            self.lines.append(line)
+            self._rows.addWidget(line)
+        for line, shown in zip(self.lines, [*lines, *[None] * len(self.lines)], strict=False):
+            line.setVisible(shown is not None)
+            if shown is not None:
+                level, text = shown
+                line.show_line(self._sign(level), text, self._level_name(level))
+                line.sign.setVisible(bool(level))
+
+    def _show_below(self, judgement: Judgement) -> None:
+        verdict = judgement.verdict
+        gain = verdict.gain if verdict is not None and verdict.ok else ""
+        self.gain.setVisible(bool(gain))
+        self.gain.show_line(look.icon("speed", "accent"), gain, self.tr("What to expect"))
+        remedy = self._remedy
+        self.remedy_text.setVisible(remedy is not None)
+        self.remedy_text.setText(with_soft_breaks(remedy.text) if remedy else "")
+        if judgement.status == "failed":
+            self.button.setText(self.tr("Look again"))
+            self.button.setToolTip("")
+            self.button.setAccessibleName(self.tr("Look again"))
+        elif remedy is not None:
+            self._offer = self._offer_of(remedy)
+            self.button.setToolTip(self._offer)
+            self.button.setAccessibleName(self._offer)
+            self._elide()
+        self.button.setVisible(judgement.status == "failed" or remedy is not None)
+
+    def _offer_of(self, remedy: Remedy) -> str:
+        name = model_name(remedy.draft or remedy.target)
+        if remedy.target and remedy.draft:
+            return self.tr("Swap the two models")
+        return self.tr("Take {} instead").format(name) if name else self.tr("Take no draft model")
+
+    def _sign(self, level: Level | str) -> QIcon:
+        name, colour = {
+            "good": ("check", "accent"),
+            "note": ("warning", "lookup"),
+            "bad": ("close", "danger"),
+        }.get(level, ("", "muted"))
+        return look.icon(name, colour)
+
+    def _level_name(self, level: Level | str) -> str:
+        return {
+            "good": self.tr("Good"),
+            "note": self.tr("Worth knowing"),
+            "bad": self.tr("Problem"),
+        }.get(level, "")
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        if self._remedy is not None:
+            self.remedy_taken.emit(self._remedy)
+        else:
+            self.asked_again.emit()
+
+
+LOOKUPS = "suffix"
+_NAME_PX = 400
+
+
+class _Names(QWidget):
+    """Which models these are."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(2, 0, 2, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(0)
+        grid.setColumnStretch(1, 1)
+        self.names, self.facts = [], []
+        for at, role in enumerate((self.tr("Target"), self.tr("Draft"))):
+            label = QLabel(role)
+            label.setProperty("role", "muted")
+            name = ElidedLabel(_NAME_PX)
+            name.setProperty("role", "title")
+            fact = ElidedLabel(_NAME_PX)
+            fact.setProperty("role", "small")
+            for line in (name, fact):
+                line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            grid.addWidget(label, 3 * at, 0)
+            grid.addWidget(name, 3 * at, 1)
+            grid.addWidget(fact, 3 * at + 1, 1)
+            self.names.append(name)
+            self.facts.append(fact)
+        grid.setRowMinimumHeight(2, 8)
+
+    def show_model(
+        self, at: int, candidate: Candidate | None, card: ModelCard | None, *, is_decided: bool
+    ) -> None:
+        """Show one of the two by what is known of it."""
+        nothing = self.tr("none") if is_decided else self.tr("not chosen yet")
+        self.names[at].set_full_text(candidate.title if candidate else nothing)
+        known = ""
+        if candidate is not None and card is not None:
+            size = size_text(candidate.n_bytes)  # the weights alone are a little less
+            known = facts(words.weights(card.n_params), card.quantisation, size)
+        elif candidate is not None:
+            known = facts(candidate_facts(candidate), size_text(candidate.n_bytes))
+        self.facts[at].set_full_text(known)
+        self.facts[at].setVisible(bool(known))
+        whole = candidate.reference if candidate else ""
+        self.names[at].setToolTip(whole)
+        self.names[at].setAccessibleName(candidate.title if candidate else nothing)
+
+
+class PairPane(QWidget):
+    """Shows a pair of candidates and asks a `PairJudgement` about it."""
+
+    changed = Signal()
+    """The models, what is known of them, or how they are loaded"""
+    remedy_taken = Signal(object)
+    """Remedy"""
+
+    def __init__(self, judgement: PairJudgement, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(PICKER_PANE)
+        self.setProperty("kind", "page")
+        self.judgement = judgement
+        self._target: Candidate | None = None
+        self._draft: Candidate | None = None
+        self._is_decided = False
+        self.names = _Names()
+        self.verdict = VerdictCard()
+        self.memory = MemoryCard()
+        self.form = LoadForm()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(12)
+        for part in (self.names, self.verdict, self.memory, self.form):
+            column.addWidget(part)
+        column.addStretch(1)
+        judgement.changed.connect(self._on_judged)
+        self.verdict.remedy_taken.connect(self.remedy_taken)
+        self.verdict.asked_again.connect(judgement.ask_again)
+        self.memory.remedy_chosen.connect(self._on_remedy)
+        self.form.changed.connect(self._on_form)
+        self._show(judgement.judgement)
+
+    def show_engine(self, description: EngineDescribed) -> None:
+        """Take the devices that the models can be put on; the judgement follows them itself."""
+        self.form.show_engine(description)
+
+    def show_target(self, candidate: Candidate | None) -> None:
+        """Show and judge another target."""
+        self._target = candidate
+        self._ask()
+
+    def show_draft(self, candidate: Candidate | None, *, is_decided: bool = True) -> None:
+        """Show and judge another draft model; None: none, or none yet."""
+        self._draft, self._is_decided = candidate, is_decided
+        self._ask()
+
+    def show_params(self, target: ModelParams, draft: ModelParams | None) -> None:
+        """Show how a pair is loaded, e.g. the loaded one when the picker opens."""
+        self.form.show_params(target, draft)
+        self._ask()
+
+    def params(self) -> tuple[ModelParams | None, ModelParams | None]:
+        """Both models with what the form says; paths may be ``hf:`` references."""
+        target, draft = self._target, self._draft
+        return (
+            self.form.target_params(target.reference) if target else None,
+            self.form.draft_params(draft.reference) if draft else None,
+        )
+
+    def obstacle(self) -> str:
+        """Why this pair cannot be loaded, in one sentence; empty: it can, or not known yet."""
+        return self.judgement.judgement.obstacle or self.form.problem
+
+    def _ask(self) -> None:
+        self.form.show_models(
+            has_target=self._target is not None, has_draft=self._draft is not None
+        )
+        self.judgement.ask(*self.params())
+        self._show(self.judgement.judgement)
+        self.changed.emit()
+
+    def _show(self, judgement: Judgement) -> None:
+        has_draft, is_decided = self._draft is not None, self._is_decided
+        self.names.show_model(0, self._target, judgement.target, is_decided=False)
+        self.names.show_model(1, self._draft, judgement.draft, is_decided=is_decided)
+        self.verdict.show_judgement(judgement, has_draft=has_draft, is_decided=is_decided)
+        # What a refused pair would take is of no interest.
+        self.memory.setVisible(judgement.status == "known" and not judgement.obstacle)
+        self.memory.show_plan(judgement.plan, judgement.plan_problem)
+        if judgement.status == "known":
+            self.form.show_cards(judgement.target, judgement.draft)
+        self.form.show_plan(judgement.plan)
+
+    @Slot(object)
+    def _on_judged(self, judgement: Judgement) -> None:
+        self._show(judgement)
+        if judgement.status == "known":  # the trained length may have shortened the context
+            self.judgement.ask(*self.params())
+        self.changed.emit()
+
+    @Slot()
+    def _on_form(self) -> None:
+        self.judgement.ask(*self.params())
+        self.changed.emit()
+
+    @Slot(object)
+    def _on_remedy(self, remedy: MemoryRemedy) -> None:
+        """Load the models as the remedy says; other models are the picker's matter."""
+        target, draft = self.params()
+        draft_now = draft.path if draft else ""
+        draft_then = remedy.draft.path if remedy.draft else ""
+        self.form.show_params(remedy.target, remedy.draft)
+        if draft_then != draft_now or (target and target.path != remedy.target.path):
+            name = model_name(draft_then)
+            text = self.tr("Take {}.").format(name) if name else self.tr("Use lookups.")
+            strategy = "" if draft_then else LOOKUPS
+            self.remedy_taken.emit(
+                Remedy(text, target=remedy.target.path, draft=draft_then, strategy=strategy)
+            )
+        self._on_form()

@@ -1,0 +1,119 @@
+"""The pairs that were used last, for the menu and for the next start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from paceline import starter
+from paceline.chat.pair import Pair
+from paceline.gui.state.pair import model_name
+from paceline.params import ModelParams
+from paceline.paths import demo_pair
+from paceline.settings import MAX_PAIRS, SavedPair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from paceline.catalog.models import Models
+
+
+def first_pairs(resources: Path, models: Models | None) -> tuple[Pair, Pair | None]:
+    """The built-in pair, and the starter where it has been brought."""
+    target, draft = (ModelParams(str(path)) for path in demo_pair(resources))
+    file = starter.find(models.models_folder) if models is not None else None
+    return Pair(target, draft), Pair(ModelParams(str(file))) if file is not None else None
+
+
+class SavedPairs(QObject):
+    """The newest first; a pair of the same files takes the place of the older one.
+
+    The built-in models are kept under an empty path: a program that is unpacked again at every
+    start, or was moved, has them elsewhere.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, pairs: Sequence[SavedPair], demo: Pair, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._pairs = tuple(pairs)
+        self._demo = demo
+
+    @property
+    def pairs(self) -> tuple[SavedPair, ...]:
+        """As they are kept in the settings."""
+        return self._pairs
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What to call them."""
+        return tuple(saved.name or _files(self.pair(at)) for at, saved in enumerate(self._pairs))
+
+    def pair(self, at: int) -> Pair:
+        """Return one to be loaded."""
+        saved = self._pairs[at]
+        demo = self._demo
+        target = _located(saved.target, demo.target.path)
+        draft = saved.draft
+        if draft is not None:
+            draft = _located(draft, demo.draft.path if demo.draft else "")
+        return Pair(target, draft, lookup_cache=saved.lookup_cache, exact=saved.exact)
+
+    def row_of(self, pair: Pair | None) -> int:
+        """Return which one has the models of this pair; -1: none."""
+        if pair is None:
+            return -1
+        rows = [at for at in range(len(self._pairs)) if _paths(self.pair(at)) == _paths(pair)]
+        return rows[0] if rows else -1
+
+    def remember(self, pair: Pair, name: str = "") -> None:
+        """Put a pair that works to the front."""
+        demo = self._demo
+        draft = pair.draft
+        if draft is not None and demo.draft is not None:
+            draft = _portable(draft, demo.draft.path)
+        saved = SavedPair(
+            _portable(pair.target, demo.target.path), draft, name, pair.lookup_cache, pair.exact
+        )
+        at = self.row_of(pair)
+        others = [other for row, other in enumerate(self._pairs) if row != at]
+        self._set((saved, *others)[:MAX_PAIRS])
+
+    def forget(self, at: int) -> None:
+        """Drop one."""
+        self._set((*self._pairs[:at], *self._pairs[at + 1 :]))
+
+    def forget_all(self) -> None:
+        """Drop all of them."""
+        self._set(())
+
+    def _set(self, pairs: tuple[SavedPair, ...]) -> None:
+        if pairs != self._pairs:
+            self._pairs = pairs
+            self.changed.emit()
+
+
+def _portable(params: ModelParams, built_in: str) -> ModelParams:
+    return replace(params, path="") if params.path == built_in else params
+
+
+def _located(params: ModelParams, built_in: str) -> ModelParams:
+    return params if params.path else replace(params, path=built_in)
+
+
+def _paths(pair: Pair) -> tuple[str, str]:
+    return pair.target.path, pair.draft.path if pair.draft else ""
+
+
+def _files(pair: Pair) -> str:
+    return pair_title(model_name(pair.target.path), model_name(_paths(pair)[1]))
+
+
+def pair_title(target: str, draft: str) -> str:
+    """Return what to call a pair of models with these names."""
+    return f"{target} + {draft}" if draft else target

@@ -1,0 +1,1 @@
+"""Plots of the steps of a reply, with mouse, keys and words."""

@@ -1,0 +1,133 @@
+"""A small chart of upright bars, each a share of its full height: acceptance by place or class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QPainter
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import TINY, px
+from paceline.gui.look.theme import ui_font
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPaintEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar.
+
+    Attributes:
+        share: Its height, 0..1 of the chart's.
+        label: The text below it; may be empty.
+        words: What its tool tip says; empty: the chart's own tool tip is shown.
+        alpha: Opacity of its colour, 0..1.
+    """
+
+    share: float
+    label: str = ""
+    words: str = ""
+    alpha: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class BarStyle:
+    """The sizes of a chart in device-independent pixels of scale 1.
+
+    Attributes:
+        height: Of the whole chart.
+        axis: Room for the labels below the bars; 0: none, the bars stand on a line.
+        widest: Distance from one bar to the next at most.
+        width: The preferred width; not scaled, as the two below.
+        gaps: Between wide bars, and between narrow ones.
+        narrow: Distance from one bar to the next below which they are narrow.
+    """
+
+    height: int
+    axis: int
+    widest: int
+    width: int
+    gaps: tuple[float, float]
+    narrow: float
+
+
+class BarChart(QWidget):
+    """Bars from the left in one colour of the theme; they get narrower as there are more."""
+
+    def __init__(self, style: BarStyle, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bars: tuple[Bar, ...] = ()
+        self._style = style
+        self._colour = "accent"
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_bars(self, bars: Sequence[Bar], colour: str) -> None:
+        """Show these bars in the colour that the theme has under this name."""
+        if (tuple(bars), colour) != (self.bars, self._colour):
+            self.bars, self._colour = tuple(bars), colour
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """As wide as there is room."""
+        return QSize(self._style.width, px(self._style.height))
+
+    def minimumSizeHint(self) -> QSize:
+        """Half as wide: narrow bars still show the shape."""
+        return QSize(self._style.width // 2, px(self._style.height))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.updateGeometry()
+
+    def _step_px(self) -> float:
+        return min(self.width() / max(len(self.bars), 1), px(self._style.widest))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the bars, and their labels as far as they do not run into each other."""
+        del event
+        style, theme = self._style, look.theme
+        painter = QPainter(self)
+        painter.setFont(ui_font(TINY))
+        axis, step = px(style.axis), self._step_px()
+        full = self.height() - (axis or 1)
+        gap = style.gaps[0] if step >= style.narrow else style.gaps[1]
+        ground = QColor(theme.hover if axis else theme.line_strong)
+        free = 0.0  # from here on nothing is written yet
+        for at, bar in enumerate(self.bars):
+            left, width = at * step, step - gap
+            painter.fillRect(QRectF(left, 0 if axis else full, width, full if axis else 1), ground)
+            colour = QColor(getattr(theme, self._colour))
+            colour.setAlphaF(bar.alpha)
+            least = 0.0 if axis or not bar.share else 1.0
+            height = max(full * bar.share, least)
+            painter.fillRect(QRectF(left, full - height, width, height), colour)
+            wide = painter.fontMetrics().horizontalAdvance(bar.label)
+            start = max(min(left + (width - wide) / 2, self.width() - wide), 0.0)
+            if bar.label and start >= free:
+                painter.setPen(QColor(theme.muted))
+                below = QRectF(start, full + 1, wide + 1, axis - 1)
+                painter.drawText(below, Qt.AlignmentFlag.AlignLeft, bar.label)
+                free = start + wide + 2
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        """Say what a bar means when it is pointed at."""
+        if event.type() != QEvent.Type.ToolTip or not isinstance(event, QHelpEvent):
+            return super().event(event)
+        at = int(event.pos().x() / self._step_px())
+        words = self.bars[at].words if 0 <= at < len(self.bars) else ""
+        if words:
+            QToolTip.showText(event.globalPos(), words, self)
+        elif self.toolTip():
+            return super().event(event)
+        else:
+            QToolTip.hideText()
+        return True

@@ -1,0 +1,298 @@
+"""A view with one box for curves, what mouse and keys do to it, and the bar that they point at.
+
+A `PlotWidget` would bring menus that outlive it. Without Ctrl the wheel scrolls the panel around
+the plot.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyqtgraph as pg
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QToolTip
+
+from paceline.gui.plot.plot_words import place_words, step_words
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QEvent
+    from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
+
+    from paceline.gui.state.metrics import StepMetrics, StepWindow
+    from paceline.gui.state.sources import Sources
+
+IN, OUT = 0.8, 1.25
+"""Factors of one step of zooming."""
+_STEPS_BY_KEY = {Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}
+_ZOOM_BY_KEY = {
+    Qt.Key.Key_Plus: IN,
+    Qt.Key.Key_Equal: IN,
+    Qt.Key.Key_Minus: OUT,
+}
+
+
+class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]  # it is not typed
+    """Draws what is put into `box`, and emits what the user does."""
+
+    zoomed = Signal(float, float)
+    """Factor, place: 0 is the left edge, 1 the right"""
+    moved = Signal(float)
+    """Steps"""
+    reset_wanted = Signal()
+    pause_wanted = Signal()
+    menu_wanted = Signal(QPoint)
+    """Where, on the screen"""
+    pointed = Signal(float)
+    """The pointer is over this step"""
+    stepped = Signal(int)
+    """The keyboard asks for the next step in this direction"""
+    left = Signal()
+    """Neither pointer nor keyboard is here any more"""
+
+    def __init__(self, height: int) -> None:
+        super().__init__()
+        self.setFixedHeight(height)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("kind", "plot")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAntialiasing(False)
+        self.setMouseTracking(True)
+        self.viewport().setMouseTracking(True)
+        # By default the view paints once for the words on it, once for the curves and once more for
+        # the range, and each time all that lies below it.
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.NoViewportUpdate)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.box = pg.ViewBox(enableMenu=False, enableMouse=False)
+        self.box.disableAutoRange()
+        self.setCentralItem(self.box)
+        self.scale_label = QLabel(self)
+        self.scale_label.setProperty("role", "scale")
+        self.scale_label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.scale_label.move(2, 0)
+        self.note = QLabel(self)
+        self.note.setProperty("role", "scale")
+        self.note.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.note.hide()
+        self.badge = QLabel(self)
+        self.badge.setProperty("role", "pill")
+        self.badge.setProperty("tone", "lookup")
+        self.badge.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.badge.hide()
+        self._grabbed_x: float | None = None
+
+    def set_scale(self, words: str) -> None:
+        """Say in the corner how high the plot is."""
+        if words != self.scale_label.text():
+            self.scale_label.setText(words)
+            self.scale_label.adjustSize()
+
+    def set_badge(self, words: str) -> None:
+        """Say in the other corner what is special now; empty: nothing is."""
+        self.badge.setText(words)
+        self.badge.setVisible(bool(words))
+        self._place_words()
+
+    def set_note(self, words: str) -> None:
+        """Say in the middle what will be drawn here; empty: it is there."""
+        if words != self.note.text():
+            self.note.setText(words)
+            self.note.setVisible(bool(words))
+            self._place_words()
+
+    def fit_words(self) -> None:
+        """Give the words in the corners the room that they need in another size of text."""
+        self.scale_label.adjustSize()
+        self._place_words()
+
+    def set_steps(self, first: int, n_places: int, top: float) -> None:
+        """Show `n_places` steps from `first` on, and values from 0 to `top`."""
+        x_range = (first - 0.5, first + n_places - 0.5)
+        self.box.setRange(xRange=x_range, yRange=(0, top), padding=0, disableAutoRange=True)
+
+    def redraw(self) -> None:
+        """Schedule one paint of what changed in the box; the view schedules none."""
+        self.viewport().update()
+
+    def place_of(self, step: float) -> QPoint:
+        """Where this step is, in the middle of the height, on the screen."""
+        (first, last), _ = self.box.viewRange()
+        x = (step - first) / max(last - first, 1e-9) * self.viewport().width()
+        place: QPoint = self.mapToGlobal(QPoint(round(x), self.height() // 2))
+        return place
+
+    def _share(self, x: float) -> float:
+        return x / max(int(self.viewport().width()), 1)
+
+    def _step_at(self, x: float) -> float:
+        (first, last), _ = self.box.viewRange()
+        return float(first + (last - first) * self._share(x))
+
+    def _place_words(self) -> None:
+        self.badge.adjustSize()
+        self.badge.move(self.width() - self.badge.width() - 2, 0)
+        self.note.adjustSize()
+        rest = self.size() - self.note.size()
+        self.note.move(max(rest.width() // 2, 0), rest.height() // 2)
+
+    # -------------------------------------------------------------------------------- events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the words in their places."""
+        super().resizeEvent(event)
+        if hasattr(self, "badge"):  # the base class resizes itself while it is made
+            self._place_words()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom with Ctrl; otherwise leave the wheel to the scroll area."""
+        turned = event.angleDelta().y()
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
+            event.ignore()
+            return
+        event.accept()
+        self.zoomed.emit(IN if turned > 0 else OUT, self._share(event.position().x()))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take hold of the plot."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._grabbed_x = event.position().x()
+            event.accept()
+        else:
+            event.ignore()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go of it."""
+        self._grabbed_x = None
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Move what was taken hold of, or emit what is pointed at."""
+        x = event.position().x()
+        if self._grabbed_x is None:
+            self.pointed.emit(self._step_at(x))
+            return
+        n_steps = self._step_at(self._grabbed_x) - self._step_at(x)
+        if abs(n_steps) >= 1:
+            self._grabbed_x = x
+            self.moved.emit(n_steps)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show the time window again."""
+        event.accept()
+        self.reset_wanted.emit()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is pointed at any more."""
+        super().leaveEvent(event)
+        self.left.emit()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Open the menu with the rest."""
+        event.accept()
+        self.menu_wanted.emit(event.globalPos())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Do by keys what the mouse does."""
+        key = Qt.Key(event.key())
+        if key in _ZOOM_BY_KEY:
+            self.zoomed.emit(_ZOOM_BY_KEY[key], 1.0)
+        elif key in _STEPS_BY_KEY:
+            self.moved.emit(float(_STEPS_BY_KEY[key]))
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.stepped.emit(-1 if key == Qt.Key.Key_Left else 1)
+        elif key in (Qt.Key.Key_0, Qt.Key.Key_Home):
+            self.reset_wanted.emit()
+        elif key == Qt.Key.Key_Space:
+            self.pause_wanted.emit()
+        else:
+            event.ignore()  # not to the base class, which scrolls
+            return
+        event.accept()
+
+
+class PlotCursor(QObject):
+    """Stays on its step while the plot moves on, until pointer and keyboard leave."""
+
+    def __init__(
+        self,
+        *,
+        bars: PlotCanvas,
+        line: PlotCanvas,
+        marker: pg.BarGraphItem,
+        metrics: StepMetrics,
+        sources: Sources,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._bars, self._line, self._marker = bars, line, marker
+        self._metrics, self._sources = metrics, sources
+        self._window: StepWindow = metrics.window(0)
+        self._step: int | None = None
+        for canvas in (bars, line):
+            canvas.pointed.connect(self._on_pointed)
+            canvas.stepped.connect(self._on_stepped)
+            canvas.left.connect(self._on_left)
+
+    def show_window(self, window: StepWindow) -> None:
+        """Other steps are drawn now."""
+        self._window = window
+        self._mark()
+
+    def _place(self) -> int | None:
+        """Which place of the window it is at; None: it is not in the window."""
+        if self._step is None:
+            return None
+        place = (self._step - self._window.first) // self._window.per_place
+        return place if 0 <= place < len(self._window.drafted) else None
+
+    def _mark(self) -> None:
+        place, window = self._place(), self._window
+        if place is None:
+            if len(self._marker.opts["x"]):
+                self._marker.setOpts(x=[], height=[])
+                self._bars.redraw()
+            return
+        top = self._bars.box.viewRange()[1][1]
+        self._marker.setOpts(x=[window.steps[place]], height=[top], width=float(window.per_place))
+        self._bars.redraw()
+
+    def _tell(self) -> None:
+        place, window = self._place(), self._window
+        if place is None:
+            QToolTip.hideText()
+            return
+        at = window.first + place
+        step = self._metrics.step(at)
+        if window.per_place > 1 or step is None:
+            words = place_words(window, place)
+        else:
+            words = step_words(at + 1, step, self._metrics.speed_at(at), self._sources)
+        is_at_line = self._line.hasFocus() or self._line.underMouse()
+        canvas = self._line if is_at_line else self._bars
+        QToolTip.showText(canvas.place_of(float(window.steps[place])), words, canvas)
+        if canvas.hasFocus():
+            canvas.setAccessibleDescription(words.replace("\n", ", "))
+
+    @Slot(float)
+    def _on_pointed(self, step: float) -> None:
+        if round(step) != self._step:
+            self._step = round(step)
+            self._mark()
+            self._tell()
+
+    @Slot(int)
+    def _on_stepped(self, direction: int) -> None:
+        window = self._window
+        n_places = len(window.drafted)
+        if not n_places:
+            return
+        place = self._place()
+        place = n_places - 1 if place is None else min(max(place + direction, 0), n_places - 1)
+        self._step = window.first + place * window.per_place
+        self._mark()
+        self._tell()
+
+    @Slot()
+    def _on_left(self) -> None:
+        self._step = None
+        QToolTip.hideText()
+        self._mark()

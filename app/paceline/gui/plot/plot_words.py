@@ -1,0 +1,116 @@
+"""What a plot says: its legend, about one bar, and about a whole reply. Pure functions."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from paceline.gui.look.current import look
+from paceline.gui.state.auto_words import step_decision
+from paceline.gui.state.figures import speed_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from paceline.gui.state.metrics import StepMetrics, StepWindow
+    from paceline.gui.state.sources import Sources
+    from paceline.messages import DraftCount, StepCommitted, TurnStats
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("PlotWords", text)
+
+
+def legend_html(drafters: Sequence[str], sources: Sources) -> str:
+    """Name the drafters of a reply beside their colours, or the kinds that there are."""
+    theme = look.theme
+    names: dict[str, list[str]] = {"draft": [], "lookup": []}
+    for drafter_id in drafters:
+        names[sources.kind(drafter_id)].append(sources.title(drafter_id))
+    if not drafters:
+        names = {"draft": [_tr("draft model")], "lookup": [_tr("lookup")]}
+    elif len(names["lookup"]) > 1:
+        # One colour has one entry; the card of the drafters lists them singly.
+        names["lookup"] = [_tr("lookups")]
+    return entries_html(
+        (
+            *((theme.accent, name) for name in names["draft"]),
+            *((theme.lookup, name) for name in names["lookup"]),
+            (theme.rejected, _tr("rejected")),
+        )
+    )
+
+
+def entries_html(entries: Iterable[tuple[str, str]], sign: str = "■") -> str:
+    """Colours with what they mean; an entry does not break."""
+    return " &nbsp; ".join(
+        f'<span style="color:{colour}">{sign}</span>&nbsp;{unbroken(text)}'
+        for colour, text in entries
+    )
+
+
+def unbroken(text: str) -> str:
+    """A text that does not break, for a label with rich text."""
+    return escape(text).replace(" ", "&nbsp;").replace("\u202f", "&nbsp;")
+
+
+def step_words(number: int, step: StepCommitted, tokens_per_s: float, sources: Sources) -> str:
+    """One step, a line per drafter.
+
+    Args:
+        number: Which verify step of the reply it is, from 1.
+        step: The step.
+        tokens_per_s: The speed there, averaged over the steps before.
+        sources: What drafters are called.
+    """
+    lines = [_tr("Step {}, tokens committed: {}").format(number, len(step.tokens))]
+    drafted = [count for count in step.drafted if count.n_drafted]
+    lines += [_count_words(count, sources) for count in drafted]
+    if not drafted:
+        lines.append(_tr("Nothing was drafted"))
+    if tokens_per_s > 0:
+        lines.append(_tr("{} tokens per second").format(speed_text(tokens_per_s)))
+    if step.decision is not None:
+        lines.append(step_decision(step.decision))
+    return "\n".join(lines)
+
+
+def _count_words(count: DraftCount, sources: Sources) -> str:
+    words = _tr("{}: {} of {} drafted tokens accepted").format(
+        sources.title(count.drafter), count.n_accepted, count.n_drafted
+    )
+    if count.n_discarded:
+        words += _tr(", {} never judged").format(count.n_discarded)
+    return words
+
+
+def place_words(window: StepWindow, place: int) -> str:
+    """Several steps that share a place."""
+    first = window.first + place * window.per_place + 1
+    return "\n".join(
+        (
+            _tr("Steps {} to {}").format(first, first + window.per_place - 1),
+            _tr("{:.1f} of {:.1f} drafted tokens accepted per step").format(
+                window.accepted[place], window.drafted[place]
+            ),
+            _tr("{} tokens per second").format(speed_text(window.tokens_per_s[place])),
+        )
+    )
+
+
+def spoken(metrics: StepMetrics, sources: Sources, stats: TurnStats | None) -> str:
+    """A whole reply in one sentence, for those who hear it."""
+    parts = [
+        _tr("{}: {} of {} drafted tokens accepted").format(
+            sources.title(drafter), tally.accepted, tally.drafted
+        )
+        for drafter, tally in metrics.tallies.items()
+    ] or [_tr("Nothing was drafted")]
+    speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
+    if speed:
+        parts.append(_tr("{} tokens per second").format(speed_text(speed)))
+    if stats is not None and stats.speedup is not None:
+        parts.append(_tr("{:.2f} times plain").format(stats.speedup.ratio))
+    return ", ".join(parts)

@@ -1,0 +1,524 @@
+"""The live plot: accepted over drafted tokens per step, and the speed against plain decoding.
+
+It is fed by one display timer, not by events. Cheap on purpose: a bounded number of bars, ranges
+set by hand, pens of one pixel, no antialiasing, nothing while hidden, nothing while it holds.
+
+While a reply grows the plot follows it: its newest steps, all, or a part that was zoomed into.
+Paused, it holds where it is and the reply goes on; then, and when the reply has ended, it can be
+moved. The controls in its header (pause, time window, and a menu with the rest) are faint until the
+pointer or the keyboard focus reaches them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.labels import YieldingLabel
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import icon_size
+from paceline.gui.plot.plot_canvas import IN, OUT, PlotCanvas, PlotCursor
+from paceline.gui.plot.plot_words import legend_html
+from paceline.gui.state.figures import speed_text
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QEnterEvent
+
+    from paceline.gui.state.metrics import StepMetrics, StepWindow
+    from paceline.gui.state.sources import Sources
+
+
+SPANS = (40, 80, 200)
+"""Steps in the time windows that are offered, besides the whole reply."""
+USUAL_SPAN = 80
+FEWEST = 8
+"""Steps that can be zoomed into; fewer bars would be blocks."""
+
+
+@dataclass(slots=True)
+class PlotRange:
+    """What a plot's controls set.
+
+    Attributes:
+        span: Steps that are shown while it follows; 0: all of them.
+        is_paused: Whether it holds.
+    """
+
+    span: int = USUAL_SPAN
+    is_paused: bool = False
+    _n_steps: int = 0
+    _zoomed: int = 0
+    _first: int | None = None
+
+    @property
+    def n_steps(self) -> int:
+        """Steps that there are, or were when it was paused."""
+        return self._n_steps
+
+    def update(self, n_steps: int) -> None:
+        """There are so many steps now."""
+        if n_steps < self._n_steps:  # another reply
+            self.is_paused = False
+            self.reset()
+        if not self.is_paused:
+            self._n_steps = n_steps
+
+    def shown(self) -> tuple[int, int, int]:
+        """The first step to draw, how many there are to draw, and how many have a place."""
+        n_places = self._zoomed or self._places()
+        n_drawn = min(n_places, self._n_steps)
+        newest = self._n_steps - n_drawn
+        first = newest if self._first is None else min(max(self._first, 0), newest)
+        return first, n_drawn, n_places
+
+    def pause(self, *, is_paused: bool) -> None:
+        """Hold, or go on with the newest steps."""
+        self.is_paused = is_paused
+        if not is_paused:
+            self._first = None
+
+    def set_span(self, span: int) -> None:
+        """Show the newest `span` steps, or all for 0."""
+        self.span = span
+        self.reset()
+
+    def reset(self) -> None:
+        """Go back to the time window."""
+        self._zoomed, self._first = 0, None
+
+    def zoom(self, factor: float, at: float = 1.0) -> None:
+        """Show `factor` times as many steps around a place: 0 is the left edge, 1 the right."""
+        first, n_drawn, n_places = self.shown()
+        limit = max(self._n_steps, FEWEST)
+        wanted = round(n_places * factor)
+        if wanted == n_places:
+            wanted += 1 if factor > 1 else -1
+        self._zoomed = min(max(wanted, FEWEST), limit)
+        if first + n_drawn < self._n_steps or self.is_paused:
+            self._first = round(first + (n_places - self._zoomed) * at)
+
+    def move(self, n_steps: int, *, may_move: bool) -> None:
+        """Show what lies so many steps later, if it holds (`may_move`: the reply has ended)."""
+        if self.is_paused or may_move:
+            first, n_drawn, _ = self.shown()
+            self._first = min(max(first + n_steps, 0), self._n_steps - n_drawn)
+
+    def _places(self) -> int:
+        if not self.span:
+            return max(self._n_steps, FEWEST)
+        # A short reply fills half as many places, so that it fills the plot.
+        is_short = self.span == USUAL_SPAN and self._n_steps <= self.span // 2
+        return self.span // 2 if is_short else self.span
+
+
+class PlotTools(QWidget):
+    """Emits what the user wants; `SpeedPlot` does it."""
+
+    paused = Signal(bool)
+    span_chosen = Signal(int)
+    """Steps; 0: all"""
+    zoom_wanted = Signal(float)
+    reset_wanted = Signal()
+
+    def __init__(
+        self, *, may_pause: bool = True, span: int = USUAL_SPAN, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.may_pause = may_pause
+        self.pause = self._button(self.tr("Hold the plot"))
+        self.pause.setCheckable(True)
+        if not may_pause:
+            self.pause.hide()
+        self.pause.toggled.connect(self._on_paused)
+        self.span = self._button(self.tr("Steps that are shown"))
+        self.more = self._button(self.tr("More of this plot"))
+        self.menu = QMenu(self)
+        spans = QMenu(self)
+        group = QActionGroup(self)
+        for steps in (*SPANS, 0):
+            text = self.tr("Last {} steps").format(steps) if steps else self.tr("Whole reply")
+            action = spans.addAction(text)
+            action.setCheckable(True)
+            action.setChecked(steps == span)
+            action.setData(steps)
+            group.addAction(action)
+        group.triggered.connect(self._on_span)
+        self.spans = group.actions()
+        for text, keys, slot in (
+            (self.tr("Zoom in"), "+", self._on_zoom_in),
+            (self.tr("Zoom out"), "-", self._on_zoom_out),
+            (self.tr("Reset the view"), "0", self.reset_wanted),
+        ):
+            self.menu.addAction(f"{text}\t{keys}").triggered.connect(slot)
+        self.menu.addSeparator()
+        self.png = self.menu.addAction(self.tr("Export PNG…"))
+        self.csv = self.menu.addAction(self.tr("Export CSV…"))
+        for button, menu in ((self.span, spans), (self.more, self.menu)):
+            button.setMenu(menu)
+            button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        for button in (self.pause, self.span, self.more):
+            row.addWidget(button)
+        self._show_span(span)
+        self._show_icons()
+        self._fit()
+        self.set_has_steps(has_steps=False)
+
+    def set_has_steps(self, *, has_steps: bool) -> None:
+        """Offer exports only where there are steps."""
+        self.png.setEnabled(has_steps)
+        self.csv.setEnabled(has_steps)
+
+    def set_paused(self, *, is_paused: bool) -> None:
+        """Show whether the plot holds."""
+        self.pause.setChecked(is_paused)
+
+    @Slot(QPoint)
+    def open_menu(self, at: QPoint) -> None:
+        """Open the menu with the rest there."""
+        self.menu.popup(at)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The pointer is here."""
+        super().enterEvent(event)
+        self._show_icons()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The pointer has left."""
+        super().leaveEvent(event)
+        self._show_icons()
+
+    def _button(self, name: str) -> QToolButton:
+        button = QToolButton()
+        button.setProperty("kind", "tiny")
+        button.setToolTip(name)
+        button.setAccessibleName(name)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return button
+
+    def _show_icons(self) -> None:
+        tint = "muted" if self.underMouse() else "faint"
+        if self.pause.isChecked():
+            self.pause.setIcon(look.icon("play", "lookup"))
+        else:
+            self.pause.setIcon(look.icon("pause", tint))
+        self.more.setIcon(look.icon("more", tint))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs larger icons."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "more"):
+            self._fit()
+
+    def _fit(self) -> None:
+        for button in (self.pause, self.more):
+            button.setIconSize(icon_size())
+
+    def _show_span(self, steps: int) -> None:
+        self.span.setText(str(steps) if steps else self.tr("all"))
+
+    @Slot(bool)
+    def _on_paused(self, is_paused: bool) -> None:  # noqa: FBT001
+        name = self.tr("Go on") if is_paused else self.tr("Hold the plot")
+        self.pause.setToolTip(name)
+        self.pause.setAccessibleName(name)
+        self._show_icons()
+        self.paused.emit(is_paused)
+
+    @Slot(QAction)
+    def _on_span(self, action: QAction) -> None:
+        self._show_span(action.data())
+        self.span_chosen.emit(action.data())
+
+    @Slot()
+    def _on_zoom_in(self) -> None:
+        self.zoom_wanted.emit(IN)
+
+    @Slot()
+    def _on_zoom_out(self) -> None:
+        self.zoom_wanted.emit(OUT)
+
+
+HEIGHTS = (92, 64)
+"""Of bars and line in the panel, in device-independent pixels."""
+_BAR_WIDTH = 0.7
+_ROOM_ABOVE_BARS, _ROOM_ABOVE_LINE = 1.2, 1.34
+"""The scale is written above what is drawn."""
+
+
+class _Bars(pg.BarGraphItem):  # type: ignore[misc]  # it is not typed
+    """Bars without outlines, which need no room around them: asking for it costs the most."""
+
+    def __init__(self) -> None:
+        super().__init__(x=[], height=[], width=_BAR_WIDTH, pen=None)
+
+    def pixelPadding(self) -> float:
+        return 0.0
+
+
+class _Line(pg.PlotCurveItem):  # type: ignore[misc]
+    """A thin line in a view that is painted as a whole."""
+
+    def __init__(self) -> None:
+        super().__init__(antialias=False)
+
+    def pixelPadding(self) -> float:
+        return 0.0
+
+
+class SpeedPlot(Card):
+    """Bars and line over the steps of one reply; see `PlotRange` for which of them."""
+
+    def __init__(
+        self,
+        metrics: StepMetrics,
+        sources: Sources,
+        *,
+        heights: tuple[int, int] = HEIGHTS,
+        span: int = USUAL_SPAN,
+        is_live: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Accepted of drafted"), self.tr("per step"))
+        self.setAccessibleName(self.tr("Accepted of drafted, per step"))
+        self._metrics = metrics
+        self._sources = sources
+        self._named: tuple[str, ...] = ()
+        self._plain: float | None = None
+        self._has_ended = not is_live
+        self.range = PlotRange(span)
+        self.tools = PlotTools(may_pause=is_live, span=span)
+        self.header.addWidget(self.tools)
+        self.header.setSpacing(4)
+        self.bars_canvas, self.line_canvas = (PlotCanvas(height) for height in heights)
+        # Painted over each other in this order: what is pointed at, all that was drafted, what
+        # was accepted, the draft model's part.
+        self.marker, self.drafted, self.accepted, self.by_model = (_Bars() for _ in range(4))
+        self._pointer = PlotCursor(
+            bars=self.bars_canvas,
+            line=self.line_canvas,
+            marker=self.marker,
+            metrics=metrics,
+            sources=sources,
+            parent=self,
+        )
+        for bars in (self.marker, self.drafted, self.accepted, self.by_model):
+            self.bars_canvas.box.addItem(bars)
+        self.speed, self.plain = _Line(), _Line()
+        self.line_canvas.box.addItem(self.plain)
+        self.line_canvas.box.addItem(self.speed)
+        self._legend = QLabel()
+        self._legend.setProperty("role", "legend")
+        self._legend.setWordWrap(True)
+        line_title = YieldingLabel(self.tr("Tokens per second"), keeps=16)
+        line_title.setProperty("role", "title")
+        self._plain_label = YieldingLabel(mode=Qt.TextElideMode.ElideMiddle)  # a number ends it
+        self._plain_label.setProperty("role", "small")
+        heading = QHBoxLayout()
+        heading.addWidget(line_title)
+        heading.addStretch(1)
+        heading.addWidget(self._plain_label)
+        lines = QVBoxLayout()
+        lines.setSpacing(4)
+        lines.addWidget(self.bars_canvas)
+        lines.addWidget(self._legend)
+        lines.addSpacing(6)
+        lines.addLayout(heading)
+        lines.addWidget(self.line_canvas)
+        self.body.addLayout(lines)
+        self._connect()
+        self._pen_width = 1.0
+        self._tint()
+        self.refresh(None)
+
+    def _connect(self) -> None:
+        self.tools.paused.connect(self._on_paused)
+        self.tools.span_chosen.connect(self._on_span)
+        self.tools.zoom_wanted.connect(self._on_zoom)
+        self.tools.reset_wanted.connect(self._on_reset)
+        for canvas in (self.bars_canvas, self.line_canvas):
+            canvas.zoomed.connect(self._on_zoom)
+            canvas.moved.connect(self._on_moved)
+            canvas.reset_wanted.connect(self._on_reset)
+            canvas.pause_wanted.connect(self._on_pause_key)
+            canvas.menu_wanted.connect(self.tools.open_menu)
+
+    @property
+    def bars_range(self) -> tuple[list[float], list[float]]:
+        """What the bars' axes show; x from, to; y from, to."""
+        x_range, y_range = self.bars_canvas.box.viewRange()
+        return list(x_range), list(y_range)
+
+    @property
+    def plain_text(self) -> str:
+        """What is said about plain decoding."""
+        return self._plain_label.text()
+
+    @property
+    def legend(self) -> str:
+        """What the colours of the bars mean, as rich text."""
+        return self._legend.text()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Curves have colours of their own, and the corners room for their words."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_pen_width"):
+            self._tint()
+
+    def _tint(self) -> None:
+        theme = look.theme
+        for canvas in (self.bars_canvas, self.line_canvas):
+            canvas.setBackground(theme.surface)
+            canvas.fit_words()
+        self.marker.setOpts(brush=theme.pressed)
+        self.drafted.setOpts(brush=theme.rejected)
+        self.accepted.setOpts(brush=theme.lookup)
+        self.by_model.setOpts(brush=theme.accent)
+        width = self._pen_width
+        self.speed.setPen(pg.mkPen(theme.accent, width=width))
+        self.plain.setPen(pg.mkPen(theme.muted, width=width, style=Qt.PenStyle.DashLine))
+        self._show_legend()
+
+    def refresh(self, plain_tokens_per_s: float | None, ending: str = "") -> None:
+        """Draw what the metrics hold now; does nothing while hidden.
+
+        Args:
+            plain_tokens_per_s: Speed without speculation; None: not known.
+            ending: The reply in words, once it has ended; it can be moved along then.
+        """
+        if not self.isVisible() and self._metrics.n_steps:
+            return
+        if self.tools.may_pause:
+            self._has_ended = bool(ending)
+        self.range.update(self._metrics.n_steps)
+        self.tools.set_paused(is_paused=self.range.is_paused)
+        self.tools.set_has_steps(has_steps=self._metrics.n_steps > 0)
+        if ending != self.bars_canvas.accessibleDescription():
+            self.bars_canvas.setAccessibleDescription(ending)
+        self._plain = plain_tokens_per_s
+        if not self.range.is_paused:
+            self._draw()
+
+    def draw(self, plain_tokens_per_s: float | None) -> None:
+        """Draw, wherever the range is."""
+        self._plain = plain_tokens_per_s
+        self._draw()
+
+    def twin(self, heights: tuple[int, int], pen_width: float, parent: QWidget) -> SpeedPlot:
+        """A plot of the same part in another size, without controls; `draw` draws it."""
+        twin = SpeedPlot(
+            self._metrics, self._sources, heights=heights, is_live=False, parent=parent
+        )
+        twin.range = self.range
+        twin.tools.hide()
+        twin._pen_width = pen_width
+        twin._tint()
+        return twin
+
+    @property
+    def plain_tokens_per_s(self) -> float | None:
+        """The plain estimate that is drawn."""
+        return self._plain
+
+    # ------------------------------------------------------------------------------- drawing
+
+    def _draw(self) -> None:
+        if tuple(self._metrics.tallies) != self._named:
+            self._named = tuple(self._metrics.tallies)
+            self._show_legend()
+        first, n_drawn, n_places = self.range.shown()
+        window = self._metrics.window(n_drawn, first)
+        self._draw_bars(window, n_places)
+        self._draw_speed(window, n_places)
+        self._pointer.show_window(window)
+        for canvas in (self.bars_canvas, self.line_canvas):
+            canvas.redraw()
+
+    def _show_legend(self) -> None:
+        self._legend.setText(legend_html(self._named, self._sources))
+
+    def _draw_bars(self, window: StepWindow, n_places: int) -> None:
+        steps, width = window.steps, _BAR_WIDTH * window.per_place
+        self.drafted.setOpts(x=steps, height=window.drafted, width=width)
+        self.accepted.setOpts(x=steps, height=window.accepted, width=width)
+        self.by_model.setOpts(x=steps, height=window.by_model, width=width)
+        most = float(window.drafted.max(initial=0))
+        top = max(4.0, most)
+        has_steps = self._metrics.n_steps > 0
+        self.bars_canvas.set_note("" if has_steps else self.tr("one bar for each step of a reply"))
+        if most:
+            self.bars_canvas.set_scale(self.tr("max {:.0f} drafted").format(most))
+        else:
+            is_empty = len(window.drafted) == 0
+            self.bars_canvas.set_scale("" if is_empty else self.tr("no drafts in these steps"))
+        self.bars_canvas.set_steps(window.first, n_places, top * _ROOM_ABOVE_BARS)
+        self.bars_canvas.setAccessibleName(
+            self.tr("{} of {} drafted tokens accepted in {} steps").format(
+                self._metrics.n_accepted, self._metrics.n_drafted, self._metrics.n_steps
+            )
+        )
+
+    def _draw_speed(self, window: StepWindow, n_places: int) -> None:
+        self.speed.setData(window.steps, window.tokens_per_s)
+        first, last = window.first - 0.5, window.first + n_places - 0.5
+        plain = self._plain
+        if plain:
+            self.plain.setData(np.array([first, last]), np.array([plain, plain]))
+            self._plain_label.setText(self.tr("- - plain estimate {}").format(speed_text(plain)))
+        else:
+            self.plain.setData(np.empty(0), np.empty(0))
+            self._plain_label.setText(self.tr("plain not measured yet"))
+        fastest = float(window.tokens_per_s.max(initial=0))
+        words = self.tr("max {}").format(speed_text(fastest)) if fastest else ""
+        self.line_canvas.set_scale(words)
+        top = max(fastest, plain or 0.0, 1.0)
+        self.line_canvas.set_steps(window.first, n_places, top * _ROOM_ABOVE_LINE)
+        self.line_canvas.setAccessibleName(
+            self.tr("Tokens per second, at most {}").format(speed_text(fastest))
+        )
+
+    # ------------------------------------------------------------------------ what users do
+
+    @Slot(bool)
+    def _on_paused(self, is_paused: bool) -> None:  # noqa: FBT001
+        self.range.pause(is_paused=is_paused)
+        badge = self.tr("held at step {}").format(self.range.n_steps) if is_paused else ""
+        self.bars_canvas.set_badge(badge)
+        self.range.update(self._metrics.n_steps)
+        self._draw()
+
+    @Slot()
+    def _on_pause_key(self) -> None:
+        if self.tools.may_pause:
+            self.tools.set_paused(is_paused=not self.range.is_paused)
+
+    @Slot(int)
+    def _on_span(self, span: int) -> None:
+        self.range.set_span(span)
+        self._draw()
+
+    @Slot(float)
+    @Slot(float, float)
+    def _on_zoom(self, factor: float, at: float = 1.0) -> None:
+        self.range.zoom(factor, at)
+        self._draw()
+
+    @Slot(float)
+    def _on_moved(self, n_steps: float) -> None:
+        self.range.move(round(n_steps), may_move=self._has_ended)
+        self._draw()
+
+    @Slot()
+    def _on_reset(self) -> None:
+        self.range.reset()
+        self._draw()

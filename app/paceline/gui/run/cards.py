@@ -1,0 +1,330 @@
+"""The cards of a run: its figures, its drafters, its models with their hashes.
+
+Who drafted what is a table in llama.cpp's words, and bars by the place in the draft. Of a model's
+hashes the whole file's is on demand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.kit.card import NAME_PX, Card, FactsCard
+from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
+from paceline.gui.look.current import look
+from paceline.gui.look.theme import restyle
+from paceline.gui.plot.bar_chart import Bar, BarChart, BarStyle
+from paceline.gui.run import details
+from paceline.gui.state.figures import DrafterRow, drafter_rows, model_rows, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from paceline.gui.state.metrics import StepMetrics
+    from paceline.gui.state.sources import Sources
+    from paceline.messages import DraftCount, StepCommitted
+    from paceline.run_record import ModelRecord, RunRecord
+
+
+class FiguresCard(Card):
+    """Captions above figures, and a sentence below."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Figures"))
+        self.heading = QLabel()
+        self.heading.setProperty("role", "muted")
+        self.heading.setWordWrap(True)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(20)
+        self._grid.setVerticalSpacing(2)
+        self.values: list[QLabel] = []
+        self.plain = QLabel()
+        self.plain.setProperty("role", "small")
+        self.plain.setWordWrap(True)
+        self.body.addWidget(self.heading)
+        self.body.addLayout(self._grid)
+        self.body.addWidget(self.plain)
+
+    def show_record(self, record: RunRecord) -> None:
+        """Show the figures of this run."""
+        self.heading.setText(details.heading(record))
+        words = details.plain_words(record)
+        self.plain.setText(words)
+        self.plain.setVisible(bool(words))
+        figures = details.figures(record)
+        while len(self.values) < len(figures):
+            self._add_column()
+        for at, figure in enumerate(figures):
+            value = self.values[at]
+            caption = self._grid.itemAtPosition(0, at)
+            assert caption is not None
+            label = caption.widget()
+            assert isinstance(label, QLabel)
+            label.setText(figure.caption)
+            unit = f" {figure.unit}" if figure.unit else ""
+            value.setText(f"{figure.value}{unit}" if figure.value else "–")
+            value.setProperty("tone", figure.tone or "")
+            value.setAccessibleName(f"{figure.caption}: {value.text()}")
+            restyle(value)
+
+    def _add_column(self) -> None:
+        at = len(self.values)
+        caption, value = QLabel(), QLabel()
+        caption.setProperty("role", "small")
+        value.setProperty("role", "figure")
+        self.values.append(value)
+        self._grid.addWidget(caption, 0, at)
+        self._grid.addWidget(value, 1, at)
+        self._grid.setColumnStretch(at, 1)
+
+
+class ModelCard(FactsCard):
+    """One model; below its rows the SHA-256 of the file, or a button for it."""
+
+    hash_wanted = Signal(str)
+    """The card's name"""
+    hash_unwanted = Signal()
+
+    def __init__(self, key: str, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self._key = key
+        self.name = QLabel(self.tr("SHA-256"))
+        self.name.setProperty("role", "muted")
+        self.name.setFixedWidth(NAME_PX)
+        self.value = BreakingLabel()
+        self.value.setProperty("role", "value")
+        self.button = QPushButton(self.tr("Compute SHA-256"))
+        self.button.setProperty("kind", "compact")
+        self.button.clicked.connect(self._on_clicked)
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 100)
+        self.bar.setAccessibleName(self.tr("Reading the file"))
+        self._is_reading = False
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        row.addWidget(self.name, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.value, 1)
+        row.addWidget(self.bar, 1)
+        row.addWidget(self.button)
+        row.addStretch()
+        self.body.addLayout(row)
+
+    def show_model(self, model: ModelRecord | None, *, obstacle: str) -> None:
+        """Show a model; `obstacle` says why its file cannot be read now, empty: it can."""
+        self.setVisible(model is not None)
+        if model is None:
+            return
+        self.show_rows(model_rows(model))
+        self.button.setEnabled(not obstacle)
+        self.button.setToolTip(obstacle)
+        self.show_hash(model.sha256)
+
+    def show_hash(self, sha256: str) -> None:
+        """Show the hash; empty: it can be asked for."""
+        self._is_reading = False
+        self.value.setText(with_soft_breaks(sha256))
+        self.value.setVisible(bool(sha256))
+        self.bar.hide()
+        self.button.setText(self.tr("Compute SHA-256"))
+        self.button.setVisible(not sha256)
+
+    def show_progress(self, percent: int) -> None:
+        """Show how much of the file has been read."""
+        self._is_reading = True
+        self.bar.setValue(percent)
+        self.bar.show()
+        self.button.setText(self.tr("Cancel"))
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        if self._is_reading:
+            self.hash_unwanted.emit()
+        else:
+            self.hash_wanted.emit(self._key)
+
+
+_PLACES = BarStyle(height=96, axis=16, widest=36, width=160, gaps=(4, 1), narrow=14)
+_ALL_NAMED = 16
+"""Places up to which every bar has its number below it."""
+_LISTED = 8
+"""Places that a screen reader reads."""
+
+
+@dataclass(slots=True)
+class Positions:
+    """Of one drafter; both lists by the place in the whole draft, from 0.
+
+    Attributes:
+        accepted: Tokens accepted there.
+        judged: Tokens drafted there that were not after the reply's end.
+    """
+
+    accepted: list[int] = field(default_factory=list)
+    judged: list[int] = field(default_factory=list)
+
+
+def positions(steps: Iterable[StepCommitted]) -> dict[str, Positions]:
+    """By the drafter's id."""
+    found: dict[str, Positions] = {}
+    changes: dict[str, list[int]] = {}  # of the number judged, from one place to the next
+    for step in steps:
+        firsts: dict[str, int] = {}
+        for trace in step.tokens:
+            if trace.position >= 0:
+                firsts.setdefault(trace.source, trace.position)
+                _add(found.setdefault(trace.source, Positions()).accepted, trace.position, 1)
+        begin = 0
+        for count in sorted(step.drafted, key=lambda count: _order(count, firsts)):
+            judged = changes.setdefault(count.drafter, [])
+            if count.n_drafted > count.n_discarded:
+                _add(judged, begin, 1)
+                _add(judged, begin + count.n_drafted - count.n_discarded, -1)
+            begin += count.n_drafted
+    for name, numbers in changes.items():
+        places = found.setdefault(name, Positions())
+        places.judged.extend(accumulate(numbers[:-1]))
+        places.accepted.extend([0] * (len(places.judged) - len(places.accepted)))
+    return {name: places for name, places in found.items() if any(places.judged)}
+
+
+def _order(count: DraftCount, firsts: dict[str, int]) -> tuple[bool, int]:
+    return count.drafter not in firsts, firsts.get(count.drafter, 0)
+
+
+def _add(numbers: list[int], place: int, n: int) -> None:
+    if place >= len(numbers):
+        numbers.extend([0] * (place + 1 - len(numbers)))
+    numbers[place] += n
+
+
+class DraftersCard(Card):
+    """A row and a chart per drafter; hidden where no drafter was asked."""
+
+    def __init__(self, sources: Sources, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Drafters"))
+        self._sources = sources
+        self._facts: tuple[DrafterRow, ...] = ()
+        self.places: dict[str, Positions] = {}
+        self.cells: list[list[QLabel]] = []
+        self.charts: list[BarChart] = []
+        self._content = QWidget()
+        self.body.addWidget(self._content)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Dots are rich text in the theme's colours; charts need more room for larger text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and self._facts:
+            self._tint()
+
+    def show_run(self, record: RunRecord, metrics: StepMetrics) -> None:
+        """Show the drafters of a run, whose steps the metrics have."""
+        self._facts = drafter_rows(metrics, record.stats, self._sources)
+        self.places = positions(record.steps)
+        self._show()
+
+    def _show(self) -> None:
+        """Build the content anew, once per run."""
+        self.setVisible(bool(self._facts))
+        self._content.hide()
+        self.body.removeWidget(self._content)
+        self._content.deleteLater()
+        self._content = QWidget()
+        column = QVBoxLayout(self._content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(self._make_table())
+        self.charts = []
+        shown = [facts for facts in self._facts if facts.drafter_id in self.places]
+        if shown:
+            title = QLabel(self.tr("Accepted, by the place in the draft"))
+            title.setProperty("role", "small")
+            column.addSpacing(8)
+            column.addWidget(title)
+            column.addLayout(self._make_charts(shown))
+        self.body.addWidget(self._content)
+
+    def _colour(self, drafter_id: str) -> str:
+        """The name of a drafter's colour in the theme."""
+        return "accent" if self._sources.kind(drafter_id) == "draft" else "lookup"
+
+    def _tint(self) -> None:
+        for facts, labels in zip(self._facts, self.cells, strict=True):
+            colour = getattr(look.theme, self._colour(facts.drafter_id))
+            labels[0].setText(f'<span style="color:{colour}">●</span> {facts.title}')
+
+    def _make_table(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        names = (
+            self.tr("Drafter"), self.tr("Tokens accepted"), self.tr("Rate"),
+            self.tr("Drafts accepted"), self.tr("Calls"), self.tr("Time"), self.tr("Per draft"),
+        )  # fmt: skip
+        for column, name in enumerate(names):
+            label = QLabel(name)
+            label.setProperty("role", "small")
+            grid.addWidget(label, 0, column)
+        grid.setColumnStretch(0, 1)
+        self.cells = []
+        for row, facts in enumerate(self._facts, 1):
+            texts = (
+                facts.title, facts.tokens, facts.rate, facts.drafts, facts.calls, facts.seconds,
+                facts.per_draft,
+            )  # fmt: skip
+            labels = [QLabel(text or "–") for text in texts]
+            labels[0].setAccessibleName(facts.title)
+            for column, label in enumerate(labels):
+                grid.addWidget(label, row, column)
+            self.cells.append(labels)
+        self._tint()
+        return grid
+
+    def _make_charts(self, shown: Sequence[DrafterRow]) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(24)
+        for at, facts in enumerate(shown):
+            chart = self._chart(facts)
+            title = QLabel(facts.title)
+            title.setProperty("role", "small")
+            grid.addWidget(chart, at // 2 * 2, at % 2)
+            if len(shown) > 1:
+                grid.addWidget(title, at // 2 * 2 + 1, at % 2)
+            self.charts.append(chart)
+        return grid
+
+    def _chart(self, facts: DrafterRow) -> BarChart:
+        """A full bar is a place at which everything that was judged was accepted."""
+        places = self.places[facts.drafter_id]
+        every = 1 if len(places.judged) <= _ALL_NAMED else 4
+        bars = [
+            Bar(
+                accepted / judged if judged else 0.0,
+                "" if at % every else str(at + 1),
+                self.tr("place {}: {} of {} ({})").format(
+                    at + 1, accepted, judged, percent_text(accepted / judged) if judged else "–"
+                ),
+            )
+            for at, (accepted, judged) in enumerate(
+                zip(places.accepted, places.judged, strict=False)
+            )
+        ]
+        chart = BarChart(_PLACES)
+        chart.show_bars(bars, self._colour(facts.drafter_id))
+        listed = ", ".join(bar.words for bar in bars[:_LISTED])
+        chart.setAccessibleName(
+            self.tr("{}, accepted by the place in the draft: {}").format(facts.title, listed)
+        )
+        return chart

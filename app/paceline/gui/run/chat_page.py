@@ -1,0 +1,357 @@
+"""All replies of a conversation side by side; one of them can be opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import COMPACT, SMALL, px
+from paceline.gui.look.theme import ui_font
+from paceline.gui.plot.plot_words import entries_html
+from paceline.gui.state.figures import percent_text, ratio_text, speed_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from PySide6.QtCore import QObject
+
+    from paceline.chat.reply import Reply
+    from paceline.conversation import Conversation
+    from paceline.figures import Speedup
+    from paceline.gui.state.sources import Sources
+
+ROW_ROLE = int(Qt.ItemDataRole.UserRole)
+Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRow:
+    """One reply; figures are None where they are not known.
+
+    Attributes:
+        message_id: Its message.
+        number: Which reply of the path it is, from 1.
+        question: The beginning of what it answers.
+        tokens_per_s: Its speed.
+        plain_tokens_per_s: The plain estimate, where there is a speed-up.
+        speedup: Its speed over that; None: nothing was drafted, or it is not known.
+        n_tokens: Tokens generated.
+        n_drafted: Drafted tokens that were judged.
+        n_by_model: Accepted tokens of draft models.
+        n_by_lookup: Accepted tokens of others.
+        strategy: What it was drafted with.
+        problem: Why it has no figures.
+    """
+
+    message_id: str
+    number: int
+    question: str
+    tokens_per_s: float | None = None
+    plain_tokens_per_s: float | None = None
+    speedup: Speedup | None = None
+    n_tokens: int = 0
+    n_drafted: int = 0
+    n_by_model: int = 0
+    n_by_lookup: int = 0
+    strategy: str = ""
+    problem: str = ""
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """Accepted of the judged tokens."""
+        accepted = self.n_by_model + self.n_by_lookup
+        return accepted / self.n_drafted if self.n_drafted > 0 else None
+
+
+def reply_rows(
+    conversation: Conversation, reply_of: Callable[[str], Reply | None], sources: Sources
+) -> tuple[ReplyRow, ...]:
+    """The replies on the active path, first one first."""
+    path = conversation.path()
+    rows: list[ReplyRow] = []
+    for before, message in zip((None, *path), path, strict=False):
+        if message.role == "assistant":
+            question = " ".join(before.content.split())[:200] if before is not None else ""
+            reply = reply_of(message.message_id)
+            rows.append(_row(message.message_id, len(rows) + 1, question, reply, sources))
+    return tuple(rows)
+
+
+def _row(
+    message_id: str, number: int, question: str, reply: Reply | None, sources: Sources
+) -> ReplyRow:
+    if reply is None or reply.stats is None or not reply.has_ended:
+        problem = reply.error.message if reply is not None and reply.error is not None else ""
+        strategy = reply.strategy if reply is not None else ""
+        return ReplyRow(message_id, number, question, strategy=strategy, problem=problem)
+    stats = reply.stats
+    by_model = sum(
+        s.tokens_accepted for s in stats.by_drafter if sources.kind(s.drafter) == "draft"
+    )
+    return ReplyRow(
+        message_id,
+        number,
+        question,
+        stats.tokens_per_s,
+        stats.plain_tokens_per_s if stats.speedup is not None else None,
+        stats.speedup,
+        stats.n_generated,
+        stats.n_drafted - stats.n_discarded,
+        by_model,
+        stats.n_accepted - by_model,
+        reply.strategy,
+    )
+
+
+class ReplyList(QAbstractListModel):
+    """The rows for a view; the words are for those who hear them."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[ReplyRow, ...] = ()
+        self.fastest = 0.0
+        """The longest bar, in tokens per second"""
+
+    @property
+    def rows(self) -> tuple[ReplyRow, ...]:
+        """All rows."""
+        return self._rows
+
+    def set_rows(self, rows: Iterable[ReplyRow]) -> None:
+        """Show these replies."""
+        self.beginResetModel()
+        self._rows = tuple(rows)
+        speeds = [v for r in self._rows for v in (r.tokens_per_s, r.plain_tokens_per_s) if v]
+        self.fastest = max(speeds, default=0.0)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        """How many replies there are."""
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
+        """One reply."""
+        if not index.isValid() or not 0 <= index.row() < len(self._rows):
+            return None
+        row = self._rows[index.row()]
+        if role == ROW_ROLE:
+            return row
+        if role == int(Qt.ItemDataRole.DisplayRole):
+            return row.question or self.tr("Reply {}").format(row.number)
+        if role in (int(Qt.ItemDataRole.AccessibleTextRole), int(Qt.ItemDataRole.ToolTipRole)):
+            return self.words(row)
+        return None
+
+    def words(self, row: ReplyRow) -> str:
+        """A row in one sentence."""
+        parts = [self.tr("Reply {}").format(row.number)]
+        if row.tokens_per_s is None:
+            parts.append(row.problem or self.tr("no figures"))
+            return ", ".join(parts)
+        parts.append(self.tr("{} tokens per second").format(speed_text(row.tokens_per_s)))
+        if row.speedup is not None:
+            parts.append(self.tr("{} of plain").format(ratio_text(row.speedup.ratio)))
+        if row.acceptance_rate is not None:
+            parts.append(self.tr("{} accepted").format(percent_text(row.acceptance_rate)))
+        parts.append(self.tr("{:,} tokens").format(row.n_tokens))
+        parts.append(row.strategy)
+        return ", ".join(filter(None, parts))
+
+
+ROW_PX = 58
+BAR_PX = 8
+_FIGURE_PX = 118
+_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+
+
+class ReplyBars(QStyledItemDelegate):
+    """A row: the question, speed with a mark for plain decoding, acceptance by source."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """All rows are as high."""
+        del option, index
+        return QSize(320, px(ROW_PX))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint one row."""
+        row, model = index.data(ROW_ROLE), index.model()
+        if not isinstance(row, ReplyRow) or not isinstance(model, ReplyList):
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        rect = QRect(option.rect).adjusted(0, 1, 0, -1)
+        self._paint_ground(painter, rect, option.state)
+        inner = rect.adjusted(12, 6, -12, -6)
+        third = inner.height() // 3
+        painter.setFont(ui_font(COMPACT))
+        painter.setPen(QColor(look.theme.text))
+        title = QRect(inner.left(), inner.top(), inner.width(), third)
+        room = title.width() - px(_FIGURE_PX)
+        words = f"{row.number}  {index.data()}"
+        painter.drawText(
+            title, _LEFT, painter.fontMetrics().elidedText(
+                words, Qt.TextElideMode.ElideRight, room
+            )
+        )  # fmt: skip
+        painter.setFont(ui_font(SMALL))
+        if row.n_tokens:
+            painter.setPen(QColor(look.theme.muted))
+            painter.drawText(title, _RIGHT, self.tr("{:,} tokens").format(row.n_tokens))
+        speed = QRect(inner.left(), inner.top() + third, inner.width(), third)
+        drafts = QRect(inner.left(), inner.top() + 2 * third, inner.width(), third)
+        if row.tokens_per_s is None:
+            painter.setPen(QColor(look.theme.muted))
+            painter.drawText(speed, _LEFT, row.problem or self.tr("no figures"))
+        else:
+            self._paint_speed(painter, speed, row, model.fastest)
+            self._paint_drafts(painter, drafts, row)
+        painter.restore()
+
+    def _paint_ground(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
+        theme = look.theme
+        is_chosen = bool(state & QStyle.StateFlag.State_Selected)
+        if is_chosen or state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(theme.accent_soft if is_chosen else theme.hover))
+            painter.drawRoundedRect(rect, 8, 8)
+        if state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(QColor(theme.accent), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(rect.adjusted(0, 0, -1, -1), 8, 8)
+
+    def _paint_speed(self, painter: QPainter, rect: QRect, row: ReplyRow, fastest: float) -> None:
+        theme, speed = look.theme, row.tokens_per_s or 0.0
+        bar = self._ground(painter, rect)
+        tone = row.speedup.verdict if row.speedup is not None else "even"
+        colour = {"gain": theme.accent, "even": theme.muted, "loss": theme.danger}[tone]
+        length = bar.width() * speed / max(fastest, 1e-9)
+        painter.fillRect(QRectF(bar.left(), bar.top(), length, bar.height()), QColor(colour))
+        if row.plain_tokens_per_s:
+            at = bar.left() + bar.width() * row.plain_tokens_per_s / max(fastest, 1e-9)
+            mark = QRectF(min(at, bar.right() - 2) - 1, bar.top() - 3, 2, bar.height() + 6)
+            painter.fillRect(mark, QColor(theme.text))
+        ratio = f" · {ratio_text(row.speedup.ratio)}" if row.speedup is not None else ""
+        words = self.tr("{} t/s").format(speed_text(speed)) + ratio
+        self._paint_figure(painter, rect, words)
+
+    def _paint_drafts(self, painter: QPainter, rect: QRect, row: ReplyRow) -> None:
+        theme, rate = look.theme, row.acceptance_rate
+        if rate is None:
+            painter.setPen(QColor(theme.muted))
+            painter.drawText(rect, _LEFT, self.tr("nothing drafted"))
+            return
+        bar = self._ground(painter, rect)
+        left = bar.left()
+        for n, colour in ((row.n_by_model, theme.accent), (row.n_by_lookup, theme.lookup)):
+            width = bar.width() * n / row.n_drafted
+            painter.fillRect(QRectF(left, bar.top(), width, bar.height()), QColor(colour))
+            left += width
+        words = self.tr("{} of {:,}").format(percent_text(rate), row.n_drafted)
+        self._paint_figure(painter, rect, words)
+
+    def _ground(self, painter: QPainter, rect: QRect) -> QRectF:
+        """Paint the ground of a bar and return its rectangle."""
+        top = rect.center().y() - BAR_PX / 2 + 1
+        bar = QRectF(rect.left(), top, rect.width() - px(_FIGURE_PX), BAR_PX)
+        painter.fillRect(bar, QColor(look.theme.line))
+        return bar
+
+    def _paint_figure(self, painter: QPainter, rect: QRect, words: str) -> None:
+        painter.setPen(QColor(look.theme.text))
+        painter.drawText(rect, _RIGHT, words)
+
+
+class ChatPage(QWidget):
+    """A legend and a list of bars."""
+
+    chosen = Signal(str)
+    """Id of the message whose run is to be shown"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = ReplyList(self)
+        self.legend = QLabel()
+        self.legend.setProperty("role", "legend")
+        self.legend.setWordWrap(True)
+        self.view = QListView()
+        self.view.setProperty("kind", "replies")
+        self.view.setAccessibleName(self.tr("Replies of this chat"))
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.view.setMouseTracking(True)
+        self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.view.setUniformItemSizes(True)
+        self.view.setModel(self.model)
+        self._bars = ReplyBars(self)
+        self.view.setItemDelegate(self._bars)
+        self.view.clicked.connect(self._on_chosen)
+        self.view.activated.connect(self._on_chosen)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 16, 20, 12)
+        column.setSpacing(8)
+        column.addWidget(self.legend)
+        column.addWidget(self.view, 1)
+        self._tell_legend()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The legend is rich text in the theme's colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_bars"):
+            self._tell_legend()
+
+    def _tell_legend(self) -> None:
+        theme = look.theme
+        drafts = entries_html(
+            (
+                (theme.accent, self.tr("draft model")),
+                (theme.lookup, self.tr("lookups")),
+                (theme.line_strong, self.tr("not accepted")),
+            )
+        )
+        mark = f'<span style="color:{theme.text}"><b>|</b></span>'
+        self.legend.setText(
+            self.tr("Above: tokens per second, {} plain estimate.").format(mark)
+            + " &nbsp; "
+            + self.tr("Below: what became of drafted tokens:")
+            + f" &nbsp; {drafts}"
+        )
+
+    def select(self, message_id: str) -> None:
+        """Mark the reply whose run is shown."""
+        for at, row in enumerate(self.model.rows):
+            if row.message_id == message_id:
+                index = self.model.index(at)
+                self.view.setCurrentIndex(index)
+                self.view.scrollTo(index)
+
+    @Slot(QModelIndex)
+    def _on_chosen(self, index: QModelIndex) -> None:
+        row = index.data(ROW_ROLE)
+        if row is not None:
+            self.chosen.emit(row.message_id)

@@ -1,0 +1,443 @@
+"""Speculation made visible: opens the run of a reply, verifies it, exports figures and plots.
+
+What can be taken away of a run: its record as JSON, its steps as a table, its plot.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QGuiApplication
+from shiboken6 import isValid
+
+from paceline.chat.reply import to_record
+from paceline.chat.sameness import SamenessCheck
+from paceline.gui.plot.plot_picture import PlotPicture, png_of
+from paceline.gui.run.chat_page import reply_rows
+from paceline.gui.run.dialog import RunDialog
+from paceline.gui.run.sameness_strip import result_words
+from paceline.run_json import record_to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QImage
+    from PySide6.QtWidgets import QWidget
+
+    from paceline.chat.reply import Reply
+    from paceline.chat.sameness import Result
+    from paceline.errors import UserError
+    from paceline.gui.context import AppContext
+    from paceline.gui.kit.file_dialogs import SaveFile
+    from paceline.gui.plot.speed_plot import SpeedPlot
+    from paceline.gui.run.cards import ModelCard
+    from paceline.gui.run.hashes import ModelHashes
+    from paceline.messages import StepCommitted, TurnStats
+    from paceline.run_record import ModelRecord, RunRecord
+
+
+_BEGIN = ("step", "time_s", "tokens", "drafted", "accepted", "discarded")
+_PLAIN = ("plain_tokens_per_s", "plain_low", "plain_high")
+_END = ("draft_s", "verify_s", "sample_s", "total_s", "tokens_per_s", "plain", *_PLAIN)
+
+
+def steps_csv(steps: Sequence[StepCommitted], stats: TurnStats | None) -> str:
+    """Return the table.
+
+    ``time_s`` counts from the prefill's end to the step's; ``tokens_per_s`` is that of the step
+    alone; ``plain`` is 1 for a true plain step; the last three columns are those of the reply.
+    After the sums there are three columns per drafter.
+    """
+    plain = [getattr(stats, name, None) for name in _PLAIN]
+    drafters = list(dict.fromkeys(c.drafter for step in steps for c in step.drafted))
+    out = io.StringIO()
+    table = csv.writer(out)
+    names = [f"{d} {what}" for d in drafters for what in ("drafted", "accepted", "discarded")]
+    table.writerow([*_BEGIN, *names, *_END])
+    seconds = 0.0
+    for step in steps:
+        seconds += step.total_s
+        counts = {count.drafter: count for count in step.drafted}
+        parts: list[int] = []
+        for drafter in drafters:
+            count = counts.get(drafter)
+            parts += [count.n_drafted, count.n_accepted, count.n_discarded] if count else [0, 0, 0]
+        table.writerow(
+            [
+                step.step,
+                f"{seconds:.6f}",
+                len(step.tokens),
+                *(sum(parts[at::3]) for at in range(3)),
+                *parts,
+                *(f"{s:.6f}" for s in (step.draft_s, step.verify_s, step.sample_s, step.total_s)),
+                f"{len(step.tokens) / step.total_s:.3f}" if step.total_s > 0 else "",
+                int(step.plain),
+                *(f"{speed:.3f}" if speed else "" for speed in plain),
+            ]
+        )
+    return out.getvalue()
+
+
+def record_text(record: RunRecord) -> str:
+    """A record as JSON that can be read, too: a field per line, its steps in columns."""
+    fields = record_to_json(record).items()
+    lines = (
+        f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+class RunExports(QObject):
+    """Asks where to save; what is saved is as it was when that was wanted."""
+
+    def __init__(self, save: SaveFile, parent: QObject) -> None:
+        super().__init__(parent)
+        self._save = save
+        self._window: QWidget | None = None
+        self._picture = PlotPicture(self)
+        self._picture.made.connect(self._on_picture)
+
+    def save_record(self, window: QWidget, record: RunRecord) -> None:
+        """Save a record as JSON."""
+        self._save.ask(
+            window,
+            self.tr("Save the run record"),
+            "paceline-run.json",
+            self.tr("Run records (*.json)"),
+            partial(_json, record),
+        )
+
+    def save_plot(self, plot: SpeedPlot) -> None:
+        """Save what a plot shows as a picture."""
+        self._window = plot.window()
+        self._picture.start(plot)
+
+    @Slot(object)
+    def _on_picture(self, image: QImage) -> None:
+        if self._window is not None and isValid(self._window):
+            self._save.ask(
+                self._window,
+                self.tr("Export the plot"),
+                "paceline-plot.png",
+                self.tr("Pictures (*.png)"),
+                partial(png_of, image),
+            )
+
+    def save_steps(
+        self, window: QWidget, steps: Sequence[StepCommitted], stats: TurnStats | None
+    ) -> None:
+        """Save steps as a table."""
+        self._save.ask(
+            window,
+            self.tr("Export the steps"),
+            "paceline-steps.csv",
+            self.tr("Tables (*.csv)"),
+            partial(_csv, tuple(steps), stats),
+        )
+
+
+def _json(record: RunRecord) -> bytes:
+    return record_text(record).encode()
+
+
+def _csv(steps: Sequence[StepCommitted], stats: TurnStats | None) -> bytes:
+    return steps_csv(steps, stats).encode()
+
+
+_TELL_AFTER_S = 0.06
+"""Progress is shown some 15 times a second; tokens may be faster."""
+
+
+class RunController(QObject):
+    """Owns the dialog while it is open, and what was found out about replies."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        *,
+        hashes: ModelHashes,
+        plot: SpeedPlot,
+        parent: QObject | None = None,
+    ) -> None:
+        """Connect to what shows runs.
+
+        Args:
+            context: The program.
+            hashes: Of the files that a reply came from.
+            plot: The live plot, whose figures can be exported, too.
+            parent: The owner.
+        """
+        super().__init__(parent)
+        self._session = context.session
+        self._loader = context.loader
+        self._live = context.live
+        self._window = context.window
+        self._hashes = hashes
+        self._plot = plot
+        self._exports = RunExports(context.save_file, self)
+        self._results: dict[str, Result] = {}
+        self._record: RunRecord | None = None
+        self._text = ""
+        self._told_s = 0.0
+        self.dialog: RunDialog | None = None
+        self.check = SamenessCheck(
+            context.client,
+            context.session,
+            context.loader,
+            self,
+            fingerprint_of=hashes.fingerprint_of,
+        )
+        context.actions.run.triggered.connect(self.open_last)
+        plot.tools.png.triggered.connect(self._on_live_png)
+        plot.tools.csv.triggered.connect(self._on_live_csv)
+        context.signals.started.connect(self._on_started)
+        context.signals.ended.connect(self._on_ended)
+        hashes.progressed.connect(self._on_hash_progress)
+        hashes.ended.connect(self._on_hash_ended)
+        hashes.failed.connect(self._on_hash_failed)
+
+    # ------------------------------------------------------------------------- what users do
+
+    @Slot(str)
+    def open(self, message_id: str) -> None:
+        """Show the run of a reply of the shown conversation."""
+        reply = self._session.conversations.full_reply(message_id)
+        if reply is None:
+            return
+        if self.dialog is None:
+            self.dialog = self._make_dialog()
+        self._show(reply)
+        self.dialog.open()
+
+    @Slot()
+    def open_last(self) -> None:
+        """Show the run of the last reply of the shown conversation."""
+        replies = [m.message_id for m in self._session.current.path() if m.role == "assistant"]
+        if replies:
+            self.open(replies[-1])
+
+    def _make_dialog(self) -> RunDialog:
+        dialog = RunDialog(self._live.sources, self._window)
+        dialog.verify.clicked.connect(self._on_verify)
+        dialog.strip.stop.clicked.connect(self._on_stop)
+        dialog.copy.clicked.connect(self._on_copy)
+        dialog.save.clicked.connect(self._on_save)
+        dialog.opened.connect(self.open)
+        dialog.finished.connect(self._on_finished)
+        page = dialog.reply_page
+        page.png_wanted.connect(self._on_png)
+        page.csv_wanted.connect(self._on_csv)
+        page.hash_wanted.connect(self._on_hash_wanted)
+        page.hash_unwanted.connect(self._hashes.cancel)
+        return dialog
+
+    def _show(self, reply: Reply) -> None:
+        dialog = self.dialog
+        assert dialog is not None
+        if self._record is not None and self._record.message_id != reply.message_id:
+            self.check.cancel()
+        record = to_record(reply)
+        self._record = replace(
+            record, target=self._hashed(record.target), draft=self._hashed(record.draft)
+        )
+        self._text = reply.text
+        conversation = self._session.current
+        dialog.show_replies(
+            reply_rows(conversation, self._session.conversations.reply_of, self._live.sources)
+        )
+        dialog.show_record(
+            self._record,
+            target_obstacle=self._hash_obstacle(record.target),
+            draft_obstacle=self._hash_obstacle(record.draft),
+        )
+        result = self._results.get(reply.message_id)
+        if result is not None:
+            dialog.strip.show_words(result_words(result))
+        else:
+            dialog.strip.clear()
+        self._show_verify()
+
+    def _show_verify(self) -> None:
+        if self.dialog is None or self._record is None:
+            return
+        obstacle = self.check.obstacle(self._record)
+        words = f"{obstacle.message} {obstacle.hint}".strip() if obstacle is not None else ""
+        self.dialog.set_verify_obstacle(words)
+
+    @Slot()
+    def _on_verify(self) -> None:
+        record = self._record
+        if record is None:
+            return
+        conversation = self._session.current
+        message = conversation.messages.get(record.message_id)
+        if message is None:
+            return
+        self._results.pop(record.message_id, None)
+        self._told_s = 0.0
+        self.check.start(record, self._text, conversation.path_to(message.parent_id))
+        self._show_verify()
+
+    @Slot()
+    def _on_stop(self) -> None:
+        self.check.cancel(self.tr("You stopped the check."))
+
+    @Slot()
+    def _on_finished(self) -> None:
+        self.check.cancel()
+        dialog, self.dialog, self._record = self.dialog, None, None
+        if dialog is not None:
+            dialog.deleteLater()
+
+    def close(self) -> None:
+        """Close the dialog with the window."""
+        self._hashes.cancel()
+        if self.dialog is not None:
+            self.dialog.reject()
+
+    # ------------------------------------------------------------------------------ sameness
+
+    def sameness_progressed(self, message_id: str, n_same: int, n_tokens: int) -> None:
+        """Show how far the check is."""
+        now = time.monotonic()
+        if now - self._told_s < _TELL_AFTER_S and n_same < n_tokens:
+            return
+        self._told_s = now
+        if self._is_shown(message_id) and self.dialog is not None:
+            self.dialog.strip.show_progress(n_same, n_tokens)
+
+    def sameness_ended(self, message_id: str, result: Result) -> None:
+        """Show what the check found, and remember it while the program runs."""
+        self._results[message_id] = result
+        if self._is_shown(message_id) and self.dialog is not None:
+            self.dialog.strip.show_words(result_words(result))
+        self._show_verify()
+
+    def result_of(self, message_id: str) -> Result | None:
+        """What a check of this reply found; None: it was not checked."""
+        return self._results.get(message_id)
+
+    def _is_shown(self, message_id: str) -> bool:
+        return self._record is not None and self._record.message_id == message_id
+
+    @Slot(object)
+    def _on_started(self, reply: Reply) -> None:
+        del reply
+        self.check.cancel(self.tr("A message was sent meanwhile, so the check gave way."))
+        self._show_verify()
+
+    @Slot(object)
+    def _on_ended(self, reply: Reply) -> None:
+        if self._is_shown(reply.message_id):
+            self._show(reply)
+        else:
+            self._show_verify()
+
+    # ------------------------------------------------------------------------------- exports
+
+    @Slot()
+    def _on_copy(self) -> None:
+        if self._record is not None:
+            QGuiApplication.clipboard().setText(record_text(self._record))
+
+    @Slot()
+    def _on_save(self) -> None:
+        if self._record is not None and self.dialog is not None:
+            self._exports.save_record(self.dialog, self._record)
+
+    @Slot()
+    def _on_png(self) -> None:
+        if self.dialog is not None:
+            self._exports.save_plot(self.dialog.reply_page.plot)
+
+    @Slot()
+    def _on_csv(self) -> None:
+        record = self._record
+        if record is not None and self.dialog is not None:
+            self._exports.save_steps(self.dialog, record.steps, record.stats)
+
+    @Slot()
+    def _on_live_png(self) -> None:
+        self._exports.save_plot(self._plot)
+
+    @Slot()
+    def _on_live_csv(self) -> None:
+        shown = self._live.reply
+        reply = (
+            self._session.conversations.full_reply(shown.message_id) if shown is not None else None
+        )
+        if reply is not None:
+            self._exports.save_steps(self._window, tuple(reply.steps), reply.stats)
+
+    # -------------------------------------------------------------------------------- hashes
+
+    def _path_of(self, model: ModelRecord | None) -> str:
+        """Where a model's file is, if it is loaded now; empty: that is not known."""
+        state = self._loader.state
+        for info in (state.target, state.draft):
+            if model is None or info is None:
+                continue
+            fingerprint = self._hashes.fingerprint_of(info.path)
+            is_it = (model.file, model.size_bytes) == (Path(info.path).name, info.size_bytes)
+            is_other = model.fingerprint and fingerprint and model.fingerprint != fingerprint
+            if is_it and not is_other:
+                return info.path
+        return ""
+
+    def _hash_obstacle(self, model: ModelRecord | None) -> str:
+        if model is None or self._path_of(model):
+            return ""
+        return self.tr("Only files of the loaded pair can be read; load this model first.")
+
+    def _hashed(self, model: ModelRecord | None) -> ModelRecord | None:
+        """A record with what is known by now."""
+        path = self._path_of(model)
+        if model is None or not path:
+            return model
+        return replace(
+            model,
+            fingerprint=model.fingerprint or self._hashes.fingerprint_of(path),
+            sha256=model.sha256 or self._hashes.sha256_of(path),
+        )
+
+    @Slot(str)
+    def _on_hash_wanted(self, which: str) -> None:
+        if self._record is not None:
+            model = self._record.target if which == "target" else self._record.draft
+            self._hashes.start(self._path_of(model))
+
+    def _cards(self, path: str) -> list[ModelCard]:
+        if self.dialog is None or self._record is None:
+            return []
+        models = {"target": self._record.target, "draft": self._record.draft}
+        cards = self.dialog.reply_page.models.items()
+        return [card for name, card in cards if path and self._path_of(models[name]) == path]
+
+    @Slot(str, int)
+    def _on_hash_progress(self, path: str, percent: int) -> None:
+        for card in self._cards(path):
+            card.show_progress(percent)
+
+    @Slot(str)
+    def _on_hash_ended(self, path: str) -> None:
+        for card in self._cards(path):
+            card.show_hash(self._hashes.sha256_of(path))
+        if self._record is not None:
+            self._record = replace(
+                self._record,
+                target=self._hashed(self._record.target),
+                draft=self._hashed(self._record.draft),
+            )
+
+    @Slot(object)
+    def _on_hash_failed(self, error: UserError) -> None:
+        if self.dialog is not None:
+            self.dialog.strip.show_problem(str(error))

@@ -1,0 +1,311 @@
+"""The dialog that shows how a reply was made, and all replies of its chat. It decides nothing.
+
+A reply is shown from top to bottom: figures, plot, times, drafters, settings, models.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.kit.card import FactsCard, FoldCard
+from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
+from paceline.gui.look.scale import px
+from paceline.gui.look.style import RUN
+from paceline.gui.plot.plot_words import spoken
+from paceline.gui.plot.speed_plot import SpeedPlot
+from paceline.gui.plot.time_bar import TimeBar
+from paceline.gui.run import details
+from paceline.gui.run.cards import DraftersCard, FiguresCard, ModelCard
+from paceline.gui.run.chat_page import ChatPage
+from paceline.gui.run.sameness_strip import SamenessStrip
+from paceline.gui.state.auto_words import decision_rows
+from paceline.gui.state.decisions import Mix
+from paceline.gui.state.metrics import StepMetrics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from PySide6.QtGui import QShowEvent
+
+    from paceline.gui.run.chat_page import ReplyRow
+    from paceline.gui.state.sources import Sources
+    from paceline.run_record import RunRecord
+
+
+PLOT_HEIGHTS = (150, 96)
+STEPS_AT_ONCE = 400
+"""Some 3 ms of work."""
+
+
+class ReplyPage(QScrollArea):
+    """Shows a `RunRecord`; what is not known is not shown.
+
+    It fills itself from top to bottom, one card per turn of the event loop: all at once would stop
+    the window noticeably. `filled` is emitted at the end; before it, only the cards
+    above are there.
+    """
+
+    filled = Signal()
+    png_wanted = Signal()
+    csv_wanted = Signal()
+    hash_wanted = Signal(str)
+    """Of which model: target, draft"""
+    hash_unwanted = Signal()
+
+    def __init__(self, sources: Sources, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._sources = sources
+        self._record: RunRecord | None = None
+        self._obstacles = {"target": "", "draft": ""}
+        self._stages: Iterator[None] = iter(())
+        self.metrics = StepMetrics(sources)
+        self.models: dict[str, ModelCard] = {}
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        page = QWidget()
+        page.setProperty("kind", "page")
+        self._cards = QVBoxLayout(page)
+        self._cards.setContentsMargins(20, 16, 20, 20)
+        self._cards.setSpacing(12)
+        self.problem = QFrame()
+        self.problem.setProperty("kind", "notice")
+        self.problem.setProperty("tone", "danger")
+        self.problem_text = QLabel()
+        self.problem_text.setWordWrap(True)
+        self.problem_text.setTextFormat(Qt.TextFormat.PlainText)
+        QVBoxLayout(self.problem).addWidget(self.problem_text)
+        self.figures = FiguresCard()
+        self._cards.addWidget(self.problem)
+        self._cards.addWidget(self.figures)
+        self._cards.addStretch(1)
+        self.setWidget(page)
+        self._next = QTimer(self)
+        self._next.timeout.connect(self._on_next)
+        self._has_cards = False
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether everything is shown that is known."""
+        return self._record is not None and not self._next.isActive()
+
+    def show_record(self, record: RunRecord, *, target_obstacle: str, draft_obstacle: str) -> None:
+        """Show a run; the obstacles say why a model's file cannot be hashed, empty: it can."""
+        self._record = record
+        self._obstacles = {"target": target_obstacle, "draft": draft_obstacle}
+        error = record.error
+        self.problem.setVisible(error is not None)
+        if error is not None:
+            self.problem_text.setText(f"{error.message} {error.hint}".strip())
+        self.figures.show_record(record)
+        self._stages = self._fill(record)
+        self._next.start(0)
+
+    @Slot()
+    def _on_next(self) -> None:
+        try:
+            next(self._stages)
+        except StopIteration:
+            self._next.stop()
+            self.filled.emit()
+
+    def _fill(self, record: RunRecord) -> Iterator[None]:
+        """Make or show one part between two turns of the event loop."""
+        if not self._has_cards:
+            yield from self._make_cards()
+            self._has_cards = True
+        self.metrics.clear()
+        decided = Mix()
+        for begin in range(0, len(record.steps), STEPS_AT_ONCE):
+            for step in record.steps[begin : begin + STEPS_AT_ONCE]:
+                self.metrics.push(step)
+                decided.add(step)
+            yield
+        self.plot.range.reset()
+        self.plot.setVisible(self.metrics.n_steps > 0)
+        self.draw()
+        yield
+        times = details.times(record)
+        self.times.show_times(times)
+        self.times.setVisible(times.total_s > 0)
+        yield
+        self.drafters.show_run(record, self.metrics)
+        yield
+        speedup = record.stats.speedup if record.stats is not None else None
+        self.decisions.show_rows(decision_rows(decided, self._sources, speedup))
+        self.settings.show_rows(details.settings_rows(record))
+        yield
+        self.prompt.setVisible(bool(record.system_prompt))
+        self.prompt_text.setText(with_soft_breaks(record.system_prompt))
+        self.models["target"].show_model(record.target, obstacle=self._obstacles["target"])
+        yield
+        self.models["draft"].show_model(record.draft, obstacle=self._obstacles["draft"])
+        self.notes.show_rows([("", note) for note in record.notes])
+        yield
+
+    def _make_cards(self) -> Iterator[None]:
+        self.plot = SpeedPlot(
+            self.metrics,
+            self._sources,
+            heights=PLOT_HEIGHTS,
+            span=0,
+            is_live=False,
+            parent=self.widget(),
+        )
+        self.plot.tools.png.triggered.connect(self.png_wanted)
+        self.plot.tools.csv.triggered.connect(self.csv_wanted)
+        self._add(self.plot)
+        yield
+        self.times = TimeBar(tells_seconds=True, parent=self.widget())
+        self._add(self.times)
+        yield
+        self.drafters = DraftersCard(self._sources, self.widget())
+        self._add(self.drafters)
+        self.decisions = FactsCard(self.tr("What Auto decided"), self.widget())
+        self._add(self.decisions)
+        self.settings = FactsCard(self.tr("Settings"), self.widget())
+        self._add(self.settings)
+        self.prompt = FoldCard(self.widget())
+        self.prompt.set_title(self.tr("System prompt"))
+        self.prompt_text = BreakingLabel()
+        self.prompt_text.setTextFormat(Qt.TextFormat.PlainText)
+        self.prompt.body.addWidget(self.prompt_text)
+        self._add(self.prompt)
+        yield
+        for name, title in (("target", self.tr("Target")), ("draft", self.tr("Draft model"))):
+            card = self.models[name] = ModelCard(name, title, self.widget())
+            card.hash_wanted.connect(self.hash_wanted)
+            card.hash_unwanted.connect(self.hash_unwanted)
+            self._add(card)
+        yield
+        self.notes = FactsCard(self.tr("Notes"), self.widget())
+        self._add(self.notes)
+        yield
+
+    def _add(self, card: QWidget) -> None:
+        """Put a card below the others; hidden until there is something in it."""
+        card.hide()
+        self._cards.insertWidget(self._cards.count() - 1, card)
+
+    def draw(self) -> None:
+        """Draw the plot; it cannot while it is hidden."""
+        record = self._record
+        if record is None or not self._has_cards:
+            return
+        plain = record.stats.plain_tokens_per_s if record.stats is not None else None
+        self.plot.refresh(plain, spoken(self.metrics, self._sources, record.stats))
+
+
+SIZE = QSize(900, 720)
+SMALLEST = QSize(720, 440)
+
+
+class RunDialog(QDialog):
+    """Two tabs above a row of buttons."""
+
+    opened = Signal(str)
+    """Another reply of the chat is to be shown"""
+
+    def __init__(self, sources: Sources, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("How this reply was made"))
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self._record: RunRecord | None = None
+        self.setObjectName(RUN)
+        self.reply_page = ReplyPage(sources)
+        self.chat_page = ChatPage()
+        self.strip = SamenessStrip()
+        self.tabs = QTabWidget()
+        self.tabs.tabBar().setDrawBase(False)
+        self.tabs.addTab(self.reply_page, self.tr("This reply"))
+        self.tabs.addTab(self.chat_page, self.tr("This chat"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.tabs, 1)
+        column.addWidget(self._make_foot())
+        self.chat_page.chosen.connect(self._on_chosen)
+        self._fit()
+        self.resize(_scaled(SIZE).boundedTo(self.screen().availableSize()))
+
+    def _make_foot(self) -> QFrame:
+        foot = QFrame()
+        foot.setProperty("kind", "foot")
+        self.verify = QPushButton(self.tr("&Verify sameness"))
+        self.copy = QPushButton(self.tr("&Copy run record"))
+        self.save = QPushButton(self.tr("&Save…"))
+        self.close_button = QPushButton(self.tr("Close"))
+        self.copy.setToolTip(self.tr("As JSON, with all steps"))
+        self.close_button.clicked.connect(self.reject)
+        for button in (self.verify, self.copy, self.save, self.close_button):
+            button.setAutoDefault(False)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.verify)
+        row.addStretch(1)
+        row.addWidget(self.copy)
+        row.addWidget(self.save)
+        row.addWidget(self.close_button)
+        column = QVBoxLayout(foot)
+        column.setContentsMargins(20, 12, 20, 12)
+        column.setSpacing(10)
+        column.addWidget(self.strip)
+        column.addLayout(row)
+        return foot
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        self.setMinimumSize(_scaled(SMALLEST).boundedTo(self.screen().availableSize()))
+
+    def show_record(self, record: RunRecord, *, target_obstacle: str, draft_obstacle: str) -> None:
+        """Show another run; see `ReplyPage`."""
+        self._record = record
+        self.reply_page.show_record(
+            record, target_obstacle=target_obstacle, draft_obstacle=draft_obstacle
+        )
+        self.chat_page.select(record.message_id)
+
+    def show_replies(self, rows: Sequence[ReplyRow]) -> None:
+        """Show the replies of the chat."""
+        self.chat_page.model.set_rows(rows)
+        self.tabs.setTabVisible(1, len(rows) > 1)
+
+    def set_verify_obstacle(self, obstacle: str) -> None:
+        """Say why no sameness can be verified now; empty: it can."""
+        self.verify.setEnabled(not obstacle)
+        self.verify.setToolTip(
+            obstacle or self.tr("Generates this reply once more without drafts, and compares")
+        )
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what could not be drawn before."""
+        super().showEvent(event)
+        if self._record is not None:
+            self.reply_page.draw()
+
+    @Slot(str)
+    def _on_chosen(self, message_id: str) -> None:
+        self.tabs.setCurrentWidget(self.reply_page)
+        self.opened.emit(message_id)
+
+
+def _scaled(size: QSize) -> QSize:
+    """A size for the text in force."""
+    return QSize(px(size.width()), px(size.height()))

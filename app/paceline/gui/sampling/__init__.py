@@ -1,0 +1,1 @@
+"""How replies are drawn: presets, numbers, form, stop strings and seed."""

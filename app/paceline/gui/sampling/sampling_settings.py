@@ -1,0 +1,392 @@
+"""How replies are drawn: presets, numbers, penalties, biases, form, stops, seed, length, prompt."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QEvent, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.kit.card import FoldCard
+from paceline.gui.kit.fields import LeavingEdit, SliderField, WholeNumber
+from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, with_soft_breaks
+from paceline.gui.look.scale import px
+from paceline.gui.sampling.fields import SeedField, StopField
+from paceline.gui.sampling.reply_form import ReplyForm
+from paceline.gui.state.reply_settings import ReplySettings
+from paceline.messages import LogitBias, SamplingParams
+from paceline.params import range_of
+from paceline.settings import MAX_TOKENS
+
+if TYPE_CHECKING:
+    from paceline.gui.sampling.presets import PresetButton
+
+
+def _offered(name: str) -> tuple[float, float]:
+    return range_of(SamplingParams, name).offered
+
+
+class SamplingSliders(QWidget):
+    """In the order in which they are applied to a token, but the temperature first."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        usual = SamplingParams()
+        self.temperature = SliderField(
+            self.tr("Temperature"),
+            self.tr(
+                "How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for "
+                "facts and code, 0.7 for chat, 1 for stories. The lower, the more drafts are "
+                "accepted."
+            ),
+            *_offered("temperature"), whole=False, slider_high=2, default=usual.temperature,
+        )  # fmt: skip
+        self.top_k = SliderField(
+            self.tr("Top-k"),
+            self.tr(
+                "Only this many of the likeliest tokens can be drawn, whatever their "
+                "probabilities. Usual: 20 to 100; 0 means all."
+            ),
+            *_offered("top_k"), whole=True, slider_high=200, default=usual.top_k,
+        )  # fmt: skip
+        self.top_p = SliderField(
+            self.tr("Top-p"),
+            self.tr(
+                "Only the likeliest tokens that together have this probability: few where the "
+                "model is sure, many where it is not. Usual: 0.8 to 0.95; 1 means all."
+            ),
+            *_offered("top_p"), whole=False, default=usual.top_p,
+        )  # fmt: skip
+        self.min_p = SliderField(
+            self.tr("Min-p"),
+            self.tr(
+                "Only tokens that have at least this share of the likeliest one's probability. "
+                "Keeps high temperatures readable. Usual: 0.02 to 0.1; 0 means all."
+            ),
+            *_offered("min_p"), whole=False, default=usual.min_p,
+        )  # fmt: skip
+        self.repeat_penalty = SliderField(
+            self.tr("Repeat penalty"),
+            self.tr(
+                "Makes the last 64 tokens less likely to come again. Helps small models that go "
+                "in circles; harms code and tables. Usual: 1 to 1.15; 1 is off."
+            ),
+            *_offered("repeat_penalty"), whole=False, slider_high=2, default=usual.repeat_penalty,
+        )  # fmt: skip
+        self.presence_penalty = SliderField(
+            self.tr("Presence"),
+            self.tr(
+                "Taken once from the logit of every token among the last 64: draws the reply to "
+                "new words. Usual: 0 to 1; 0 is off."
+            ),
+            *_offered("presence_penalty"), whole=False, slider_range=(-2, 2),
+            default=usual.presence_penalty,
+        )  # fmt: skip
+        self.frequency_penalty = SliderField(
+            self.tr("Frequency"),
+            self.tr(
+                "Taken once for each time that a token is among the last 64: the more often, the "
+                "less likely. Usual: 0 to 0.5; 0 is off."
+            ),
+            *_offered("frequency_penalty"), whole=False, slider_range=(-2, 2),
+            default=usual.frequency_penalty,
+        )  # fmt: skip
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        for slider in (
+            self.temperature, self.top_k, self.top_p, self.min_p,
+            self.repeat_penalty, self.presence_penalty, self.frequency_penalty,
+        ):  # fmt: skip
+            column.addWidget(slider)
+            slider.value_changed.connect(self._on_value)
+
+    def put_into(self, params: SamplingParams) -> SamplingParams:
+        """Return the parameters with the values of the sliders."""
+        return replace(
+            params,
+            temperature=self.temperature.value,
+            top_k=int(self.top_k.value),
+            top_p=self.top_p.value,
+            min_p=self.min_p.value,
+            repeat_penalty=self.repeat_penalty.value,
+            presence_penalty=self.presence_penalty.value,
+            frequency_penalty=self.frequency_penalty.value,
+        )
+
+    def show_params(self, params: SamplingParams) -> None:
+        """Show these without emitting a signal."""
+        self.temperature.set_value(params.temperature)
+        self.top_k.set_value(params.top_k)
+        self.top_p.set_value(params.top_p)
+        self.min_p.set_value(params.min_p)
+        self.repeat_penalty.set_value(params.repeat_penalty)
+        self.presence_penalty.set_value(params.presence_penalty)
+        self.frequency_penalty.set_value(params.frequency_penalty)
+
+    @Slot()
+    def _on_value(self) -> None:
+        self.changed.emit()
+
+
+_FORM_CODES = ("bad-grammar", "bad-json-schema")
+"""What the engine answers to a grammar or a schema that it cannot use."""
+REFUSALS = (*_FORM_CODES, "value-out-of-range")
+"""What it answers to settings of this card; the reply has not begun then."""
+_PROMPT_PX, _FIELD_PX = 72, 124
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("SamplingSettings", text)
+
+
+def read_biases(text: str) -> tuple[LogitBias, ...]:
+    """Read ``ID=X, ID=X``; X may be ``-inf``.
+
+    Raises:
+        ValueError: A part is none of these; the message is shown to the user.
+    """
+    biases: dict[int, LogitBias] = {}
+    for part in filter(None, (part.strip() for part in re.split(r"[,;\n]", text))):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(_tr("“{}” is not of the form ID=X.").format(part))
+        if not name.strip().isdecimal():
+            raise ValueError(_tr("“{}” is no token id: give a whole number.").format(name.strip()))
+        try:
+            bias = float(value)
+        except ValueError:
+            bias = math.nan
+        if math.isnan(bias):
+            raise ValueError(_tr("“{}” is no number.").format(value.strip()))
+        token = int(name)
+        if token in biases:
+            raise ValueError(_tr("Token {} is given twice.").format(token))
+        biases[token] = LogitBias(token, bias)
+    return tuple(biases.values())
+
+
+def write_biases(biases: tuple[LogitBias, ...]) -> str:
+    """Write what `read_biases` reads."""
+    return ", ".join(f"{b.token}={b.bias:g}" for b in biases)
+
+
+class SamplingSettings(FoldCard):
+    """Applies to the next reply."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Sampling and prompt"))
+        self._biases: tuple[LogitBias, ...] = ()
+        self._bias_problem = self._refusal = ""
+        self._make_sliders()
+        self.form = ReplyForm()
+        self.form.changed.connect(self._on_changed)
+        self.stops = StopField()
+        self.stops.changed.connect(self._on_changed)
+        self.seed = SeedField()
+        self.seed.changed.connect(self._on_changed)
+        self.problem = QLabel()
+        self.problem.setProperty("role", "danger")
+        self.problem.setWordWrap(True)
+        self.problem.hide()
+        self._make_prompt()
+        self._make_cuts()
+        self.reset_button = QPushButton(self.tr("Reset to defaults"))
+        self.reset_button.setProperty("kind", "link")
+        self.reset_button.clicked.connect(self._on_reset)
+        self.body.setSpacing(10)
+        self.body.addWidget(self.sliders)
+        self.body.addLayout(self._make_max_tokens())
+        self.body.addWidget(self.system_prompt)
+        self.body.addWidget(self.seed)
+        self.body.addWidget(self.stops)
+        self.body.addWidget(self.form)
+        self.body.addLayout(self._make_biases())
+        self.body.addWidget(self.problem)
+        self.body.addWidget(self.cuts)
+        self.body.addWidget(self._cuts_remark)
+        self.body.addWidget(self.reset_button, 0, Qt.AlignmentFlag.AlignRight)
+        self.show_settings(ReplySettings())
+        self._fit()
+
+    @property
+    def settings(self) -> ReplySettings:
+        """What is set."""
+        sampling = SamplingParams(
+            logit_bias=self._biases, grammar=self.form.grammar, json_schema=self.form.schema
+        )
+        return ReplySettings(
+            self.sliders.put_into(sampling),
+            self.max_tokens.value(),
+            self.seed.seed,
+            self.system_prompt.toPlainText(),
+            self.stops.stops,
+        )
+
+    @property
+    def obstacle(self) -> str:
+        """What keeps a reply from beginning, in words; empty: nothing."""
+        return self._bias_problem or self.form.obstacle
+
+    def set_preset_button(self, button: PresetButton) -> None:
+        """Put the choice of a preset at the top."""
+        self.body.insertWidget(0, button)
+
+    def show_refusal(self, code: str, text: str) -> None:
+        """Say beside the field why the engine did not take it; a change takes that away."""
+        self.set_open(True)
+        if code in _FORM_CODES:
+            self.form.show_refusal(text)
+        else:
+            self._refusal = text
+            self._show_problem()
+
+    def show_settings(self, settings: ReplySettings) -> None:
+        """Show other settings without emitting a signal."""
+        sampling = settings.sampling
+        with QSignalBlocker(self):
+            self.sliders.show_params(sampling)
+            self.biases.setText(write_biases(sampling.logit_bias))
+            self.form.show_constraints(sampling.grammar, sampling.json_schema)
+            self.max_tokens.setValue(settings.max_tokens)
+            self.seed.show_seed(settings.seed)
+            self.stops.show_stops(settings.stop)
+            if settings.system_prompt != self.system_prompt.toPlainText():
+                self.system_prompt.setPlainText(settings.system_prompt)
+
+    def use(self, settings: ReplySettings) -> None:
+        """Show other settings and emit `changed` once."""
+        self.show_settings(settings)
+        self._on_changed()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    # -------------------------------------------------------------------------------- building
+
+    def _fit(self) -> None:
+        if hasattr(self, "reset_button"):  # a style can change while the card is being built
+            self.system_prompt.setFixedHeight(px(_PROMPT_PX))
+            self.max_tokens.setFixedWidth(px(_FIELD_PX))
+            self._cuts_remark.setContentsMargins(px(20), 0, 0, 0)
+
+    def _make_sliders(self) -> None:
+        self.sliders = SamplingSliders()
+        self.sliders.changed.connect(self._on_changed)
+        self.temperature, self.top_k = self.sliders.temperature, self.sliders.top_k
+        self.top_p, self.min_p = self.sliders.top_p, self.sliders.min_p
+        self.repeat_penalty = self.sliders.repeat_penalty
+        self.presence_penalty = self.sliders.presence_penalty
+        self.frequency_penalty = self.sliders.frequency_penalty
+
+    def _make_prompt(self) -> None:
+        self.system_prompt = LeavingEdit()
+        self.system_prompt.setPlaceholderText(self.tr("System prompt: what the model should be"))
+        self.system_prompt.setAccessibleName(self.tr("System prompt"))
+        self.system_prompt.setToolTip(
+            self.tr(
+                "Stands before every conversation and says what the model should be and how it "
+                "should answer. It takes room in the context."
+            )
+        )
+        self.system_prompt.textChanged.connect(self._on_changed)
+
+    def _make_biases(self) -> QVBoxLayout:
+        label = QLabel(self.tr("Logit bias"))
+        label.setProperty("role", "muted")
+        self.biases = QLineEdit()
+        self.biases.setPlaceholderText("ID=X, ID=X")
+        self.biases.setAccessibleName(label.text())
+        self.biases.setToolTip(
+            self.tr(
+                "Numbers added to the logits of single tokens, by their ids; -inf forbids a token. "
+                "Usual: -5 to 5. For example: 13=-2.5, 50=-inf"
+            )
+        )
+        self.biases.setAccessibleDescription(self.biases.toolTip())
+        label.setBuddy(self.biases)
+        self.biases.textChanged.connect(self._on_biases)
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        column.addWidget(label)
+        column.addWidget(self.biases)
+        return column
+
+    def _make_max_tokens(self) -> QHBoxLayout:
+        self.max_tokens = WholeNumber(1, MAX_TOKENS)
+        self.max_tokens.setSuffix(self.tr(" tokens"))
+        self.max_tokens.setAccessibleName(self.tr("Tokens per reply at most"))
+        label = YieldingLabel(self.tr("Longest reply"), keeps=8)
+        label.setProperty("role", "muted")
+        label.setBuddy(self.max_tokens)
+        explanation = self.tr(
+            "The reply ends there, wherever it is. A token is about three quarters of an English "
+            "word. Usual: 512 to 4096."
+        )
+        for widget in (label, self.max_tokens):
+            widget.setToolTip(explanation)
+        self.max_tokens.setAccessibleDescription(explanation)
+        self.max_tokens.valueChanged.connect(self._on_changed)
+        row = QHBoxLayout()
+        row.addWidget(label)
+        row.addStretch(1)
+        row.addWidget(self.max_tokens)
+        return row
+
+    def _make_cuts(self) -> None:
+        self.cuts = YieldingCheckBox(self.tr("Shorten long chats"))
+        self.cuts.setChecked(True)
+        explanation = self.tr(
+            "The oldest messages are left out when a chat outgrows the context. Off: such a "
+            "message is refused."
+        )
+        self.cuts.setToolTip(explanation)
+        self.cuts.setAccessibleDescription(explanation)
+        self._cuts_remark = QLabel(explanation)
+        self._cuts_remark.setProperty("role", "small")
+        self._cuts_remark.setWordWrap(True)
+
+    # ----------------------------------------------------------------------------------- slots
+
+    def _show_problem(self) -> None:
+        problem = self._bias_problem or self._refusal
+        self.problem.setText(with_soft_breaks(problem))
+        self.problem.setVisible(bool(problem))
+
+    @Slot()
+    def _on_biases(self) -> None:
+        try:
+            self._biases = read_biases(self.biases.text())
+            self._bias_problem = ""
+        except ValueError as error:
+            self._bias_problem = str(error)
+        self._on_changed()
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._refusal = ""
+        self._show_problem()
+        self.changed.emit()
+
+    @Slot()
+    def _on_reset(self) -> None:
+        self.cuts.setChecked(True)
+        self.use(ReplySettings())

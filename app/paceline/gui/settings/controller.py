@@ -1,0 +1,142 @@
+"""Opens the settings dialog, and keeps menus and the look in line with the settings about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from paceline import logs
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import BASE_PX
+from paceline.gui.settings.dialog import SettingsDialog
+from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtGui import QAction
+
+    from paceline.gui.context import AppContext
+    from paceline.gui.state.actions import Actions
+    from paceline.gui.state.settings_store import SettingsStore
+    from paceline.paths import Paths
+
+
+class SettingsController(QObject):
+    """Owns the dialog; main thread."""
+
+    def __init__(self, context: AppContext, paths: Paths, *, has_library: bool) -> None:
+        """Open the dialog when the menu asks for it.
+
+        Args:
+            context: The settings and the window.
+            paths: The folders that the dialog names.
+            has_library: Whether there is a library of models, which has folders of the user's.
+        """
+        super().__init__(context.window)
+        self._context = context
+        self._paths = paths
+        self._has_library = has_library
+        self.dialog: SettingsDialog | None = None
+        context.actions.settings.triggered.connect(self.open)
+
+    @Slot()
+    def open(self) -> None:
+        """Show the dialog, or bring it to the front."""
+        if self.dialog is None:
+            dialog = SettingsDialog(
+                self._context.settings,
+                places=self._places(),
+                has_library=self._has_library,
+                parent=self._context.window,
+            )
+            dialog.finished.connect(self._on_finished)
+            self.dialog = dialog
+            dialog.open()
+        self.dialog.raise_()
+        self.dialog.activateWindow()
+
+    def close(self) -> None:
+        """Close the dialog with the window."""
+        if self.dialog is not None:
+            self.dialog.reject()
+
+    def _places(self) -> tuple[tuple[str, Path], ...]:
+        """The program's folders, with their names."""
+        log = logs.current_file()
+        places = (
+            (self.tr("Chats"), self._paths.data_dir),
+            (self.tr("Settings"), self._paths.config_dir),
+            (self.tr("Measurements"), self._paths.cache_dir),
+        )
+        return places if log is None else (*places, (self.tr("Log"), log.parent))
+
+    @Slot()
+    def _on_finished(self) -> None:
+        self.dialog = None
+
+
+class Appearance(QObject):
+    """Applies theme, size of text and motion when they change; main thread."""
+
+    def __init__(self, store: SettingsStore, actions: Actions, parent: QObject) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._actions = actions
+        # A held key asks for many sizes, and dressing a window takes a while: only the last counts.
+        self._resize = QTimer(self, singleShot=True, interval=0)
+        self._resize.timeout.connect(self._on_resize)
+        store.changed.connect(self._on_changed)
+        actions.flip_theme.triggered.connect(self._on_flip_theme)
+        actions.themes.triggered.connect(self._on_theme_chosen)
+        actions.larger.triggered.connect(self._on_larger)
+        actions.smaller.triggered.connect(self._on_smaller)
+        actions.normal_size.triggered.connect(self._on_normal_size)
+        self._show_choices()
+
+    def _show_choices(self) -> None:
+        theme, size = self._store.value("theme"), self._store.value("font_px")
+        for action in self._actions.themes.actions():
+            action.setChecked(action.data() == theme)
+        self._actions.larger.setEnabled(size < HIGHEST_FONT_PX)
+        self._actions.smaller.setEnabled(size > LOWEST_FONT_PX)
+        self._actions.normal_size.setEnabled(size != BASE_PX)
+
+    @Slot(str)
+    def _on_changed(self, name: str) -> None:
+        if name == "theme":
+            look.set_mode(self._store.value(name))
+        elif name == "font_px":
+            self._resize.start()
+        elif name == "motion":
+            look.set_motion(self._store.value(name))
+        self._show_choices()
+
+    @Slot()
+    def _on_resize(self) -> None:
+        look.set_font_px(self._store.value("font_px"))
+
+    @Slot()
+    def _on_flip_theme(self) -> None:
+        self._store.set("theme", "light" if look.theme.is_dark else "dark")
+
+    @Slot("QAction*")
+    def _on_theme_chosen(self, action: QAction) -> None:
+        self._store.set("theme", action.data())
+
+    @Slot()
+    def _on_larger(self) -> None:
+        self._resize_by(1)
+
+    @Slot()
+    def _on_smaller(self) -> None:
+        self._resize_by(-1)
+
+    @Slot()
+    def _on_normal_size(self) -> None:
+        self._store.set("font_px", BASE_PX)
+
+    def _resize_by(self, step: int) -> None:
+        size = self._store.value("font_px") + step
+        self._store.set("font_px", max(LOWEST_FONT_PX, min(size, HIGHEST_FONT_PX)))

@@ -1,0 +1,453 @@
+"""What pages of settings are made of: sections, rows and controls, search and reset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QDir, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.fields import Choice, Slider
+from paceline.gui.kit.file_dialogs import FileChooser
+from paceline.gui.kit.labels import ElidedLabel, small_text
+from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import CORNER, GAP, HALF, PAGE, STEP, icon_size, px
+from paceline.gui.look.theme import ui_font
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPaintEvent
+
+    from paceline.gui.look.colours import Theme
+    from paceline.gui.state.settings_store import Setting
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    card: Card
+    widget: QWidget
+    words: str
+    """What it is found by, in small letters"""
+
+
+class SettingsPage(QWidget):
+    """Cards with rows; every row can be found, and every setting be put back.
+
+    The rows are made by `build`, since styling those of all pages takes longer than the window may
+    stand still.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = ""
+        self.is_built = False
+        self.setProperty("kind", "page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._rows: list[_Row] = []
+        self._settings: list[Setting] = []
+        self._heading = QLabel()
+        self._heading.setProperty("role", "heading")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(PAGE, PAGE - 4, PAGE, PAGE)
+        self._column.setSpacing(GAP)
+        self._column.addWidget(self._heading)
+        self._column.addStretch(1)
+
+    def set_title(self, title: str) -> None:
+        """Name the page; before anything is put on it."""
+        self.title = title
+        self._heading.setText(title)
+        self.setAccessibleName(title)
+
+    def build(self) -> None:
+        """Make the rows, once."""
+        if not self.is_built:
+            self.is_built = True
+            self._fill()
+
+    def _fill(self) -> None:
+        """Put sections and rows on the page."""
+
+    def section(self, title: str) -> Card:
+        """Begin another card."""
+        card = Card()
+        card.set_title(title)
+        card.body.setSpacing(GAP)
+        self._column.insertWidget(self._column.count() - 1, card)
+        return card
+
+    def add(self, card: Card, widget: QWidget, words: Sequence[str], *settings: Setting) -> None:
+        """Put a row into a card; it is found by these words and by the card's title."""
+        card.body.addWidget(widget)
+        text = " ".join((self.title, card.title.text(), *words)).casefold()
+        self._rows.append(_Row(card, widget, text))
+        self._settings += settings
+
+    def show_matching(self, words: Sequence[str]) -> int:
+        """Show only rows with all these words, none meaning everything; how many there are.
+
+        A page without rows, as it is before `build`, has none.
+        """
+        cards: dict[Card, int] = {}
+        for row in self._rows:
+            is_found = all(word in row.words for word in words)
+            row.widget.setVisible(is_found)
+            cards[row.card] = cards.get(row.card, 0) + is_found
+        for card, n_found in cards.items():
+            card.setVisible(n_found > 0)
+        return sum(cards.values())
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """What can be put back to its defaults."""
+        return tuple(self._settings)
+
+
+class SettingRow(QWidget):
+    """A name with its explanation, and a control at the right, or below where it is wide."""
+
+    def __init__(
+        self,
+        title: str,
+        explanation: str,
+        control: QWidget,
+        *,
+        is_wide: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.label = QLabel(title)
+        self.label.setBuddy(control)
+        self.remark = small_text(explanation)
+        self.remark.setVisible(bool(explanation))
+        if not control.accessibleName():
+            control.setAccessibleName(title)
+        control.setAccessibleDescription(explanation)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.label)
+        words.addWidget(self.remark)
+        row = QVBoxLayout(self) if is_wide else QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(STEP if is_wide else 2 * STEP)
+        row.addLayout(words, 1)
+        row.addWidget(control, 0)
+
+
+_WIDEST = 2000
+_WIDTH, _HEIGHT = 132, 84
+
+
+class SwitchRow(QWidget):
+    """A box to tick, with its explanation below."""
+
+    def __init__(
+        self, title: str, explanation: str, setting: Setting, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._setting = setting
+        self.box = QCheckBox(title)
+        self.box.setAccessibleDescription(explanation)
+        self.remark = small_text(explanation)
+        self.remark.setContentsMargins(px(20), 0, 0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.box)
+        column.addWidget(self.remark)
+        self._show()
+        self.box.toggled.connect(self._on_toggled)
+        setting.changed.connect(self._show)
+
+    @Slot()
+    def _show(self) -> None:
+        with QSignalBlocker(self.box):
+            self.box.setChecked(bool(self._setting.value))
+
+    @Slot(bool)
+    def _on_toggled(self, is_on: bool) -> None:  # noqa: FBT001
+        self._setting.set_value(is_on)
+
+
+class ChoiceField(Choice):
+    """A drop-down list of values with their names."""
+
+    def __init__(
+        self,
+        choices: Sequence[tuple[str | int, str]],
+        setting: Setting,
+        parent: QWidget | None = None,
+    ) -> None:
+        """Offer pairs of a value and its name."""
+        super().__init__(parent)
+        self.setProperty("kind", "")
+        self.setMinimumContentsLength(14)
+        self._setting = setting
+        for value, name in choices:
+            self.addItem(name, value)
+        self._show()
+        self.activated.connect(self._on_chosen)
+        setting.changed.connect(self._show)
+
+    @Slot()
+    def _show(self) -> None:
+        self.setCurrentIndex(self.findData(self._setting.value))
+
+    @Slot(int)
+    def _on_chosen(self, at: int) -> None:
+        self._setting.set_value(self.itemData(at))
+
+
+class SizeField(QWidget):
+    """A slider over sizes in pixels, with the number beside it."""
+
+    moved = Signal(int)
+
+    def __init__(
+        self, low: int, high: int, setting: Setting, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._setting = setting
+        self.slider = Slider()
+        self.slider.setRange(low, high)
+        self.slider.setPageStep(1)
+        self.number = QLabel()
+        self.number.setProperty("role", "muted")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(STEP)
+        row.addWidget(self.slider, 1)
+        row.addWidget(self.number)
+        self.setFocusProxy(self.slider)
+        self._show()
+        # Another size dresses the whole window anew, which is too much for every pixel of a drag.
+        self.slider.setTracking(False)
+        self.slider.sliderMoved.connect(self._on_moved)
+        self.slider.valueChanged.connect(self._on_chosen)
+        setting.changed.connect(self._show)
+
+    def name(self, title: str) -> None:
+        """Name the slider for those who do not see it."""
+        self.slider.setAccessibleName(title)
+
+    @Slot()
+    def _show(self) -> None:
+        with QSignalBlocker(self.slider):
+            self.slider.setValue(int(self._setting.value))
+        self._on_moved(int(self._setting.value))
+
+    @Slot(int)
+    def _on_moved(self, size: int) -> None:
+        self.number.setText(self.tr("{} px").format(size))
+        self.moved.emit(size)
+
+    @Slot(int)
+    def _on_chosen(self, size: int) -> None:
+        self._setting.set_value(size)
+
+
+class FolderRow(QWidget):
+    """One folder."""
+
+    removed = Signal(str)
+
+    def __init__(self, folder: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._folder = folder
+        self.name = ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle)
+        self.name.set_full_text(QDir.toNativeSeparators(folder))
+        self.name.setToolTip(self.name.full_text)
+        self.remove = QToolButton()
+        self.remove.setProperty("kind", "quiet")
+        self.remove.setIcon(look.icon("close"))
+        self.remove.setIconSize(icon_size())
+        self.remove.setAccessibleName(self.tr("Do not look in {}").format(self.name.full_text))
+        self.remove.setToolTip(self.tr("Do not look here any more; nothing is deleted"))
+        self.remove.clicked.connect(self._on_remove)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(STEP)
+        row.addWidget(self.name, 1)
+        row.addStretch(0)
+        row.addWidget(self.remove)
+
+    @Slot()
+    def _on_remove(self) -> None:
+        self.removed.emit(self._folder)
+
+
+class FolderList(QWidget):
+    """Shows a setting that is a tuple of folders."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._setting = setting
+        self.rows: list[FolderRow] = []
+        self.folders = FileChooser(self)
+        self.folders.chosen.connect(self._on_chosen)
+        self._empty = QLabel(self.tr("None of your own yet."))
+        self._empty.setProperty("role", "small")
+        self.add = QPushButton(self.tr("Add a folder…"))
+        self.add.clicked.connect(self._on_add)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(HALF)
+        self._column.addWidget(self._empty)
+        self._column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+        setting.changed.connect(self._fill)
+        self._fill()
+
+    @Slot()
+    def _fill(self) -> None:
+        for row in self.rows:
+            row.hide()
+            row.deleteLater()
+        self.rows = [FolderRow(folder) for folder in self._setting.value]
+        for at, row in enumerate(self.rows):
+            row.removed.connect(self._on_removed)
+            self._column.insertWidget(at, row)
+        self._empty.setVisible(not self.rows)
+
+    @Slot(str)
+    def _on_removed(self, folder: str) -> None:
+        self._setting.set_value(tuple(f for f in self._setting.value if f != folder))
+        self.add.setFocus()
+
+    @Slot()
+    def _on_add(self) -> None:
+        self.folders.ask_folder(self, self.tr("Look for models in a folder"))
+
+    @Slot(str)
+    def _on_chosen(self, folder: str) -> None:
+        if folder and folder not in self._setting.value:
+            self._setting.set_value((*self._setting.value, folder))
+
+
+class ThemePicture(QAbstractButton):
+    """A window in one theme, or halved in two, with its name below."""
+
+    def __init__(self, name: str, painted: Sequence[Theme], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setText(name)
+        self.setAccessibleName(name)
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._painted = tuple(painted)
+
+    def sizeHint(self) -> QSize:
+        """The picture and a line of text."""
+        text = QFontMetrics(ui_font()).size(0, self.text())
+        return QSize(max(px(_WIDTH), text.width()) + 8, px(_HEIGHT) + STEP + text.height() + 8)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint picture, ring and name."""
+        del event
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = QRectF((self.width() - px(_WIDTH)) / 2, 4, px(_WIDTH), px(_HEIGHT))
+        outline = QPainterPath()
+        outline.addRoundedRect(frame, CORNER, CORNER)
+        painter.save()
+        painter.setClipPath(outline)
+        share = frame.width() / len(self._painted)
+        for at, painted in enumerate(self._painted):
+            part = QRectF(frame.left() + at * share, frame.top(), share, frame.height())
+            painter.save()
+            painter.setClipRect(part, Qt.ClipOperation.IntersectClip)
+            painter.translate(frame.topLeft())
+            painter.scale(frame.width() / _WIDTH, frame.height() / _HEIGHT)
+            _paint_window(painter, painted)
+            painter.restore()
+        painter.restore()
+        theme = look.theme
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        is_marked = self.isChecked() or self.hasFocus() or self.underMouse()
+        colour = theme.accent if self.isChecked() or self.hasFocus() else theme.line_strong
+        painter.setPen(QPen(QColor(colour if is_marked else theme.line), 1))
+        painter.drawRoundedRect(frame, CORNER, CORNER)
+        if self.isChecked():
+            painter.setPen(QPen(QColor(theme.accent), 2))
+            painter.drawRoundedRect(frame.adjusted(0.5, 0.5, -0.5, -0.5), CORNER, CORNER)
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(theme.accent), 1))
+            painter.drawRoundedRect(frame.adjusted(-3, -3, 3, 3), CORNER + 3, CORNER + 3)
+        painter.setFont(ui_font())
+        painter.setPen(QColor(theme.accent if self.isChecked() else theme.text))
+        below = QRectF(0, frame.bottom() + STEP, self.width(), self.height())
+        painter.drawText(
+            below, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, self.text()
+        )
+
+
+def _paint_window(painter: QPainter, theme: Theme) -> None:
+    """Paint the panes, a message and its coloured reply."""
+
+    def block(left: float, top: float, width: float, height: float, colour: str) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colour))
+        area = QRectF(left, top, width, height)
+        painter.drawRoundedRect(area, min(2.0, height / 2), min(2.0, height / 2))
+
+    painter.fillRect(0, 0, _WIDTH, _HEIGHT, QColor(theme.window))
+    block(-2, -2, 36, _HEIGHT + 4, theme.surface)
+    block(34, 0, 1, _HEIGHT, theme.line)
+    block(7, 9, 20, 8, theme.accent)
+    for top in (25, 35, 45):
+        block(7, top, 20, 3, theme.line_strong)
+    block(84, 10, 40, 12, theme.bubble)
+    block(44, 32, 70, 4, theme.muted)
+    block(44, 41, 28, 6, theme.accent_soft)
+    block(44, 46, 28, 2, theme.accent)
+    block(76, 41, 30, 6, theme.lookup_soft)
+    block(76, 46, 30, 2, theme.lookup)
+    block(44, 62, 80, 14, theme.surface)
+    block(108, 66, 12, 6, theme.accent)
+
+
+class ThemePictures(QWidget):
+    """Three pictures, of which one is chosen."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._setting = setting
+        self._group = QButtonGroup(self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP)
+        self.pictures = {
+            "system": ThemePicture(self.tr("Like the desktop"), (LIGHT, DARK)),
+            "light": ThemePicture(self.tr("Light"), (LIGHT,)),
+            "dark": ThemePicture(self.tr("Dark"), (DARK,)),
+        }
+        for picture in self.pictures.values():
+            self._group.addButton(picture)
+            row.addWidget(picture)
+        row.addStretch(1)
+        self._show()
+        self._group.buttonClicked.connect(self._on_clicked)
+        setting.changed.connect(self._show)
+
+    @Slot()
+    def _show(self) -> None:
+        self.pictures[self._setting.value].setChecked(True)
+
+    @Slot(QAbstractButton)
+    def _on_clicked(self, button: QAbstractButton) -> None:
+        for mode, picture in self.pictures.items():
+            if picture is button:
+                self._setting.set_value(mode)

@@ -1,0 +1,345 @@
+"""The pages of the settings: general, appearance, models, privacy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.kit.file_dialogs import open_folder
+from paceline.gui.kit.labels import ElidedLabel, small_text
+from paceline.gui.look.scale import GAP, STEP
+from paceline.gui.look.theme import ui_font
+from paceline.gui.settings.forms import (
+    ChoiceField,
+    FolderList,
+    SettingRow,
+    SettingsPage,
+    SizeField,
+    SwitchRow,
+    ThemePictures,
+)
+from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX, MOST_LEARNED_MB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from paceline.gui.state.settings_store import SettingsStore
+
+_WIDEST = 2000
+
+
+class GeneralPage(SettingsPage):
+    """Settings that belong to no other page."""
+
+    def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("General"))
+        self._store = store
+
+    def _fill(self) -> None:
+        setting = self._store.setting
+        window = self.section(self.tr("Window"))
+        language = SettingRow(
+            self.tr("Language"),
+            self.tr("Takes effect at the next start."),
+            ChoiceField(
+                (
+                    ("system", self.tr("Like the desktop")),
+                    ("en", "English"),
+                    ("de", "Deutsch"),
+                ),
+                setting("language"),
+            ),
+        )
+        self.add(window, language, (language.label.text(), "english deutsch"), setting("language"))
+        start = SwitchRow(
+            self.tr("Start with the last chat"),
+            self.tr("Off: every start shows a new, empty chat."),
+            setting("opens_last_chat"),
+        )
+        self.add(window, start, (start.box.text(),), setting("opens_last_chat"))
+
+        writing = self.section(self.tr("Writing"))
+        send = SettingRow(
+            self.tr("A message is sent by"),
+            self.tr("Shift+Enter always makes a new line, and Ctrl+Enter always sends."),
+            ChoiceField(
+                (("enter", self.tr("Enter")), ("ctrl+enter", self.tr("Ctrl+Enter"))),
+                setting("send_key"),
+            ),
+        )
+        self.add(writing, send, (send.label.text(), self.tr("send key enter")), setting("send_key"))
+        cuts = SwitchRow(
+            self.tr("Shorten chats that outgrow the context"),
+            self.tr(
+                "The oldest messages are left out of what the model sees; the chat itself stays "
+                "whole. Off: such a message is refused, and nothing is left out."
+            ),
+            setting("cuts_long_chats"),
+        )
+        self.add(writing, cuts, (cuts.box.text(), cuts.remark.text()), setting("cuts_long_chats"))
+
+
+class LooksPage(SettingsPage):
+    """Everything here takes effect at once, in the dialog and in the window."""
+
+    def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Appearance"))
+        self._store = store
+
+    def _fill(self) -> None:
+        setting = self._store.setting
+        colours = self.section(self.tr("Colours"))
+        self.themes = ThemePictures(setting("theme"))
+        row = SettingRow(self.tr("Theme"), "", self.themes, is_wide=True)
+        self.add(colours, row, (row.label.text(), self.tr("light dark mode")), setting("theme"))
+        tokens = SwitchRow(
+            self.tr("Token colours"),
+            self.tr(
+                "Replies show where each token came from: the draft model, a lookup, or the target."
+            ),
+            setting("token_colours"),
+        )
+        self.add(colours, tokens, (tokens.box.text(),), setting("token_colours"))
+
+        text = self.section(self.tr("Text"))
+        self.size_field = SizeField(LOWEST_FONT_PX, HIGHEST_FONT_PX, setting("font_px"))
+        title = self.tr("Text size")
+        self.size_field.name(title)
+        self.sample = _Sample()
+        self.size_field.moved.connect(self.sample.show_size)
+        self.sample.show_size(setting("font_px").value)
+        size = SettingRow(
+            title,
+            self.tr("Everything grows with it. Keys: Ctrl + plus, Ctrl + minus, Ctrl + 0."),
+            self.size_field,
+            is_wide=True,
+        )
+        size.layout().addWidget(self.sample)  # type: ignore[union-attr]  # it has one
+        self.add(text, size, (title, self.tr("font")), setting("font_px"))
+
+        motion = self.section(self.tr("Motion"))
+        moves = SettingRow(
+            self.tr("Movement"),
+            self.tr("Reduced: the view jumps instead of gliding, and nothing fades or blinks."),
+            ChoiceField(
+                (
+                    ("system", self.tr("Like the desktop")),
+                    ("full", self.tr("Full")),
+                    ("reduced", self.tr("Reduced")),
+                ),
+                setting("motion"),
+            ),
+        )
+        self.add(motion, moves, (moves.label.text(), self.tr("animation")), setting("motion"))
+
+
+class _Sample(QFrame):
+    """A few words in the size that the slider stands on."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "bubble")
+        self._label = QLabel(
+            self.tr("Four tokens drafted, three accepted: 41.2 tokens per second.")
+        )
+        self._label.setWordWrap(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GAP, STEP, GAP, STEP)
+        column.addWidget(self._label)
+
+    @Slot(int)
+    def show_size(self, size: int) -> None:
+        """Show the words in a size in pixels, independent of the window's own."""
+        font = ui_font()
+        font.setPixelSize(size)
+        self._label.setFont(font)
+        # A style sheet's size for all labels would win over the font.
+        self._label.setStyleSheet(f"font-size: {size}px;")
+
+
+class ModelsPage(SettingsPage):
+    """Folders, the Hub, the engine."""
+
+    def __init__(
+        self, store: SettingsStore, *, has_library: bool, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Models"))
+        self.folders: FolderList | None = None
+        self._store = store
+        self._has_library = has_library
+
+    def _fill(self) -> None:
+        setting = self._store.setting
+        if self._has_library:
+            files = self.section(self.tr("Model files"))
+            self.folders = FolderList(setting("model_folders"))
+            folders = SettingRow(
+                self.tr("Folders to look in"),
+                self.tr(
+                    "Besides the folders of Paceline, Ollama, LM Studio and the Hugging Face "
+                    "cache, which are found by themselves."
+                ),
+                self.folders,
+                is_wide=True,
+            )
+            self.add(files, folders, (folders.label.text(), "gguf"), setting("model_folders"))
+        hub = self.section(self.tr("Hugging Face Hub"))
+        offline = SwitchRow(
+            self.tr("Work offline"),
+            self.tr("The Hub is not asked for anything. Everything on this computer works."),
+            setting("hub_offline"),
+        )
+        self.add(hub, offline, (offline.box.text(), "internet network"), setting("hub_offline"))
+        engine = self.section(self.tr("Engine"))
+        host = SettingRow(
+            self.tr("The engine runs in"),
+            self.tr(
+                "In a process of its own a crash of llama.cpp costs one reply; in the window's "
+                "process it ends the window. The models are loaded again."
+            ),
+            ChoiceField(
+                (
+                    ("process", self.tr("Its own process")),
+                    ("thread", self.tr("The window's process")),
+                ),
+                setting("engine_host"),
+            ),
+        )
+        self.add(engine, host, (host.label.text(), "llama.cpp thread"), setting("engine_host"))
+        kernels = SettingRow(
+            self.tr("CPU kernels"),
+            self.tr(
+                "Paceline's own compute several tokens at once faster, as far as they have "
+                "passed a test on this computer. Automatic takes them unless the variable "
+                "PACELINE_KERNELS says otherwise. The models are loaded again."
+            ),
+            ChoiceField(
+                (
+                    ("auto", self.tr("Automatic")),
+                    ("own", self.tr("Own")),
+                    ("stock", self.tr("llama.cpp's")),
+                ),
+                setting("kernels"),
+            ),
+        )
+        self.add(engine, kernels, (kernels.label.text(), "cpu processor"), setting("kernels"))
+
+
+class PlaceRow(QWidget):
+    """A folder of the program's, and a button that opens it."""
+
+    refused = Signal(str)
+    """This folder could not be opened"""
+
+    def __init__(self, title: str, folder: Path, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._folder = folder
+        name = QLabel(title)
+        path = ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle)
+        path.setProperty("role", "small")
+        path.set_full_text(QDir.toNativeSeparators(str(folder)))
+        path.setToolTip(path.full_text)
+        path.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.button = QPushButton(self.tr("Open folder"))
+        self.button.setAccessibleName(self.tr("Open folder: {}").format(title))
+        self.button.clicked.connect(self._on_clicked)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(name)
+        words.addWidget(path)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2 * STEP)
+        row.addLayout(words, 1)
+        row.addWidget(self.button)
+        self.button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        # A folder comes into being with the first file in it; until then its parent is shown.
+        folder = next(place for place in (self._folder, *self._folder.parents) if place.exists())
+        if not open_folder(folder):
+            self.refused.emit(str(folder))
+
+
+class PrivacyPage(SettingsPage):
+    """The learning switch, the program's folders, and a promise."""
+
+    def __init__(
+        self,
+        store: SettingsStore,
+        places: Sequence[tuple[str, Path]],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Privacy"))
+        self._store = store
+        self._folders = tuple(places)
+
+    def _fill(self) -> None:
+        setting = self._store.setting
+        learning = self.section(self.tr("Learning"))
+        learns = SwitchRow(
+            self.tr("Learn across chats"),
+            self.tr(
+                "Drafts are also looked up in your stored chats, for faster replies. Private chats "
+                "are left out, and deleted ones from the moment that they are deleted."
+            ),
+            setting("learns_from_chats"),
+        )
+        self.add(learning, learns, (learns.box.text(),), setting("learns_from_chats"))
+        sizes = [(n, self.tr("{} MB of text").format(n)) for n in (1, 2, 4, MOST_LEARNED_MB)]
+        size = SettingRow(
+            self.tr("Learn from at most"),
+            self.tr(
+                "The newest chats count. A megabyte takes four of memory, and a second or two of "
+                "idle time after each load."
+            ),
+            ChoiceField(sizes, setting("learned_mb")),
+        )
+        self.add(learning, size, (size.label.text(),), setting("learned_mb"))
+
+        kept = self.section(self.tr("Where your files are"))
+        self._refused = small_text("")
+        self._refused.hide()
+        self.places = []
+        for title, folder in self._folders:
+            place = PlaceRow(title, folder)
+            place.refused.connect(self._on_refused)
+            self.places.append(place)
+            self.add(kept, place, (title, self.tr("folder")))
+        kept.body.addWidget(self._refused)
+
+        leaves = self.section(self.tr("What leaves this computer"))
+        promise = small_text(
+            self.tr(
+                "Nothing but requests to the Hugging Face Hub, and only when you search there, "
+                "look at a repository or download a model. They name the repository and the file. "
+                "Chats, replies, settings and statistics are never sent anywhere; there is no "
+                "telemetry and no check for updates."
+            )
+        )
+        self.add(leaves, promise, (promise.text(),))
+
+    @Slot(str)
+    def _on_refused(self, folder: str) -> None:
+        self._refused.setText(
+            self.tr("No file manager could be opened. The folder is {}.").format(
+                QDir.toNativeSeparators(folder)
+            )
+        )
+        self._refused.show()

@@ -1,0 +1,190 @@
+"""The large figures: tokens per second, the ratio to plain decoding, and a sentence.
+
+Below a finished reply's figures stands a hint: what to try next, and why.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.labels import YieldingLabel, with_soft_breaks
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import icon_size
+from paceline.gui.look.theme import restyle
+from paceline.gui.state.auto_words import PairAdvice
+
+if TYPE_CHECKING:
+    from paceline.chat.advice.reply_advice import Advice
+    from paceline.gui.state.figures import Headline
+
+
+class HeadlineCard(Card):
+    """Shows a `Headline`; without one it says what will be here."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Speed"))
+        self.speed = QLabel()
+        self.speed.setProperty("role", "big")
+        self._unit = QLabel(self.tr("tokens/s"))
+        self._unit.setProperty("role", "muted")
+        self.ratio = QLabel()
+        self.ratio.setProperty("role", "ratio")
+        self.ratio.setToolTip(self.tr("Times the estimated speed without speculation"))
+        self.plain = YieldingLabel()
+        self.plain.setProperty("role", "small")
+        self.plain.setToolTip(self.tr("Estimated tokens per second without speculation"))
+        self.sentence = QLabel()
+        self.sentence.setProperty("role", "small")
+        self.sentence.setWordWrap(True)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        baseline = Qt.AlignmentFlag.AlignBaseline
+        row.addWidget(self.speed, 0, baseline)
+        row.addWidget(self._unit, 0, baseline)
+        row.addStretch(1)
+        row.addWidget(self.plain, 0, baseline)
+        row.addWidget(self.ratio, 0, baseline)
+        self.body.setSpacing(2)
+        self.body.addLayout(row)
+        self.body.addWidget(self.sentence)
+
+    def show_headline(self, headline: Headline) -> None:
+        """Show these figures."""
+        self.speed.setText(headline.speed or "–")
+        self.plain.setText(headline.plain)
+        self.ratio.setText(headline.ratio)
+        if self.ratio.property("tone") != headline.tone:
+            self.ratio.setProperty("tone", headline.tone)
+            restyle(self.ratio)
+        self.sentence.setText(
+            headline.sentence or self.tr("The speed of the next reply appears here, live.")
+        )
+
+
+class AdviceLine(QFrame):
+    """Shows one piece of advice at a time; dismissing it shows the next one of the same reply."""
+
+    applied = Signal(str)
+    """A strategy text that the advice names"""
+    free_wanted = Signal()
+    """The draft model is to be unloaded"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "notice")
+        self._key = ""
+        self._waiting: list[Advice] = []
+        self._strategy = ""
+        self._declined: set[str] = set()
+        self.text = QLabel()
+        self.text.setProperty("role", "hint")
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.reason = QLabel()
+        self.reason.setProperty("role", "small")
+        self.reason.setWordWrap(True)
+        self.reason.setTextFormat(Qt.TextFormat.PlainText)
+        self.apply = QPushButton(self.tr("Apply"))
+        self.apply.setProperty("kind", "compact")
+        self.apply.clicked.connect(self._on_apply)
+        self.close_button = QToolButton()
+        self.close_button.setProperty("kind", "quiet")
+        close = look.icon("close")
+        if close.isNull():
+            self.close_button.setText("✕")
+        self.close_button.setIcon(close)
+        self.close_button.setToolTip(self.tr("Dismiss"))
+        self.close_button.setAccessibleName(self.tr("Dismiss the advice"))
+        self.close_button.clicked.connect(self._on_dismissed)
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self.text)
+        words.addWidget(self.reason)
+        words.addWidget(self.apply, 0, Qt.AlignmentFlag.AlignLeft)
+        self.close_button.setIconSize(icon_size())
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 10, 6, 10)
+        row.setSpacing(6)
+        row.addLayout(words, 1)
+        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs a larger icon."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "close_button"):
+            self.close_button.setIconSize(icon_size())
+
+    def show_advice(self, key: str, advice: tuple[Advice, ...]) -> None:
+        """Show what is advised about a reply, named by `key`, unless it was dismissed."""
+        if key != self._key:
+            self._key = key
+            self._waiting = [one for one in advice if one.code not in self._declined]
+            self._show_next()
+
+    def clear(self) -> None:
+        """Show nothing: another reply is under way, or none is shown."""
+        self._key = ""
+        self._waiting = []
+        self._show_next()
+
+    def forget_pair(self) -> None:
+        """Another pair is loaded: drop what is said about the one before, and what was dismissed.
+
+        The one need not be true of it, the other may be.
+        """
+        self._declined.clear()
+        rest = [one for one in self._waiting if not isinstance(one, PairAdvice)]
+        if rest != self._waiting:
+            self._waiting = rest
+            self._show_next()
+
+    def _show_next(self) -> None:
+        if not self._waiting:
+            self._strategy = ""
+            self.hide()
+            return
+        advice = self._waiting[0]
+        self.text.setText(with_soft_breaks(advice.text))
+        self.reason.setText(with_soft_breaks(advice.reason))
+        self.reason.setVisible(bool(advice.reason))
+        self._strategy = advice.strategy
+        frees = advice.frees if isinstance(advice, PairAdvice) else ""
+        self.apply.setText(frees or self.tr("Apply"))
+        self.apply.setVisible(bool(advice.strategy or frees))
+        self.apply.setToolTip(
+            self.tr("Unloads the draft model; the target is loaded again without it")
+            if frees
+            else self.tr("Use {} from now on").format(advice.strategy)
+        )
+        self.setAccessibleName(f"{advice.text} {advice.reason}".strip())
+        self.show()
+
+    @Slot()
+    def _on_apply(self) -> None:
+        strategy = self._strategy
+        self._waiting = []
+        self._show_next()
+        if strategy:
+            self.applied.emit(strategy)
+        else:
+            self.free_wanted.emit()
+
+    @Slot()
+    def _on_dismissed(self) -> None:
+        self._declined.update(one.code for one in self._waiting[:1] if isinstance(one, PairAdvice))
+        del self._waiting[:1]
+        self._show_next()

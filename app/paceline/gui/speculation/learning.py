@@ -1,0 +1,120 @@
+"""Learning from stored chats in the window: the switch, the word about it, the last figures."""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from paceline.chat.last_run import LastRun, save_last_run
+from paceline.files import delete_folder
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.labels import YieldingCheckBox
+from paceline.gui.kit.notices import Action
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from paceline.chat.reply import Reply
+    from paceline.errors import UserError
+    from paceline.gui.context import AppContext
+    from paceline.paths import Paths
+
+_log = logging.getLogger(__name__)
+
+
+class LearningCard(Card):
+    """A switch."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Learning"))
+        self.switch = YieldingCheckBox(self.tr("Learn across chats"))
+        self.switch.setToolTip(
+            self.tr(
+                "On: drafts are also looked up in your stored chats, for faster replies. Private "
+                "and deleted chats are left out, and nothing leaves the computer.\n"
+                "Off: they are looked up in the present chat alone."
+            )
+        )
+        self.switch.setAccessibleDescription(self.switch.toolTip())
+        self.body.addWidget(self.switch)
+
+
+class LearningController(QObject):
+    """Lets the engine have as much of the stored chats as the settings say."""
+
+    def __init__(self, context: AppContext, *, paths: Paths, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._data_dir = paths.data_dir
+        self._settings = settings = context.settings
+        has_used_switch = any(paths.old_memory.glob("*/chats"))
+        if has_used_switch and not settings.value("was_told_of_learning"):  # and it was off at last
+            settings.update(learns_from_chats=False, was_told_of_learning=True)
+        if paths.old_memory.exists():
+            job = partial(_delete, paths.old_memory)
+            context.background.start(job, lambda _: None, self._on_failed)
+        for name in ("learns_from_chats", "learned_mb"):
+            settings.setting(name).changed.connect(self._set_limit)
+        context.signals.ended.connect(self._on_ended)
+        context.pair.changed.connect(self._tell)
+        self._set_limit()
+
+    @Slot()
+    def _set_limit(self) -> None:
+        is_on = self._settings.value("learns_from_chats")
+        n_bytes = 1_000_000 * self._settings.value("learned_mb") if is_on else 0
+        self._context.session.stored_texts.set_limit(n_bytes)
+
+    @Slot()
+    def _tell(self) -> None:
+        """Say once that stored chats are used, when there are any."""
+        is_new = self._settings.value("learns_from_chats") and not self._settings.value(
+            "was_told_of_learning"
+        )
+        has_chats = any(not line.private for line in self._context.session.summaries)
+        if is_new and has_chats and self._context.pair.state.status == "ready":
+            self._settings.set("was_told_of_learning", value=True)
+            self._context.notices.tell(
+                self.tr(
+                    "Drafts are now also looked up in your stored chats, for faster replies. "
+                    "Private chats are left out, and nothing leaves this computer."
+                ),
+                action=Action(
+                    self.tr("Switch off"),
+                    partial(self._settings.set, "learns_from_chats", value=False),
+                ),
+            )
+
+    @Slot(object)
+    def _on_ended(self, reply: Reply) -> None:
+        target = self._context.pair.state.target
+        if reply.stats is None or target is None or not reply.options.remember:
+            return
+        draft = self._context.pair.state.draft
+        run = LastRun(
+            strategy=reply.strategy,
+            target=Path(target.path).name,
+            draft=Path(draft.path).name if draft else None,
+            stats=reply.stats,
+            when=time.time(),
+        )
+        self._context.background.start(
+            partial(save_last_run, self._data_dir, run), lambda _: None, self._on_failed
+        )
+
+    def _on_failed(self, error: UserError) -> None:
+        self._context.notices.user_error(error)
+
+
+def _delete(folder: Path) -> None:
+    """Delete a folder; where that is not possible, the next start tries again."""
+    try:
+        delete_folder(folder)
+    except OSError as error:
+        _log.warning("%s stays: %s", folder, error)

@@ -1,0 +1,316 @@
+"""The answer to “Which strategy?”: kinds of work as cards, each with a reason and a button.
+
+The dialog shows rows; `StrategyAdvisor` finds out what is true here and does what was answered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.chat.advice.use_cases import USE_CASES, UseCase, recommend
+from paceline.engine.draft.strategy import settings_named
+from paceline.engine.model.memory_hints import readable_size
+from paceline.errors import UserError
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.labels import with_soft_breaks
+from paceline.gui.look.scale import GAP, PAGE, STEP, px
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.chat.advice.use_cases import UseCase
+    from paceline.gui.context import AppContext
+
+
+@dataclass(frozen=True, slots=True)
+class HelperRow:
+    """One kind of work.
+
+    Attributes:
+        use_case: Its name.
+        title: What is shown for it.
+        reason: One sentence that teaches why.
+        strategy: The title of what is recommended here.
+        text: What `parse_strategy` takes.
+        is_in_use: Whether it is the strategy in force.
+        hint: What would help, too; empty: nothing.
+        offer: What the button below the hint says, which unloads the draft model; empty: there is
+            none.
+    """
+
+    use_case: UseCase
+    title: str
+    reason: str
+    strategy: str
+    text: str
+    is_in_use: bool = False
+    hint: str = ""
+    offer: str = ""
+
+
+class _UseCaseCard(Card):
+    """Keeps its button when its words change, and so the keyboard."""
+
+    applied = Signal(str)
+
+    def __init__(self, row: HelperRow) -> None:
+        super().__init__()
+        self._text = row.text
+        self.in_use = QLabel(self.tr("in use"))
+        self.in_use.setProperty("role", "pill")
+        self.in_use.setProperty("tone", "accent")
+        self.apply = QPushButton(self.tr("Apply"))
+        self.apply.setAutoDefault(False)
+        self.header.addWidget(self.in_use)
+        self.header.addWidget(self.apply)
+        self.reason = _text("muted")
+        self.strategy = _text("value")
+        self.details = _text("small")
+        self.hint = _text("small")
+        self.offer = QPushButton()
+        self.offer.setAutoDefault(False)
+        self._below = QWidget()
+        below = QHBoxLayout(self._below)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(STEP)
+        below.addWidget(self.hint, 1)
+        below.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignBottom)
+        for widget in (self.reason, self.strategy, self.details, self._below):
+            self.body.addWidget(widget)
+        self.apply.clicked.connect(self._on_apply)
+        self.show_row(row)
+
+    def show_row(self, row: HelperRow) -> None:
+        """Show what is true now."""
+        self._text = row.text
+        self.set_title(row.title)
+        self.reason.setText(row.reason)
+        self.strategy.setText(f"→ {row.strategy}")
+        settings = settings_named(row.text)
+        self.details.setText(with_soft_breaks(", ".join(settings)))
+        self.details.setVisible(bool(settings))
+        self.in_use.setVisible(row.is_in_use)
+        self.apply.setVisible(not row.is_in_use)
+        self.apply.setAccessibleName(self.tr("Use {} for {}").format(row.strategy, row.title))
+        self.apply.setAccessibleDescription(row.reason)
+        self.apply.setToolTip(self.tr("Use {}").format(row.text))
+        self.hint.setText(row.hint)
+        self.offer.setText(row.offer)
+        self.offer.setAccessibleName(row.offer)
+        self.offer.setAccessibleDescription(row.hint)
+        self.offer.setVisible(bool(row.offer))
+        self._below.setVisible(bool(row.hint))
+
+    @Slot()
+    def _on_apply(self) -> None:
+        self.applied.emit(self._text)
+
+
+class StrategyHelper(QDialog):
+    """Lies over the window; applying closes it, an offer does not."""
+
+    applied = Signal(str)
+    """A strategy text"""
+    offer_taken = Signal()
+    """The draft model is not needed"""
+
+    def __init__(self, rows: Sequence[HelperRow], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.setWindowTitle(self.tr("Which strategy?"))
+        heading = QLabel(self.tr("Which strategy?"))
+        heading.setProperty("role", "heading")
+        intro = _text("muted")
+        intro.setText(
+            self.tr(
+                "The text is the same with all of them, only the speed differs. Choose what comes "
+                "close to your work; the figures of your own replies say more."
+            )
+        )
+        page = QWidget()
+        page.setProperty("kind", "page")
+        cards = QVBoxLayout(page)
+        cards.setContentsMargins(PAGE, PAGE - STEP, PAGE, PAGE)
+        cards.setSpacing(GAP)
+        cards.addWidget(heading)
+        cards.addWidget(intro)
+        self.cards: dict[UseCase, _UseCaseCard] = {}
+        for row in rows:
+            card = _UseCaseCard(row)
+            card.applied.connect(self._on_applied)
+            card.offer.clicked.connect(self.offer_taken)
+            self.cards[row.use_case] = card
+            cards.addWidget(card)
+        cards.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(scrolling(page), 1)
+        column.addWidget(closing_row(self))
+        self._fit()
+
+    def show_rows(self, rows: Sequence[HelperRow]) -> None:
+        """Show what is true now; the same kinds of work as before."""
+        for row in rows:
+            self.cards[row.use_case].show_row(row)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        height = self.screen().availableGeometry().height() if self.screen() else 900
+        self.setMinimumWidth(px(420))
+        self.resize(px(580), min(px(720), height - 80))
+
+    @Slot(str)
+    def _on_applied(self, strategy: str) -> None:
+        self.accept()
+        self.applied.emit(strategy)
+
+
+def _text(role: str) -> QLabel:
+    label = QLabel()
+    label.setProperty("role", role)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label
+
+
+class StrategyAdvisor(QObject):
+    """Owns the dialog while it is open; main thread."""
+
+    def __init__(self, context: AppContext, *, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._speculation = speculation = context.speculation
+        self._pair = pair = context.pair
+        self._no_draft = context.actions.no_draft
+        self._notifications = context.notices
+        self._window = context.window
+        self.dialog: StrategyHelper | None = None
+        context.actions.which_strategy.triggered.connect(self.open)
+        for signal in (speculation.choices_changed, speculation.strategy_changed, pair.changed):
+            signal.connect(self._refresh)
+
+    @Slot()
+    def open(self) -> None:
+        """Show the dialog, or bring it to the front."""
+        if self.dialog is None:
+            self.dialog = StrategyHelper(self.rows(), self._window)
+            self.dialog.applied.connect(self._on_applied)
+            self.dialog.offer_taken.connect(self._no_draft.trigger)
+            self.dialog.finished.connect(self._on_finished)
+            self.dialog.open()
+        self.dialog.raise_()
+        self.dialog.activateWindow()
+
+    def close(self) -> None:
+        """Close the dialog with the window."""
+        if self.dialog is not None:
+            self.dialog.reject()
+
+    def rows(self) -> tuple[HelperRow, ...]:
+        """Return what is recommended now."""
+        return tuple(self._row(use_case) for use_case in USE_CASES)
+
+    def _row(self, use_case: UseCase) -> HelperRow:
+        model = self._speculation
+        found = recommend(use_case, has_draft=model.has_draft, is_known=model.knows)
+        title, reason = self._words(is_auto=found.strategy == "auto")[use_case]
+        hint = offer = ""
+        draft = self._pair.state.draft
+        if found.draft_is_spare and draft is not None and self._no_draft.isEnabled():
+            hint = self.tr("The draft model is not needed then; without it {} more are free.")
+            hint = hint.format(readable_size(draft.size_bytes))
+            offer = self.tr("Unload it")
+        return HelperRow(
+            use_case,
+            title,
+            reason,
+            model.choice_of_text(found.strategy).title,
+            found.strategy,
+            is_in_use=found.strategy == model.text,
+            hint=hint,
+            offer=offer,
+        )
+
+    def _general(self, *, is_auto: bool) -> str:
+        if is_auto:
+            return self.tr(
+                "What pays is different in every reply. Auto measures it at every step, takes "
+                "drafts where they pay and decodes plainly where they do not."
+            )
+        if self._speculation.has_draft:
+            return self.tr("New text stands nowhere yet, so only a smaller model can guess it.")
+        return self.tr(
+            "New text can only be guessed by a draft model. Without one, whatever comes again in "
+            "the chat is copied."
+        )
+
+    def _words(self, *, is_auto: bool) -> dict[UseCase, tuple[str, str]]:
+        return {
+            "general": (self.tr("General chat"), self._general(is_auto=is_auto)),
+            "editing": (
+                self.tr("Editing code or text"),
+                self.tr(
+                    "Most of the reply stands in your message already: long pieces are copied from "
+                    "there, many tokens per step."
+                ),
+            ),
+            "structured": (
+                self.tr("Structured output"),
+                self.tr(
+                    "JSON, tables and logs repeat the same keys with other values: keys are "
+                    "looked up, and what a schema forces costs nothing at all."
+                ),
+            ),
+            "long": (
+                self.tr("Long sessions"),
+                self.tr(
+                    "One pool of constant size holds the whole chat and stays fast however long "
+                    "the chat gets."
+                ),
+            ),
+            "reasoning": (
+                self.tr("Reasoning models"),
+                self.tr(
+                    "What was thought is said once more in the answer, so long matches are worth "
+                    "waiting for."
+                ),
+            ),
+            "memory": (
+                self.tr("Little memory"),
+                self.tr("Copies from the prompt alone: no second model and next to no memory."),
+            ),
+        }
+
+    @Slot()
+    def _refresh(self) -> None:
+        if self.dialog is not None:
+            self.dialog.show_rows(self.rows())
+
+    @Slot(str)
+    def _on_applied(self, strategy: str) -> None:
+        try:
+            self._speculation.use(strategy)
+        except UserError as error:
+            self._notifications.user_error(error)
+
+    @Slot()
+    def _on_finished(self) -> None:
+        self.dialog = None

@@ -1,0 +1,507 @@
+"""The choice of the strategy: a segment per group, and below it what of the group is in force.
+
+In a chain ticked lookups are asked in the order of the ticks, the model last.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.kit.fields import Segments
+from paceline.gui.look.current import look
+from paceline.gui.look.theme import mono_font, ui_font
+from paceline.gui.state.speculation import GROUPS, Group, choice_of, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from PySide6.QtWidgets import QStyleOptionViewItem
+
+    from paceline.engine.draft.base import DrafterInfo
+    from paceline.gui.state.speculation import Choice, SpeculationModel
+
+
+WIDTH_PX = 400
+MAX_HEIGHT_PX = 460
+_NAME, _SUMMARY, _OBSTACLE, _IS_CHOSEN = (Qt.ItemDataRole.UserRole + i for i in range(4))
+_PADDING, _GAP, _MARK_PX = 8, 2, 20
+_TEXT_PX = WIDTH_PX - _MARK_PX - 2 * _PADDING - 24
+"""Width of the text; leaves room for frame and scroll bar."""
+_WRAP = int(Qt.TextFlag.TextWordWrap)
+_Index = QModelIndex | QPersistentModelIndex
+
+
+class _Delegate(QStyledItemDelegate):
+    """Draws title and id in one line, below it the summary, or why it cannot be used now."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        del option
+        width = _TEXT_PX
+        height = 2 * _PADDING + self._title_height(index, width) + _GAP
+        for text in self._below(index):
+            height += QFontMetrics(ui_font(12)).boundingRect(
+                QRect(0, 0, width, 10_000), _WRAP, text
+            ).height()  # fmt: skip
+        if self._id_has_own_line(index, width):
+            height += QFontMetrics(mono_font(11)).height()
+        return QSize(width, height)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        state = option.state
+        palette, rect = option.palette, option.rect
+        is_enabled = bool(state & QStyle.StateFlag.State_Enabled)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(palette.color(QPalette.ColorRole.AlternateBase))
+            painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), 6, 6)
+        text_colour = QPalette.ColorRole.Text if is_enabled else QPalette.ColorRole.PlaceholderText
+        muted = QPalette.ColorRole.Dark if is_enabled else QPalette.ColorRole.PlaceholderText
+        area = rect.adjusted(_PADDING + _MARK_PX, _PADDING, 0, -_PADDING)
+        area.setWidth(_TEXT_PX)
+        metrics = QFontMetrics(self._title_font())
+        painter.setFont(self._title_font())
+        if index.data(_IS_CHOSEN):
+            painter.setPen(palette.color(QPalette.ColorRole.Accent))
+            painter.drawText(QPoint(rect.left() + _PADDING, area.top() + metrics.ascent()), "✓")
+        painter.setPen(palette.color(text_colour))
+        title_height = self._title_height(index, area.width())
+        lines = QRect(area.left(), area.top(), area.width(), title_height)
+        painter.drawText(lines, _WRAP, str(index.data()))
+        painter.setFont(mono_font(11))
+        painter.setPen(palette.color(muted))
+        top = area.top() + title_height + _GAP
+        name = str(index.data(_NAME))
+        name_metrics = QFontMetrics(mono_font(11))
+        if self._id_has_own_line(index, area.width()):
+            shown = name_metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, area.width())
+            painter.drawText(area.left(), top + name_metrics.ascent(), shown)
+            top += name_metrics.height()
+        else:
+            left = area.right() - name_metrics.horizontalAdvance(name)
+            painter.drawText(left, area.top() + metrics.ascent(), name)
+        painter.setFont(ui_font(12))
+        for text in self._below(index):
+            is_reason = text == index.data(_OBSTACLE)
+            painter.setPen(palette.color(QPalette.ColorRole.Dark if is_reason else muted))
+            below = QRect(area.left(), top, area.width(), 10_000)
+            top += painter.drawText(below, _WRAP, text).height()
+        painter.restore()
+
+    @staticmethod
+    def _title_font() -> QFont:
+        return ui_font(13, QFont.Weight.DemiBold)
+
+    @classmethod
+    def _title_height(cls, index: _Index, width: int) -> int:
+        """A long chain has several lines."""
+        room = QRect(0, 0, width, 10_000)
+        return QFontMetrics(cls._title_font()).boundingRect(room, _WRAP, str(index.data())).height()
+
+    @staticmethod
+    def _below(index: _Index) -> list[str]:
+        return [text for text in (index.data(_SUMMARY), index.data(_OBSTACLE)) if text]
+
+    @classmethod
+    def _id_has_own_line(cls, index: _Index, width: int) -> bool:
+        title = QFontMetrics(cls._title_font()).horizontalAdvance(str(index.data()))
+        name = QFontMetrics(mono_font(11)).horizontalAdvance(str(index.data(_NAME)))
+        return title + name + 16 > width
+
+
+class StrategyMenu(QFrame):
+    """Opens below a widget; Enter or a click chooses, Esc leaves all as it was."""
+
+    chosen = Signal(str)
+    """Name of a strategy"""
+    own_wanted = Signal()
+    """The user wants to put a chain together"""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setProperty("kind", "card")
+        self.setObjectName("strategy_menu")
+        self.list = QListWidget()
+        self.list.setItemDelegate(_Delegate(self.list))
+        self.list.setProperty("kind", "menu")
+        self.list.setAccessibleName(self.tr("Strategies"))
+        self.list.setMouseTracking(True)
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        self.list.itemClicked.connect(self._on_item)
+        self.list.itemActivated.connect(self._on_item)
+        self.own = QPushButton(self.tr("Put one together…"))
+        self.own.setProperty("kind", "quiet")
+        self.own.clicked.connect(self._on_own)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 4, 4, 4)
+        column.setSpacing(4)
+        column.addWidget(self.list)
+        column.addWidget(self.own)
+        self._choosing = False
+
+    def show_choices(
+        self, choices: Sequence[tuple[Choice, str]], chosen: str, *, offers_own: bool
+    ) -> None:
+        """List these strategies, each with the reason why it cannot be used now, or ""."""
+        self.list.clear()
+        for choice, obstacle in choices:
+            item = QListWidgetItem(choice.title)
+            item.setData(_NAME, choice.name)
+            item.setData(_SUMMARY, choice.summary)
+            item.setData(_OBSTACLE, obstacle)
+            item.setData(_IS_CHOSEN, choice.name == chosen)
+            words = f"{choice.title} ({choice.name}). {choice.summary} {obstacle}".strip()
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
+            if obstacle:
+                item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addItem(item)
+            if choice.name == chosen:
+                self.list.setCurrentItem(item)
+        self.own.setVisible(offers_own)
+
+    def open_below(self, widget: QWidget) -> None:
+        """Show the list under a widget, or above it where there is no room."""
+        rows = sum(self.list.sizeHintForRow(row) for row in range(self.list.count()))
+        height = min(rows + 4, MAX_HEIGHT_PX)
+        self.list.setFixedHeight(height)
+        if not self.own.isHidden():
+            height += self.own.sizeHint().height() + 4
+        self.setFixedSize(WIDTH_PX, height + 8)
+        screen = widget.screen().availableGeometry()
+        place = widget.mapToGlobal(QPoint(widget.width() - WIDTH_PX, widget.height() + 4))
+        if place.y() + self.height() > screen.bottom():
+            place.setY(max(widget.mapToGlobal(QPoint(0, 0)).y() - self.height() - 4, screen.top()))
+        place.setX(max(place.x(), screen.left()))
+        self._choosing = True
+        self.move(place)
+        self.show()
+        self.list.setFocus()
+
+    def names(self) -> list[str]:
+        """The strategies that are listed."""
+        return [str(self.list.item(row).data(_NAME)) for row in range(self.list.count())]
+
+    @Slot(QListWidgetItem)
+    def _on_item(self, item: QListWidgetItem) -> None:
+        if not self._choosing or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
+            return
+        self._choosing = False  # a click may also count as an activation
+        self.hide()
+        self.chosen.emit(str(item.data(_NAME)))
+
+    @Slot()
+    def _on_own(self) -> None:
+        self.hide()
+        self.own_wanted.emit()
+
+
+_HEIGHT = 34
+_UNBROKEN_HYPHEN = "\u2011"
+
+
+class _Chooser(QPushButton):
+    """Shows the chosen strategy by title and id; a click opens the list of its group."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "chip")
+        # The layout within makes the button as high as all lines of the title.
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.title = QLabel()
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title.setWordWrap(True)
+        self.name = QLabel()
+        self.name.setProperty("role", "small")
+        self.arrow = QLabel("▾")
+        self.arrow.setProperty("role", "muted")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(8)
+        row.addWidget(self.title, 1)
+        row.addWidget(self.name)
+        row.addWidget(self.arrow)
+        for label in (self.title, self.name, self.arrow):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._tint()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The arrow is a picture in a colour of the theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "arrow"):
+            self._tint()
+
+    def _tint(self) -> None:
+        arrow = look.icon("chevron-down")
+        if not arrow.isNull():
+            self.arrow.setPixmap(arrow.pixmap(14, 14))
+
+    def show_choice(self, choice: Choice) -> None:
+        """Show a strategy; the id of a chain is what its title says already."""
+        # A line never ends within “N-gram”.
+        self.title.setText(choice.title.replace("-", _UNBROKEN_HYPHEN))
+        self.name.setText("" if choice.group == "mixed" else choice.name)
+        self.name.setVisible(bool(self.name.text()))
+        self.setToolTip(f"{choice.title} ({choice.name})\n{choice.summary}")
+        self.setAccessibleName(self.tr("Strategy: {}").format(choice.title))
+        self.setAccessibleDescription(choice.summary)
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, _HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, _HEIGHT)
+
+
+class StrategyPicker(QWidget):
+    """Segments choose what was used last of their group; the field below offers all of it."""
+
+    def __init__(self, model: SpeculationModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Strategy"))
+        self._model = model
+        self._dialog: ChainDialog | None = None
+        titles: dict[Group, tuple[str, str]] = {
+            "auto": (self.tr("Auto"), self.tr("Measures and decides at every step what pays")),
+            "draft": (self.tr("Draft"), self.tr("A second, smaller model writes ahead")),
+            "lookup": (self.tr("Lookup"), self.tr("Copies from what was written before")),
+            "mixed": (self.tr("Mixed"), self.tr("Lookups first, then the draft model")),
+            "off": (self.tr("Off"), self.tr("Plain decoding: one token per step")),
+        }
+        frame = Segments([(group, *titles[group]) for group in GROUPS])
+        frame.setAccessibleName(self.tr("Kind of strategy"))
+        self.segments = frame.buttons
+        for button in self.segments.values():
+            button.installEventFilter(self)
+        self.chooser = _Chooser()
+        self.chooser.clicked.connect(self._on_open)
+        self.chooser.installEventFilter(self)
+        self.help_button = QToolButton()
+        self.help_button.setProperty("kind", "link")
+        self.help_button.setText(self.tr("Which strategy?"))
+        self.help_button.setToolTip(self.tr("Find the strategy for your kind of work"))
+        self.help_button.setAccessibleDescription(self.help_button.toolTip())
+        self.help_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.menu = StrategyMenu(self)
+        self.menu.chosen.connect(model.choose)
+        self.menu.own_wanted.connect(self._on_own)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(frame)
+        column.addWidget(self.chooser)
+        column.addWidget(self.help_button, 0, Qt.AlignmentFlag.AlignRight)
+        frame.chosen.connect(self._on_segment)
+        model.drafter_changed.connect(self._show_chosen)
+        model.choices_changed.connect(self._show_chosen)
+        self._show_chosen()
+
+    @property
+    def dialog(self) -> ChainDialog | None:
+        """The dialog that puts a chain together, while it is open."""
+        return self._dialog
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Arrow down opens the list, on the segments as on the field below them."""
+        is_press = event.type() == QEvent.Type.KeyPress
+        if is_press and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down:
+            self._on_open()
+            return True
+        return super().eventFilter(watched, event)
+
+    def _explain(self, group: Group, button: QToolButton) -> None:
+        """Switch a group off that nothing of can be used now, and say why."""
+        obstacles = [self._model.obstacle(choice.name) for choice in self._model.choices(group)]
+        is_usable = not all(obstacles) and bool(obstacles)
+        button.setEnabled(is_usable or group == self._model.group)
+        words = button.accessibleDescription()
+        if not obstacles:
+            words = self.tr("There is no such strategy here.")
+        elif not is_usable:
+            words = obstacles[0]
+        button.setToolTip(words)
+
+    @Slot()
+    def _show_chosen(self) -> None:
+        chosen = self._model.current
+        for group in GROUPS:
+            button = self.segments[group]
+            self._explain(group, button)
+            button.setChecked(group == chosen.group)
+        self.chooser.show_choice(chosen)
+
+    @Slot(str)
+    def _on_segment(self, group: Group) -> None:
+        self._choose_group(group)
+        self._show_chosen()
+
+    def _choose_group(self, group: Group) -> None:
+        """Choose what the group means; what cannot be used now gives way to what can."""
+        model = self._model
+        names = [model.usual(group), *(choice.name for choice in model.choices(group))]
+        usable = [name for name in names if name and not model.obstacle(name)]
+        if usable:
+            model.choose(usable[0])
+
+    @Slot()
+    def _on_open(self) -> None:
+        model = self._model
+        choices = [(choice, model.obstacle(choice.name)) for choice in model.choices(model.group)]
+        has_parts = sum(info.family == "lookup" for info in model.infos) > 0
+        self.menu.show_choices(
+            choices, model.current.name, offers_own=model.group == "mixed" and has_parts
+        )
+        self.menu.open_below(self.chooser)
+
+    @Slot()
+    def _on_own(self) -> None:
+        model = self._model
+        self._dialog = ChainDialog(model.infos, model.members, model.obstacle, self.window())
+        self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._dialog.taken.connect(model.choose)
+        self._dialog.finished.connect(self._on_dialog_finished)
+        self._dialog.open()
+
+    @Slot()
+    def _on_dialog_finished(self) -> None:
+        self._dialog = None
+
+
+_CHAIN_WIDTH, _CHAIN_HEIGHT = 460, 600
+_PARTS = ("model", "lookup")
+"""Families that a chain is made of."""
+
+
+class ChainDialog(QDialog):
+    """A list to tick, the chain that it makes, and a button that takes it."""
+
+    taken = Signal(str)
+    """Name of the chain"""
+
+    def __init__(
+        self,
+        infos: Sequence[DrafterInfo],
+        ticked: Sequence[DrafterInfo],
+        obstacle: Callable[[str], str],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`obstacle` gives the reason why a drafter cannot be used now, or ""."""
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Put a chain together"))
+        self.setMinimumWidth(_CHAIN_WIDTH)
+        chosen = [info.id for info in ticked]
+        rest = [info for info in infos if info.id not in chosen]
+        offered = in_order([info for info in (*ticked, *rest) if info.family in _PARTS])
+        self._infos = {info.id: info for info in offered}
+        self._order: list[str] = []
+        self.boxes: dict[str, QCheckBox] = {}
+        intro = QLabel(
+            self.tr("Lookups are asked in the order in which you tick them, the draft model last.")
+        )
+        intro.setProperty("role", "muted")
+        intro.setWordWrap(True)
+        self.preview = QLabel()
+        self.preview.setWordWrap(True)
+        self.preview.setProperty("role", "title")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 16)
+        column.setSpacing(12)
+        column.addWidget(intro)
+        column.addWidget(self._make_rows(obstacle), 1)
+        column.addWidget(self.preview)
+        column.addWidget(self._make_buttons())
+        self.resize(_CHAIN_WIDTH, _CHAIN_HEIGHT)
+        for info in ticked:
+            if info.id in self.boxes and self.boxes[info.id].isEnabled():
+                self.boxes[info.id].setChecked(True)
+        self._on_toggled()
+
+    def _make_rows(self, obstacle: Callable[[str], str]) -> QScrollArea:
+        page = QWidget()
+        page.setProperty("kind", "page")
+        rows = QVBoxLayout(page)
+        rows.setContentsMargins(0, 0, 8, 0)
+        rows.setSpacing(2)
+        for info in self._infos.values():
+            box = QCheckBox(f"{info.title}  ({info.id})")
+            reason = obstacle(info.id)
+            box.setEnabled(not reason)
+            summary = QLabel(f"{info.summary} {reason}".strip())
+            summary.setProperty("role", "small")
+            summary.setWordWrap(True)
+            summary.setContentsMargins(26, 0, 0, 8)
+            box.setAccessibleDescription(summary.text())
+            box.toggled.connect(self._on_toggled)
+            self.boxes[info.id] = box
+            rows.addWidget(box)
+            rows.addWidget(summary)
+        rows.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the first box has the keyboard
+        scroll.setWidget(page)
+        return scroll
+
+    def _make_buttons(self) -> QDialogButtonBox:
+        buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        self.take = buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.take.setText(self.tr("Use this chain"))
+        self.take.setProperty("kind", "primary")
+        buttons.accepted.connect(self._on_accepted)
+        buttons.rejected.connect(self.reject)
+        return buttons
+
+    @Slot()
+    def _on_toggled(self) -> None:
+        ticked = [name for name, box in self.boxes.items() if box.isChecked()]
+        self._order = [name for name in self._order if name in ticked]
+        self._order += [name for name in ticked if name not in self._order]
+        is_chain = len(self._order) > 1
+        self.take.setEnabled(is_chain)
+        if is_chain:
+            self.preview.setText(choice_of([self._infos[name] for name in self._order]).title)
+        else:
+            self.preview.setText(self.tr("Tick at least two."))
+
+    @Slot()
+    def _on_accepted(self) -> None:
+        name = choice_of([self._infos[name] for name in self._order]).name
+        self.accept()
+        self.taken.emit(name)

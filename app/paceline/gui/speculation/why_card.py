@@ -1,0 +1,320 @@
+"""Why Auto does what it does: costs of steps, what is accepted, and the balance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QBrush, QColor, QFontMetrics, QHelpEvent, QPainter, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+
+from paceline.gui.kit.card import FoldCard
+from paceline.gui.kit.labels import YieldingLabel
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import SMALL, px
+from paceline.gui.look.theme import restyle, ui_font
+from paceline.gui.plot.bar_chart import Bar, BarChart, BarStyle
+from paceline.gui.plot.plot_words import entries_html
+from paceline.gui.state.auto_words import why
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
+
+    from paceline.gui.state.auto_words import CostRow, DrafterView, RateBar
+    from paceline.gui.state.sources import Sources
+    from paceline.messages import ControlReported
+
+_TITLE_LETTERS = 10
+_RATES = BarStyle(height=56, axis=14, widest=26, width=96, gaps=(3, 1), narrow=9)
+_PALEST = 0.3
+"""Opacity of a bar that rests on hardly any tokens; well-founded ones have 1."""
+_ROW_PX, _BAR_PX, _GAP_PX = 18, 9, 8
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_WIDEST = ("88", "888.8\u202fms", "88.88×")
+"""What the three columns of text must hold."""
+
+
+def _small(text: str = "") -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "small")
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label
+
+
+class CostBars(QWidget):
+    """A row per width: the width, a bar, milliseconds, and the ratio to one token."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[CostRow, ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.updateGeometry()
+
+    def show_rows(self, rows: tuple[CostRow, ...]) -> None:
+        """Show these costs."""
+        if rows == self.rows:
+            return
+        is_other_height = len(rows) != len(self.rows)
+        self.rows = rows
+        words = "; ".join(row.words for row in rows)
+        self.setAccessibleName(self.tr("Cost of a step by its tokens"))
+        self.setAccessibleDescription(words)
+        if is_other_height:
+            self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """A line per width."""
+        return QSize(200, px(_ROW_PX) * max(len(self.rows), 1))
+
+    def minimumSizeHint(self) -> QSize:
+        """The texts, and a bar that still shows something."""
+        return QSize(sum(self._columns()) + 3 * _GAP_PX + 24, self.sizeHint().height())
+
+    def _columns(self) -> list[int]:
+        metrics = QFontMetrics(ui_font(SMALL))
+        return [metrics.horizontalAdvance(text) for text in _WIDEST]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the rows from the top."""
+        del event
+        theme = look.theme
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(ui_font(SMALL))
+        height, bar = px(_ROW_PX), px(_BAR_PX)
+        first, second, third = self._columns()
+        left = first + _GAP_PX
+        right = self.width() - second - third - _GAP_PX
+        room = max(right - left - _GAP_PX, 8)
+        colour = QColor(theme.time_verify)
+        for at, row in enumerate(self.rows):
+            top = at * height
+            painter.setPen(QColor(theme.muted))
+            painter.drawText(QRectF(0, top, first, height), _RIGHT, str(row.width))
+            place = QRectF(left, top + (height - bar) / 2, max(room * row.share, 2.0), bar)
+            painter.setPen(Qt.PenStyle.NoPen)
+            if row.is_measured:
+                painter.setBrush(colour)
+                painter.drawRoundedRect(place, 2, 2)
+            else:
+                faint = QColor(colour)
+                faint.setAlphaF(0.25)
+                painter.setBrush(faint)
+                painter.drawRoundedRect(place, 2, 2)
+                painter.setBrush(QBrush(colour, Qt.BrushStyle.BDiagPattern))
+                painter.setPen(QPen(colour, 1))
+                painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), 2, 2)
+            painter.setPen(QColor(theme.text))
+            painter.drawText(QRectF(right, top, second, height), _RIGHT, row.time)
+            painter.setPen(QColor(theme.muted))
+            end = QRectF(self.width() - third, top, third, height)
+            painter.drawText(end, _RIGHT, row.ratio)
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        """Say what a bar means when it is pointed at."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            at = event.pos().y() // px(_ROW_PX)
+            if 0 <= at < len(self.rows):
+                QToolTip.showText(event.globalPos(), self.rows[at].words, self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+
+class DrafterBlock(QWidget):
+    """One drafter: name and state, what it did, and two charts side by side."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.dot = QLabel("●")
+        self.dot.setProperty("role", "dot")
+        self.title = YieldingLabel(keeps=_TITLE_LETTERS)
+        self.state = QLabel()
+        self.state.setProperty("role", "pill")
+        head = QHBoxLayout()
+        head.setSpacing(6)
+        head.addWidget(self.dot)
+        head.addWidget(self.title, 1)
+        head.addWidget(self.state)
+        self.facts = _small()
+        self.places, self.classes = BarChart(_RATES), BarChart(_RATES)
+        self._by_place, self._by_class = QWidget(), QWidget()
+        charts = QHBoxLayout()
+        charts.setSpacing(12)
+        for holder, name, chart in (
+            (self._by_place, self.tr("by place in the draft"), self.places),
+            (self._by_class, self.tr("by confidence"), self.classes),
+        ):
+            column = QVBoxLayout(holder)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(3)
+            column.addWidget(chart)
+            words = YieldingLabel(name, keeps=6)
+            words.setProperty("role", "small")
+            column.addWidget(words)
+            charts.addWidget(holder, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 4)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self.facts)
+        column.addLayout(charts)
+
+    def show_drafter(self, view: DrafterView) -> None:
+        """Show what is known of a drafter."""
+        colour = "accent" if view.kind == "draft" else "lookup"
+        _set_tone(self.dot, colour)
+        self.title.setText(view.title)
+        self.state.setText(view.state)
+        _set_tone(self.state, colour if view.is_open else "muted")
+        self.facts.setText(view.facts)
+        for chart, name, bars in (
+            (self.places, self.tr("{}: accepted by place in the draft"), view.places),
+            (self.classes, self.tr("{}: accepted by confidence"), view.classes),
+        ):
+            chart.show_bars([_bar(bar) for bar in bars], colour)
+            chart.setAccessibleName(name.format(view.title))
+            chart.setAccessibleDescription("; ".join(bar.words for bar in bars))
+        self._by_place.setVisible(bool(view.places))
+        self._by_class.setVisible(bool(view.classes))
+        self.setAccessibleName(f"{view.title}, {view.state}. {view.facts}")
+
+
+def _bar(rate: RateBar) -> Bar:
+    return Bar(rate.share, rate.label, rate.words, _PALEST + (1 - _PALEST) * rate.belief)
+
+
+def _set_tone(label: QLabel, tone: str) -> None:
+    if label.property("tone") != tone:
+        label.setProperty("tone", tone)
+        restyle(label)
+
+
+class WhyCard(FoldCard):
+    """Shows a `ControlReported`; draws only while it is open."""
+
+    def __init__(self, sources: Sources, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.set_title(self.tr("Why"))
+        self.toggle.setToolTip(self.tr("What Auto measures, and how it decides"))
+        self._sources = sources
+        self._report: ControlReported | None = None
+        self._drawn: ControlReported | None = None
+        self.blocks: list[DrafterBlock] = []
+        self.hint = _small(self.tr("Auto tells here what it measures, as soon as it writes."))
+        self.content_of_report = QWidget()
+        self.costs = CostBars()
+        self._legend = QLabel()
+        self._legend.setProperty("role", "legend")
+        self._legend.setWordWrap(True)
+        self._drafters = QVBoxLayout()
+        self._drafters.setSpacing(8)
+        self._missing: tuple[DrafterView, ...] = ()
+        self._next = QTimer(self, singleShot=True, interval=0)
+        self._next.timeout.connect(self._add_block)
+        self.unused = _small()
+        self.balance: list[QLabel] = []
+        self._balance = QVBoxLayout()
+        self._balance.setSpacing(4)
+        column = QVBoxLayout(self.content_of_report)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        self._costs_title = self._section(self.tr("What a step costs, by its tokens"))
+        column.addWidget(self._costs_title)
+        column.addWidget(self.costs)
+        column.addWidget(self._legend)
+        column.addSpacing(6)
+        column.addWidget(self._section(self.tr("What is accepted")))
+        column.addLayout(self._drafters)
+        column.addWidget(self.unused)
+        column.addSpacing(6)
+        column.addWidget(self._section(self.tr("Balance")))
+        column.addLayout(self._balance)
+        self.body.addWidget(self.hint)
+        self.body.addWidget(self.content_of_report)
+        self.content_of_report.hide()
+        self.toggled.connect(self._on_open)
+        self._tell_legend()
+
+    @staticmethod
+    def _section(text: str) -> QLabel:
+        label = QLabel(text)
+        label.setProperty("role", "section")
+        label.setWordWrap(True)
+        return label
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The legend is rich text in the theme's colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_legend"):
+            self._tell_legend()
+
+    def _tell_legend(self) -> None:
+        colour = look.theme.time_verify
+        entries = ((colour, self.tr("measured")), (colour, self.tr("derived")))
+        signs = [entries_html([entry], sign) for entry, sign in zip(entries, "■▨", strict=True)]
+        self._legend.setText(" &nbsp; ".join(signs))
+
+    def show_report(self, report: ControlReported | None) -> None:
+        """Show what is known; None: there was no report yet."""
+        self._report = report
+        if self.is_open and report is not self._drawn:
+            self._draw()
+
+    @Slot(bool)
+    def _on_open(self, is_open: bool) -> None:  # noqa: FBT001
+        if is_open and self._report is not self._drawn:
+            self._draw()
+
+    @Slot()
+    def _add_block(self) -> None:
+        """Make one block between two turns of the event loop: several at once would be felt."""
+        if not self._missing:
+            return
+        block = DrafterBlock()
+        block.show_drafter(self._missing[0])
+        self._missing = self._missing[1:]
+        self.blocks.append(block)
+        self._drafters.addWidget(block)
+        if self._missing:
+            self._next.start()
+
+    def _draw(self) -> None:
+        report = self._drawn = self._report
+        self._missing = ()
+        self.hint.setVisible(report is None)
+        self.content_of_report.setVisible(report is not None)
+        if report is None:
+            return
+        view = why(report, self._sources)
+        self.costs.show_rows(view.costs)
+        for widget in (self._costs_title, self.costs, self._legend):
+            widget.setVisible(bool(view.costs))
+        while len(self.blocks) > len(view.drafters):
+            block = self.blocks.pop()
+            self._drafters.removeWidget(block)
+            block.hide()
+            block.deleteLater()
+        for block, drafter in zip(self.blocks, view.drafters, strict=False):
+            block.show_drafter(drafter)
+        self._missing = view.drafters[len(self.blocks) :]
+        if self._missing:
+            self._next.start()
+        self.unused.setText(view.unused)
+        self.unused.setVisible(bool(view.unused))
+        while len(self.balance) < len(view.balance):
+            label = _small()
+            self.balance.append(label)
+            self._balance.addWidget(label)
+        for at, label in enumerate(self.balance):
+            label.setText(view.balance[at] if at < len(view.balance) else "")
+            label.setVisible(at < len(view.balance))

@@ -1,0 +1,160 @@
+"""Everything the user can do by menu or key; what then happens is connected elsewhere.
+
+Qt has no key for Quit on some platforms, hence the spelled-out sequences.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+OBSTACLE = "obstacle"
+"""Property of an action that is sometimes off: why, in words."""
+
+
+class Actions(QObject):
+    """The window's actions."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self.new_chat = self._make(self.tr("&New chat"), "Ctrl+N")
+        self.new_private = self._make(self.tr("New &private chat"), "Ctrl+Shift+N")
+        self.search = self._make(self.tr("&Find chats"), "Ctrl+F")
+        self.import_chats = self._make(self.tr("&Import chats…"), "Ctrl+Shift+I")
+        self.export_chat = self._make(self.tr("&Export the chat…"), "Ctrl+E")
+        self.settings = self._make(self.tr("&Settings…"), "Ctrl+,")
+        self.settings.setMenuRole(QAction.MenuRole.PreferencesRole)
+        self.quit = self._make(self.tr("&Quit"), "Ctrl+Q")
+        self.quit.setMenuRole(QAction.MenuRole.QuitRole)
+
+        self.stop = self._make(self.tr("&Stop the reply"), "Esc")
+        self.regenerate = self._make(self.tr("&Regenerate the reply"), "Ctrl+R")
+        self.rename = self._make(self.tr("Re&name the chat"))
+        self.pin = self._make(self.tr("&Pin the chat, or no longer"))
+        self.tag = self._make(self.tr("&Tags of the chat…"))
+        self.delete = self._make(self.tr("&Delete the chat"))
+        self.write = self._make(self.tr("&Write a message"), "Ctrl+L")
+        self.attach = self._make(self.tr("&Attach files…"), "Ctrl+U")
+        self.copy_reply = self._make(self.tr("&Copy the last reply"), "Ctrl+Shift+C")
+        self.which_strategy = self._make(self.tr("Which strate&gy?…"))
+        self.run = self._make(self.tr("&How the last reply was made…"), "Ctrl+I")
+
+        self._make_models()
+
+        self.sidebar = self._make_switch(self.tr("&Chats"), "Ctrl+B")
+        self.panel = self._make_switch(self.tr("S&peculation panel"), "Ctrl+Shift+B")
+        self.token_colours = self._make_switch(self.tr("Token c&olours"), "Ctrl+Shift+T")
+        self.flip_theme = self._make(self.tr("Switch &light and dark"), "Ctrl+Shift+L")
+        self.themes = QActionGroup(self)
+        for mode, text in (
+            ("system", self.tr("Like the &desktop")),
+            ("light", self.tr("&Light")),
+            ("dark", self.tr("Dar&k")),
+        ):
+            action = self._make_switch(text)
+            action.setData(mode)
+            self.themes.addAction(action)
+
+        self.larger = self._make(self.tr("Lar&ger text"), "Ctrl++")
+        self.larger.setShortcuts([QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")])
+        self.smaller = self._make(self.tr("S&maller text"), "Ctrl+-")
+        self.normal_size = self._make(self.tr("&Normal text size"), "Ctrl+0")
+
+        self.palette = self._make(self.tr("&Find a command…"), "Ctrl+K")
+        self.shortcuts = self._make(self.tr("&Keyboard shortcuts"), "F1")
+        self.shortcuts.setShortcuts([QKeySequence("F1"), QKeySequence("Ctrl+/")])
+        self.welcome = self._make(self.tr("&Welcome page"))
+        self.log = self._make(self.tr("&Log…"))
+        self.about = self._make(self.tr("&About Paceline"))
+        self.about.setMenuRole(QAction.MenuRole.AboutRole)
+        self._say_why_off()
+
+    def _make_models(self) -> None:
+        self.choose_models = self._make(self.tr("&Choose models…"), "Ctrl+Shift+M")
+        self.choose_draft = self._make(self.tr("Choose a dra&ft model…"))
+        self.downloads = self._make(self.tr("Do&wnloads…"), "Ctrl+J")
+        self.offline = self._make_switch(self.tr("&Work offline"))
+        for action in (self.choose_models, self.choose_draft, self.downloads, self.offline):
+            action.setVisible(False)  # until a feature connects to them
+        self.open_target = self._make(self.tr("Open &target model…"), "Ctrl+O")
+        self.open_draft = self._make(self.tr("Open &draft model…"), "Ctrl+Shift+O")
+        self.no_draft = self._make(self.tr("Use &no draft model"))
+        self.demo_pair = self._make(self.tr("Back to the de&mo pair"))
+        self.reload = self._make(self.tr("&Reload models"), "Ctrl+Shift+R")
+        self.stop_loading = self._make(self.tr("&Stop loading"))
+        self.benchmark = self._make(self.tr("&Benchmark…"), "Ctrl+Shift+P")
+
+    def fill(self, menus: QMenuBar) -> QMenu:
+        """Put the actions into menus; returns the one about models."""
+        file = menus.addMenu(self.tr("&File"))
+        file.addActions([self.new_chat, self.new_private, self.search])
+        file.addSeparator()
+        file.addActions([self.import_chats, self.export_chat])
+        file.addSeparator()
+        file.addAction(self.settings)
+        file.addSeparator()
+        file.addAction(self.quit)
+        chat = menus.addMenu(self.tr("&Chat"))
+        chat.addActions([self.write, self.attach, self.stop, self.regenerate])
+        chat.addActions([self.copy_reply, self.run, self.which_strategy])
+        chat.addSeparator()
+        chat.addActions([self.rename, self.pin, self.tag, self.delete])
+        models = menus.addMenu(self.tr("&Models"))
+        models.addActions([self.choose_models, self.choose_draft])
+        models.addActions([self.downloads, self.offline])
+        models.addSeparator()
+        models.addActions([self.open_target, self.open_draft])
+        models.addSeparator()
+        models.addActions([self.no_draft, self.demo_pair])
+        self.forget = models.addMenu(self.tr("For&get pairs"))
+        models.addSeparator()
+        models.addActions([self.reload, self.stop_loading])
+        models.addSeparator()
+        models.addAction(self.benchmark)
+        view = menus.addMenu(self.tr("&View"))
+        view.addActions([self.sidebar, self.panel, self.token_colours])
+        view.addSeparator()
+        view.addAction(self.flip_theme)
+        theme = view.addMenu(self.tr("&Theme"))
+        theme.addActions(self.themes.actions())
+        view.addSeparator()
+        view.addActions([self.larger, self.smaller, self.normal_size])
+        help_ = menus.addMenu(self.tr("&Help"))
+        help_.addActions([self.palette, self.shortcuts, self.welcome])
+        help_.addSeparator()
+        help_.addActions([self.log, self.about])
+        return models
+
+    def _say_why_off(self) -> None:
+        """Give the reason to each action that is sometimes off; the palette tells it."""
+        for action, why in (
+            (self.export_chat, self.tr("The chat has no messages yet.")),
+            (self.stop, self.tr("No reply is being written.")),
+            (self.regenerate, self.tr("A reply is being written.")),
+            (self.stop_loading, self.tr("Nothing is being loaded.")),
+            (self.no_draft, self.tr("There is no draft model.")),
+            (self.larger, self.tr("The text is as large as it gets.")),
+            (self.smaller, self.tr("The text is as small as it gets.")),
+            (self.normal_size, self.tr("It has this size.")),
+        ):
+            action.setProperty(OBSTACLE, why)
+
+    def _make(self, text: str, keys: str = "") -> QAction:
+        action = QAction(text, self._window)
+        if keys:
+            action.setShortcut(QKeySequence(keys))
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        self._window.addAction(action)  # keys work also while no menu has been opened
+        return action
+
+    def _make_switch(self, text: str, keys: str = "") -> QAction:
+        action = self._make(text, keys)
+        action.setCheckable(True)
+        return action

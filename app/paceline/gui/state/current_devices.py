@@ -1,0 +1,245 @@
+"""The memory of the devices as of now, and plans of what a pair would take of it.
+
+Free bytes mean something only together with the pair that was loaded when they were read, since a
+pair is loaded in place of another, whose memory is then there for it. A `Room` keeps both.
+`CurrentDevices` keeps the newest one, and `RoomPlanner` plans with it.
+
+Free main memory is read at once, in this process. What is free of a GPU only the engine's process
+can tell; its answer may have to wait until a reply is written, and until then the last known value
+is used, together with the pair that was loaded at that time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from paceline.engine.model.model_params import free_memory
+from paceline.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from paceline.catalog.memory.values import MemoryPlan
+    from paceline.chat.pair import Pair, PairState
+    from paceline.messages import DeviceInfo, EngineDescribed
+    from paceline.params import ModelParams
+
+LOOK_EVERY_MS = 2000
+STEP_BYTES = 32 * 2**20
+"""Smaller changes are not reported, since free memory changes all the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The devices at one moment.
+
+    Attributes:
+        devices: With the bytes that were free.
+        holders: Device name, and the pair that was loaded when its free bytes were read. Devices
+            that held no pair are left out.
+    """
+
+    devices: tuple[DeviceInfo, ...] = ()
+    holders: tuple[tuple[str, Pair], ...] = ()
+
+    @property
+    def n_free(self) -> int:
+        """Free bytes of all devices together, without what the loaded pair would give back."""
+        # A built-in GPU has the processor's memory, which must not be counted twice.
+        return sum(each.free_bytes for each in self.devices if each.kind != "igpu")
+
+
+class Planner(Protocol):
+    """Plans memory; implemented by `catalog.models.Models`."""
+
+    def plan(
+        self,
+        target: ModelParams,
+        draft: ModelParams | None,
+        devices: Sequence[DeviceInfo],
+        reclaimable: Mapping[str, int] | None = ...,
+        is_stopped: Callable[[], bool] = ...,
+    ) -> MemoryPlan:
+        """Return what a pair takes of every device. Worker threads; may take seconds."""
+
+
+class RoomPlanner:
+    """Plans memory in a room; remembers what loaded pairs would give back."""
+
+    def __init__(self, models: Planner) -> None:
+        self._models = models
+        self._given_back: dict[object, Mapping[str, int]] = {}
+
+    def n_free(self, room: Room) -> int:
+        """Return the bytes a pair may take, all devices together, as far as known; any thread."""
+        back = (self._given_back.get(_key(room, pair), {}).get(at, 0) for at, pair in room.holders)
+        return room.n_free + sum(back)
+
+    def plan(
+        self,
+        room: Room,
+        target: ModelParams,
+        draft: ModelParams | None,
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> MemoryPlan:
+        """Return what a pair takes in a room; for a worker thread.
+
+        Raises:
+            UserError: As `Models.plan`.
+        """
+        back = {name: self._of(room, pair).get(name, 0) for name, pair in room.holders}
+        return self._models.plan(target, draft, room.devices, back, is_stopped)
+
+    def _of(self, room: Room, pair: Pair) -> Mapping[str, int]:
+        """Return what a loaded pair would give back per device; empty where that is unknown."""
+        key = _key(room, pair)
+        if key not in self._given_back:
+            # The pair did fit, so what is free now must not decide any automatic value.
+            empty = tuple(replace(each, free_bytes=each.total_bytes) for each in room.devices)
+            try:
+                self._given_back[key] = self._models.plan(pair.target, pair.draft, empty).gives_back
+            except UserError:  # its file may have been removed
+                self._given_back[key] = {}
+        return self._given_back[key]
+
+
+def _key(room: Room, pair: Pair) -> object:
+    return pair, tuple((each.name, each.total_bytes) for each in room.devices)
+
+
+class Holder(Protocol):
+    """Knows what is loaded; implemented by `chat.pair.PairLoader`."""
+
+    @property
+    def held(self) -> Pair | None:
+        """What the engine holds, automatic values decided."""
+
+
+class CurrentDevices(QObject):
+    """Main thread; never waits. Knows nothing before the engine has been described once.
+
+    Attributes:
+        planner: Plans memory on these devices; None without models.
+    """
+
+    changed = Signal(object)
+    """Room; free bytes have changed by more than a step, or another pair holds the rest"""
+    described = Signal()
+    """The engine has answered"""
+
+    def __init__(
+        self,
+        describe: Callable[[], None],
+        holder: Holder,
+        models: Planner | None = None,
+        parent: QObject | None = None,
+        *,
+        main_memory: Callable[[], int] = free_memory,
+    ) -> None:
+        """Ask nothing yet.
+
+        Args:
+            describe: Asks the engine, whose answer comes to `show_engine`.
+            holder: Knows what is loaded.
+            models: Plans memory; None: there will be no plans.
+            parent: Owns this.
+            main_memory: Tells how many bytes of the main memory are free.
+        """
+        super().__init__(parent)
+        self._describe = describe
+        self._holder = holder
+        self.planner = RoomPlanner(models) if models is not None else None
+        self._main_memory = main_memory
+        self._description: EngineDescribed | None = None
+        self._n_free = 0
+        self._held: Pair | None = None
+        self._held_on_gpus: Pair | None = None
+        self._room = Room()
+        self._is_asked = self._is_dead = self._is_loading = False
+        self._again = QTimer(self)
+        self._again.setInterval(LOOK_EVERY_MS)
+        self._again.timeout.connect(self._on_time)
+
+    @property
+    def description(self) -> EngineDescribed | None:
+        """What the engine said of itself last; None: nothing yet."""
+        return self._description
+
+    @property
+    def room(self) -> Room:
+        """The newest state of the devices."""
+        return self._room
+
+    @property
+    def n_free(self) -> int:
+        """Bytes that a pair may take, all devices together; 0: not known."""
+        return self.planner.n_free(self._room) if self.planner is not None else self._room.n_free
+
+    def look(self) -> Room:
+        """Return what is known to be free without waiting; `changed` reports the rest later."""
+        if self._description is not None and not self._is_loading:
+            self._look_at_main_memory()
+            self._tell()
+            if self._description.supports_gpu and not (self._is_asked or self._is_dead):
+                self._is_asked = True
+                self._describe()
+        return self._room
+
+    def watch(self, *, is_watched: bool) -> None:
+        """Start to look now and then every few seconds, or stop it."""
+        if is_watched:
+            self.look()
+            self._again.start()
+        else:
+            self._again.stop()
+
+    @Slot(object)
+    def show_engine(self, description: EngineDescribed) -> None:
+        """Take over the engine's answer."""
+        self._is_asked = False
+        self._description = description
+        self._held_on_gpus = self._holder.held
+        if not self._is_loading:
+            self._look_at_main_memory()
+        self._tell()
+        self.described.emit()
+
+    @Slot(object)
+    def show_pair(self, state: PairState) -> None:
+        """Follow the state of the pair: while one is being loaded, no value is valid."""
+        was_loading, self._is_loading = self._is_loading, state.has_begun
+        self._is_dead = state.status == "dead"
+        if self._is_dead:
+            self._is_asked = False  # no answer will come
+        if was_loading and not self._is_loading:
+            self.look()
+
+    def _look_at_main_memory(self) -> None:
+        self._n_free, self._held = self._main_memory(), self._holder.held
+
+    def _tell(self) -> None:
+        devices = self._description.devices if self._description is not None else ()
+        free = [self._n_free if each.kind == "cpu" else each.free_bytes for each in devices]
+        holders = [
+            (each.name, self._held if each.kind == "cpu" else self._held_on_gpus)
+            for each in devices
+        ]
+        known = {each.name: each.free_bytes for each in self._room.devices}
+        room = Room(
+            tuple(replace(d, free_bytes=n) for d, n in zip(devices, free, strict=True)),
+            tuple((name, pair) for name, pair in holders if pair is not None),
+        )
+        if (
+            room.holders != self._room.holders
+            or known.keys() != {each.name for each in devices}
+            or any(abs(d.free_bytes - known[d.name]) >= STEP_BYTES for d in room.devices)
+        ):
+            self._room = room
+            self.changed.emit(room)
+
+    @Slot()
+    def _on_time(self) -> None:
+        self.look()

@@ -1,0 +1,291 @@
+"""What Auto decided in a number of steps, counted and judged: of one reply, or its newest. No Qt.
+
+Steps without a decision (another strategy was in charge, or the run is of an older version) are
+left out everywhere, so that nothing is said about them. A verdict over the newest steps stays calm:
+it changes only where its meaning does, so what was said before has the benefit of the doubt, and a
+figure has to move by more than it scatters.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paceline.figures import Reason, Speedup, SpeedupVerdict
+    from paceline.messages import ControlReported, Outlook, StepCommitted
+
+RECENT_STEPS = 32
+"""Steps that are judged together: a single one says nothing."""
+VerdictKind = Literal[
+    "begins", "measures", "pays", "even", "loses", "drafts", "forced", "trial", "nothing", "dear",
+    "shut", "ledger",
+]  # fmt: skip
+DRAFTING: tuple[VerdictKind, ...] = ("pays", "even", "loses", "drafts", "forced", "trial")
+_FROM, _STAY = 0.25, 0.12
+"""Shares of drafting steps from which drafting is what goes on, and below which it no longer is."""
+_FEW = 0.1
+"""Share of drafting steps that is enough where they make the reply faster all the same."""
+_LEAD = 1.25
+"""By how much another reason must be more frequent than the one that was named."""
+_TOKENS, _RATE, _RATIO, _SHARE = 0.6, 0.06, 0.1, 0.15
+"""Differences of figures that are news, where they rest on `_MANY` drafts."""
+_MANY = 16
+_KEPT = 0.2
+"""Share of the drafts with which a drafter that was named is named again."""
+_MEASURING, _STILL_MEASURING = 0.8, 0.65
+"""Shares of plain steps from which measuring is what goes on, and below which it no longer is."""
+_PLAIN_REASONS: tuple[Reason, ...] = ("nothing", "dear", "shut", "ledger")
+
+
+@dataclass(slots=True)
+class Work:
+    """What one drafter did in these steps.
+
+    Attributes:
+        n_steps: Steps whose draft it began.
+        n_drafted: Tokens that it gave for verification.
+        n_accepted: How many of them were accepted.
+        n_judged: How many of them were judged at all.
+    """
+
+    n_steps: int = 0
+    n_drafted: int = 0
+    n_accepted: int = 0
+    n_judged: int = 0
+
+
+@dataclass(slots=True)
+class Mix:
+    """Decisions in numbers.
+
+    Attributes:
+        n_steps: Steps with a decision.
+        n_drafting: Those of them in which something was verified.
+        reasons: Steps by reason.
+        plain: Steps by reason in which nothing was verified.
+        drafters: What each drafter did, by its id.
+    """
+
+    n_steps: int = 0
+    n_drafting: int = 0
+    reasons: dict[Reason, int] = field(default_factory=dict)
+    plain: dict[Reason, int] = field(default_factory=dict)
+    drafters: dict[str, Work] = field(default_factory=dict)
+
+    def add(self, step: StepCommitted) -> None:
+        """Count one step."""
+        decision = step.decision
+        if decision is None:
+            return
+        self.n_steps += 1
+        self.reasons[decision.reason] = self.reasons.get(decision.reason, 0) + 1
+        if not decision.n_drafted:
+            self.plain[decision.reason] = self.plain.get(decision.reason, 0) + 1
+            return
+        self.n_drafting += 1
+        self.drafters.setdefault(decision.drafter, Work()).n_steps += 1
+        for count in step.drafted:
+            if count.n_drafted:
+                work = self.drafters.setdefault(count.drafter, Work())
+                work.n_drafted += count.n_drafted
+                work.n_accepted += count.n_accepted
+                work.n_judged += count.n_drafted - count.n_discarded
+
+    @property
+    def n_drafted(self) -> int:
+        """Tokens that were verified, of all drafters."""
+        return sum(work.n_drafted for work in self.drafters.values())
+
+    @property
+    def acceptance(self) -> float | None:
+        """Accepted of the judged tokens, 0..1; None: none was judged."""
+        judged = sum(work.n_judged for work in self.drafters.values())
+        accepted = sum(work.n_accepted for work in self.drafters.values())
+        return accepted / judged if judged else None
+
+    def leaders(self) -> tuple[str, ...]:
+        """The drafters that began most drafts: one, or two where the second has a third of them."""
+        ranked = sorted(self.drafters.items(), key=lambda item: -item[1].n_steps)
+        return tuple(name for name, work in ranked[:2] if work.n_steps * 3 >= self.n_drafting > 0)
+
+
+def mix_of(steps: Iterable[StepCommitted]) -> Mix:
+    """Count these steps."""
+    mix = Mix()
+    for step in steps:
+        mix.add(step)
+    return mix
+
+
+class DecisionLog:
+    """Takes every step of one reply."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin another reply."""
+        self.whole = Mix()
+        self._recent: deque[StepCommitted] = deque(maxlen=RECENT_STEPS)
+
+    def push(self, step: StepCommitted) -> None:
+        """Add one step."""
+        if step.decision is not None:
+            self.whole.add(step)
+            self._recent.append(step)
+
+    @property
+    def recent(self) -> Mix:
+        """The newest steps."""
+        return mix_of(self._recent)
+
+
+# ------------------------------------------------------------------------------------------ verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What goes on, over some 32 steps.
+
+    Attributes:
+        kind: What the sentence is about. "begins": nothing is known yet; "measures": plain steps
+            only to see how fast they are; "pays", "even", "loses": drafts, by what they give;
+            "drafts": it is not known what they give; the others are reasons of `Decision`.
+        drafters: Who is meant.
+        n_tokens: Tokens per draft.
+        rate: Share of drafted tokens that were accepted, 0..1.
+        ratio: Of "dear": time of a step with one drafted token over a plain one's; of "shut": what
+            the drafter gave over plain decoding. The reply's own ratio is beside the sentence.
+        plain_share: Share of the steps that were plain ones, 0..1.
+        n_drafts: How many drafts the figures rest on.
+    """
+
+    kind: VerdictKind
+    drafters: tuple[str, ...] = ()
+    n_tokens: float = 0.0
+    rate: float | None = None
+    ratio: float | None = None
+    plain_share: float = 0.0
+    n_drafts: int = 0
+
+
+def judge(
+    mix: Mix,
+    *,
+    speedup: Speedup | None,
+    report: ControlReported | None = None,
+    before: Verdict | None = None,
+) -> Verdict:
+    """Return what goes on in these steps.
+
+    Args:
+        mix: The newest steps; or all of them, of a reply that has ended.
+        speedup: Of the reply so far; None: not known.
+        report: What Auto knows; None: there was no report yet.
+        before: What was said last; it is kept where the steps allow it.
+    """
+    told = mix.n_steps - mix.plain.get("plain", 0) - mix.plain.get("first", 0)
+    if told <= 0:
+        return Verdict("measures" if mix.plain.get("plain", 0) else "begins")
+    share = mix.n_drafting / mix.n_steps
+    is_drafting = before is not None and before.kind in DRAFTING
+    helps = speedup is not None and speedup.verdict == "gain" and share >= _FEW
+    if share >= (_STAY if is_drafting else _FROM) or (mix.n_drafting and helps):
+        return Verdict(
+            _drafting_kind(mix, speedup),
+            _leaders(mix, before),
+            mix.n_drafted / mix.n_drafting,
+            mix.acceptance,
+            plain_share=1 - share,
+            n_drafts=mix.n_drafting,
+        )
+    return _plain_verdict(mix, report, before)
+
+
+def is_news(before: Verdict | None, now: Verdict) -> bool:
+    """Whether the sentence about `now` differs in meaning from that about `before`."""
+    if before is None or before.kind != now.kind or set(before.drafters) != set(now.drafters):
+        return True
+    # Shares of few drafts scatter by the root of their number.
+    n_drafts = min(before.n_drafts, now.n_drafts)
+    scatter = sqrt(max(_MANY / n_drafts, 1.0)) if n_drafts else 1.0
+    pairs = (
+        (before.n_tokens, now.n_tokens, _TOKENS + 0.15 * before.n_tokens),
+        (before.rate, now.rate, _RATE),
+        (before.ratio, now.ratio, _RATIO),
+        (before.plain_share, now.plain_share, _SHARE),
+    )
+    return any(
+        (old is None) != (new is None) or abs((old or 0.0) - (new or 0.0)) >= step * scatter
+        for old, new, step in pairs
+    )
+
+
+def _drafting_kind(mix: Mix, speedup: Speedup | None) -> VerdictKind:
+    drafting = mix.n_drafting
+    n_forced = mix.reasons.get("forced", 0) - mix.plain.get("forced", 0)
+    n_trial = mix.reasons.get("trial", 0) - mix.plain.get("trial", 0)
+    if 2 * n_forced > drafting:
+        return "forced"
+    if 2 * n_trial > drafting:
+        return "trial"
+    kinds: dict[SpeedupVerdict, VerdictKind] = {"gain": "pays", "even": "even", "loss": "loses"}
+    return kinds[speedup.verdict] if speedup is not None else "drafts"
+
+
+def _leaders(mix: Mix, before: Verdict | None) -> tuple[str, ...]:
+    """The drafters to name; those named before stay while others are not clearly ahead."""
+    now = mix.leaders()
+    if before is None or before.kind not in DRAFTING or not before.drafters:
+        return now
+    counts = {name: work.n_steps for name, work in mix.drafters.items()}
+    least = min(counts.get(name, 0) for name in before.drafters)
+    others = max((n for name, n in counts.items() if name not in before.drafters), default=0)
+    is_kept = least >= _KEPT * mix.n_drafting and others <= 2 * least
+    return before.drafters if is_kept else now
+
+
+def _plain_verdict(mix: Mix, report: ControlReported | None, before: Verdict | None) -> Verdict:
+    is_measuring = before is not None and before.kind == "measures"
+    share = _STILL_MEASURING if is_measuring else _MEASURING
+    if mix.plain.get("plain", 0) >= share * mix.n_steps:
+        return Verdict("measures")
+    counts = {reason: mix.plain.get(reason, 0) for reason in _PLAIN_REASONS}
+    kind: Reason = max(_PLAIN_REASONS, key=lambda reason: counts[reason])
+    if before is not None and before.kind in _PLAIN_REASONS:
+        kept = before.kind
+        if counts[kept] and counts[kind] < _LEAD * counts[kept]:
+            kind = kept
+    outlooks = report.drafters if report is not None else ()
+    if kind == "dear":
+        best = _likeliest(outlooks)
+        rate = best.acceptance[0] if best is not None else None
+        names = (best.drafter,) if best is not None else ()
+        return Verdict("dear", names, rate=rate, ratio=_one_more(report))
+    if kind == "shut":
+        shut = [outlook for outlook in outlooks if not outlook.is_open]
+        gains = [outlook.gain for outlook in shut if outlook.gain is not None]
+        # A gain above plain decoding is none that made it pause.
+        ratio = min(gains) if gains and min(gains) < 1 else None
+        return Verdict("shut", tuple(outlook.drafter for outlook in shut), ratio=ratio)
+    return Verdict("ledger" if kind == "ledger" else "nothing")
+
+
+def _likeliest(outlooks: tuple[Outlook, ...]) -> Outlook | None:
+    """The drafter that proposes most and knows how often its first token is accepted."""
+    known = [outlook for outlook in outlooks if outlook.acceptance and outlook.n_judged]
+    return max(known, key=lambda outlook: outlook.n_judged, default=None)
+
+
+def _one_more(report: ControlReported | None) -> float | None:
+    """Time of a step with one drafted token over that of a plain one."""
+    if report is None:
+        return None
+    seconds = {cost.width: cost.seconds for cost in report.costs}
+    one, two = seconds.get(1), seconds.get(2)
+    return two / one if one and two else None

@@ -1,0 +1,365 @@
+"""Figures in words: the line below a reply, the headline of the panel, a row per drafter.
+
+Pure functions. What plain decoding would have given is the engine's estimate alone (`TurnStats`),
+and a ratio is a gain or a loss only where its interval says so; nothing drafted, no ratio. While a
+reply grows, the figures come from its steps; calls and seconds are known when it ends. The words
+about drafters are llama.cpp's (`common/speculative.cpp`): calls, drafts, tokens, and what was
+accepted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from paceline.engine.draft.strategy import drafters_named
+from paceline.engine.model.memory_hints import readable_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paceline.chat.reply import Reply
+    from paceline.figures import KernelUse, Speedup, SpeedupVerdict
+    from paceline.gui.kit.card import Row
+    from paceline.gui.state.metrics import StepMetrics, Tally
+    from paceline.gui.state.sources import Kind, Sources
+    from paceline.messages import DrafterStats, TurnStats
+    from paceline.run_record import ModelRecord
+
+OFF = "off"
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Figures", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The large figures of the panel; empty texts where nothing is known."""
+
+    speed: str = ""
+    plain: str = ""
+    ratio: str = ""
+    sentence: str = ""
+    tone: SpeedupVerdict = "even"
+
+
+def speed_text(tokens_per_s: float) -> str:
+    """A speed with three significant digits or so."""
+    return f"{tokens_per_s:.0f}" if tokens_per_s >= 100 else f"{tokens_per_s:.1f}"
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio of two speeds."""
+    return f"{ratio:.2f}×"
+
+
+def interval_text(low: float, high: float) -> str:
+    """Between which ratios the true one is, in 95 of 100 cases."""
+    return f"{low:.2f}–{high:.2f}×"
+
+
+def percent_text(rate: float) -> str:
+    """A rate of 0..1 in percent, with a thin space that does not break."""
+    return f"{rate * 100:.0f}\u202f%"
+
+
+def seconds_text(seconds: float) -> str:
+    """Seconds with one decimal, below a tenth with two."""
+    return f"{seconds:.1f}" if seconds >= 0.095 else f"{seconds:.2f}"
+
+
+def duration_text(seconds: float) -> str:
+    """A short time with its unit: microseconds, milliseconds or seconds."""
+    milliseconds = seconds * 1000
+    if milliseconds < 0.095:
+        return f"{seconds * 1e6:.0f}\u202fµs"
+    if milliseconds >= 1000:
+        n_decimals = 2 if seconds < 10 else 1 if seconds < 100 else 0
+        return f"{seconds:.{n_decimals}f}\u202fs"
+    return f"{milliseconds:.1f}\u202fms" if milliseconds < 100 else f"{milliseconds:.0f}\u202fms"
+
+
+def stats_line(reply: Reply, decided: str = "") -> str:
+    """The one line below a finished reply; empty where it has no figures.
+
+    Speed is in ``<b>``, a gain in ``<em>``, a loss in ``<del>``; a ratio that may be either is as
+    grey as the rest. What Auto decided follows the acceptance.
+    """
+    stats = reply.stats
+    if stats is None:
+        return ""
+    parts = [_bold(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))]
+    speedup = stats.speedup
+    if speedup is not None:
+        parts.append(_tr("plain ≈ {}").format(speed_text(stats.plain_tokens_per_s or 0.0)))
+        tag = {"gain": "em", "even": "", "loss": "del"}[speedup.verdict]
+        ratio = ratio_text(speedup.ratio)
+        parts.append(f"<{tag}>{ratio}</{tag}>" if tag else ratio)
+    elif asks_drafter(reply) and not stats.n_drafted:
+        parts.append(_tr("nothing drafted"))
+    if stats.machine_busy:
+        parts.append(_tr("machine busy"))
+    if stats.acceptance_rate is not None:
+        parts.append(
+            _tr("{} of {} drafted accepted").format(
+                percent_text(stats.acceptance_rate), stats.n_drafted - stats.n_discarded
+            )
+        )
+    if decided:
+        parts.append(decided)
+    if reply.first_token_s is not None:
+        parts.append(_tr("first token {} s").format(seconds_text(reply.first_token_s)))
+    end = {
+        "cancelled": _tr("stopped"),
+        "length": _tr("token limit reached"),
+        "context": _tr("context full"),
+    }.get(reply.reason or "")
+    return " · ".join([*parts, end] if end else parts)
+
+
+def asks_drafter(reply: Reply) -> bool:
+    """Whether the reply's strategy asks any drafter."""
+    return OFF not in drafters_named(reply.strategy)
+
+
+def _bold(text: str) -> str:
+    return f"<b>{text}</b>"
+
+
+def stats_details(reply: Reply) -> str:
+    """All figures of a reply, one per row; the tool tip of the line."""
+    stats = reply.stats
+    if stats is None:
+        return ""
+    rows = [
+        _tr("strategy {}, seed {}").format(reply.strategy, reply.seed),
+        _tr("{} tokens in {:.2f} s, {} steps").format(
+            stats.n_generated, stats.decode_s, stats.n_steps
+        ),
+        _tr("prompt: {} tokens ({} reused), {:.2f} s").format(
+            stats.n_prompt, stats.n_reused, stats.prefill_s
+        ),
+    ]
+    if stats.speedup is not None:
+        low, high = stats.speedup.low, stats.speedup.high
+        rows.append(
+            _tr("{} of plain decoding's speed, in 95 of 100 such replies").format(
+                interval_text(low, high)
+            )
+        )
+    if stats.mean_committed_per_step is not None:
+        rows.append(_tr("{:.2f} tokens per step").format(stats.mean_committed_per_step))
+    rows.extend(_drafter_rows(stats))
+    if stats.n_discarded:
+        rows.append(
+            _tr("{} drafted behind the end of the reply, never judged").format(stats.n_discarded)
+        )
+    return "\n".join([*rows, *reply.notes])
+
+
+def _drafter_rows(stats: TurnStats) -> list[str]:
+    return [
+        _tr("{}: {} of {} tokens accepted, {:.2f} s spent on drafting").format(
+            drafter.drafter, drafter.tokens_accepted, drafter.tokens, drafter.draft_s
+        )
+        for drafter in stats.by_drafter
+        if drafter.tokens
+    ]
+
+
+def headline(
+    metrics: StepMetrics, title: str, stats: TurnStats | None, *, asks: bool = False
+) -> Headline:
+    """The large figures of a reply, so far or in the end.
+
+    Args:
+        metrics: The reply's steps.
+        title: What the drafter in force is called.
+        stats: The reply's figures; None before the first ones, and where it failed.
+        asks: Whether a drafter is asked in every step, even if it never drafts.
+    """
+    if stats is not None and not stats.n_steps:
+        return Headline()
+    speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
+    if speed is None:
+        return Headline()
+    rate = metrics.acceptance_rate
+    speedup = stats.speedup if stats is not None else None
+    plain = stats.plain_tokens_per_s if stats is not None else None
+    return Headline(
+        speed_text(speed),
+        _tr("plain ≈ {}").format(speed_text(plain)) if plain and speedup is not None else "",
+        ratio_text(speedup.ratio) if speedup is not None else "",
+        _sentence(metrics, title, speedup, rate)
+        if rate is not None or not asks
+        else _tr("{} was asked but never sure enough: nothing was drafted.").format(title),
+        tone=speedup.verdict if speedup is not None else "even",
+    )
+
+
+def _sentence(metrics: StepMetrics, title: str, speedup: Speedup | None, rate: float | None) -> str:
+    if rate is None:
+        return _tr("Plain decoding: one token per step, nothing was drafted.")
+    # The first token is the prefill's, no step's.
+    per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
+    facts = _tr("{:.1f} tokens per step, {} accepted.").format(per_step, percent_text(rate))
+    if speedup is None:
+        return f"{title}: {facts}"
+    verdict = {
+        "gain": _tr("{} pays here:"),
+        "even": _tr("{} gives about as much as it costs here:"),
+        "loss": _tr("{} costs more than it gives here:"),
+    }[speedup.verdict]
+    return f"{verdict.format(title)} {facts}"
+
+
+# ------------------------------------------------------------------------------------- drafters
+
+
+@dataclass(frozen=True, slots=True)
+class DrafterRow:
+    """One drafter of a reply, in words; a text is empty where nothing is known.
+
+    Attributes:
+        drafter_id: Its id.
+        title: What it is called.
+        kind: Its colour.
+        figures: Accepted and drafted tokens, or that there were no drafts.
+        rate: Accepted of the judged tokens, in percent.
+        details: llama.cpp's statistics, one group per line.
+        per_position: Accepted tokens by their place in the draft.
+        tokens: Accepted and drafted tokens.
+        drafts: Drafts of which something was accepted, and all.
+        calls: How often it was asked.
+        seconds: What all its calls took.
+        per_draft: What one call for a draft took.
+    """
+
+    drafter_id: str
+    title: str
+    kind: Kind
+    figures: str
+    rate: str
+    details: tuple[str, ...]
+    per_position: tuple[int, ...]
+    tokens: str = ""
+    drafts: str = ""
+    calls: str = ""
+    seconds: str = ""
+    per_draft: str = ""
+
+
+def drafter_rows(
+    metrics: StepMetrics, stats: TurnStats | None, sources: Sources
+) -> tuple[DrafterRow, ...]:
+    """One row per drafter that drafted or, once the reply has ended, that was asked."""
+    finished = {} if stats is None else {s.drafter: s for s in stats.by_drafter if s.n_draft}
+    ids = [*metrics.tallies, *(name for name in finished if name not in metrics.tallies)]
+    return tuple(_row(name, metrics.tallies.get(name), finished.get(name), sources) for name in ids)
+
+
+def _row(
+    drafter_id: str, tally: Tally | None, stats: DrafterStats | None, sources: Sources
+) -> DrafterRow:
+    tokens = drafts = rate = calls = seconds = per_draft = ""
+    if tally is not None:
+        tokens = _tr("{} of {}").format(tally.accepted, tally.drafted)
+        drafts = _tr("{} of {}").format(tally.drafts_accepted, tally.drafts)
+        rate = "" if tally.acceptance_rate is None else percent_text(tally.acceptance_rate)
+    if stats is not None:
+        calls = f"{stats.n_draft:,}"
+        seconds = duration_text(stats.begin_s + stats.draft_s + stats.accept_s)
+        per_draft = duration_text(stats.draft_s / stats.n_draft)
+        per_position = stats.accepted_per_position
+    else:
+        per_position = tuple(tally.per_position) if tally is not None else ()
+    return DrafterRow(
+        drafter_id,
+        sources.title(drafter_id),
+        sources.kind(drafter_id),
+        tokens or _tr("no drafts"),
+        rate,
+        _finished(stats) if stats is not None else _growing(tally),
+        per_position,
+        tokens,
+        drafts,
+        calls,
+        seconds,
+        per_draft,
+    )
+
+
+def _growing(tally: Tally | None) -> tuple[str, ...]:
+    if tally is None:
+        return ()
+    drafts = _tr("drafts {}, accepted {}").format(tally.drafts, tally.drafts_accepted)
+    tokens = _tr("tokens {}, accepted {}").format(tally.drafted, tally.accepted)
+    return drafts, tokens
+
+
+def _finished(stats: DrafterStats) -> tuple[str, ...]:
+    return (
+        _tr("calls: begin {}, draft {}, accept {}").format(
+            stats.n_begin, stats.n_draft, stats.n_accept
+        ),
+        _tr("drafts {}, accepted {}").format(stats.drafts, stats.drafts_accepted),
+        _tr("tokens {}, accepted {}").format(stats.tokens, stats.tokens_accepted),
+        _tr("time: begin {}, draft {}, accept {}").format(
+            duration_text(stats.begin_s),
+            duration_text(stats.draft_s),
+            duration_text(stats.accept_s),
+        ),
+    )
+
+
+OFF = "off"
+
+
+# --------------------------------------------------------------------------------------- models
+
+
+def kernel_words(uses: Sequence[KernelUse]) -> str:
+    """Whose kernels computed with which types of weights."""
+    parts = []
+    for by, words in (("own", _tr("own ({})")), ("stock", _tr("llama.cpp's ({})"))):
+        kinds = [use.kind for use in uses if use.by == by]
+        names = [_tr("attention") if kind == "attention" else kind.upper() for kind in kinds]
+        if names:
+            parts.append(words.format(", ".join(names)))
+    return "; ".join(parts)
+
+
+def model_rows(model: ModelRecord) -> tuple[Row, ...]:
+    """What is known of a model."""
+    size = readable_size(model.size_bytes) if model.size_bytes else ""
+    threads = ""
+    if model.n_threads:
+        threads = _tr("{} for one token, {} for more").format(
+            model.n_threads, model.n_threads_batch or model.n_threads
+        )
+    rows = (
+        (_tr("File"), model.file),
+        (_tr("Model"), ", ".join(filter(None, (_description(model), size)))),
+        (_tr("Parameters"), _count(model.n_params)),
+        (_tr("Context"), _tr("{:,} tokens").format(model.n_ctx) if model.n_ctx else ""),
+        (_tr("Threads"), threads),
+        (_tr("GPU layers"), str(model.n_gpu_layers)),
+        (_tr("Fingerprint"), model.fingerprint),
+    )
+    return tuple(row for row in rows if row[1])
+
+
+def _description(model: ModelRecord) -> str:
+    """What llama.cpp calls it, without the question mark for sizes that it has no name for."""
+    return model.description.replace(" ?B", "") or model.architecture
+
+
+def _count(n: int) -> str:
+    if n < 1_000_000:
+        return f"{n:,}" if n else ""
+    power = min(int(math.log10(n)) // 3, 4)
+    return f"{n / 1000**power:.3g} {('', '', 'M', 'B', 'T')[power]}"

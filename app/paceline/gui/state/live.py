@@ -1,0 +1,159 @@
+"""The figures of one reply while it grows: fed by events, shown at the pace of one timer.
+
+Events arrive hundreds of times per second, which no one can see; so `add` only stores, and a timer
+lets the widgets draw. It runs only while a reply runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from paceline.engine.draft import grammar_drafter
+from paceline.engine.draft.strategy import drafters_named
+from paceline.gui.state.auto_words import sentence
+from paceline.gui.state.decisions import DecisionLog, Verdict, is_news, judge
+from paceline.gui.state.figures import Headline, asks_drafter, headline
+from paceline.gui.state.metrics import StepMetrics
+from paceline.messages import ControlReported, PairLoaded
+
+if TYPE_CHECKING:
+    from paceline.chat.reply import Reply
+    from paceline.gui.state.sources import Sources
+    from paceline.messages import Event, StepCommitted
+
+REFRESH_MS = 150
+TICKS_PER_REFRESH = 3
+"""Of the plot, for one of the figures."""
+
+
+class LiveFigures(QObject):
+    """The metrics of the reply that is shown, and when to draw them again."""
+
+    refreshed = Signal()
+    """All figures are to be drawn."""
+    moved = Signal()
+    """The plot alone is to be drawn: figures that change faster cannot be read."""
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.sources = sources
+        self.metrics = StepMetrics(sources)
+        self.decisions = DecisionLog()
+        self.report: ControlReported | None = None
+        """What Auto knew last of the loaded pair; None: there was no report."""
+        self.pair: PairLoaded | None = None
+        """The loaded models, as the engine described them."""
+        self._verdict: Verdict | None = None
+        self._n_news = 0
+        self._reply: Reply | None = None
+        self._n_ticks = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(REFRESH_MS)
+        self._timer.timeout.connect(self._on_tick)
+
+    @property
+    def reply(self) -> Reply | None:
+        """The reply whose figures these are."""
+        return self._reply
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the timer runs."""
+        return self._timer.isActive()
+
+    @property
+    def plain_tokens_per_s(self) -> float | None:
+        """What plain decoding would give, by the reply's own figures; None: not known."""
+        stats = self._reply.stats if self._reply is not None else None
+        return stats.plain_tokens_per_s if stats is not None else None
+
+    @property
+    def headline(self) -> Headline:
+        """The large figures."""
+        reply = self._reply
+        if reply is None:
+            return Headline()
+        used = [name for name in self.metrics.tallies if name != grammar_drafter.INFO.id]
+        if not self.metrics.tallies:
+            used = list(drafters_named(reply.strategy))
+        title = self.sources.title(used[0]) if len(used) == 1 else self.tr("Speculation")
+        asks = asks_drafter(reply)
+        shown = headline(self.metrics, title, reply.stats, asks=asks)
+        if self._verdict is None:
+            return shown
+        return replace(shown, sentence=sentence(self._verdict, self.sources))
+
+    def show(self, reply: Reply | None) -> None:
+        """Take over all that is known of a reply; None: there is none."""
+        self._reply = reply
+        self.metrics.clear()
+        self.decisions.clear()
+        self._verdict = None
+        if reply is not None:
+            for step in reply.steps:
+                self.add(step)
+        if reply is not None and not reply.has_ended:
+            self._n_ticks = TICKS_PER_REFRESH - 1  # draw the first figures with the first bars
+            self._timer.start()
+        else:
+            self._timer.stop()
+        self._refresh()
+
+    def add(self, step: StepCommitted) -> None:
+        """Add a step of the reply that is shown."""
+        self.metrics.push(step)
+        self.decisions.push(step)
+
+    def on_event(self, event: Event) -> None:
+        """Learn what Auto knows of the loaded pair; called for every event of the engine."""
+        if isinstance(event, PairLoaded):
+            self.pair, self.report = event, None
+            self.refreshed.emit()  # costs of the pair before would be wrong now
+        elif isinstance(event, ControlReported) and self._is_about(event):
+            self.report = event
+
+    def finish(self) -> None:
+        """The reply has ended: draw once more, then rest."""
+        self._timer.stop()
+        self._refresh()
+
+    @property
+    def own_report(self) -> ControlReported | None:
+        """The last report of the reply that is shown."""
+        report = self.report
+        return report if report is not None and self._is_about(report) else None
+
+    def _is_about(self, report: ControlReported) -> bool:
+        """Whether it is about the shown reply; benchmarks have turns of their own."""
+        return self._reply is not None and report.turn_id == self._reply.turn_id
+
+    def _refresh(self) -> None:
+        self._judge()
+        self.refreshed.emit()
+
+    def _judge(self) -> None:
+        """Change the sentence about Auto where its meaning changed."""
+        reply = self._reply
+        if reply is None or not self.decisions.whole.n_steps:
+            return
+        now = judge(
+            self.decisions.whole if reply.has_ended else self.decisions.recent,
+            speedup=reply.stats.speedup if reply.stats is not None else None,
+            report=self.own_report,
+            before=None if reply.has_ended else self._verdict,
+        )
+        # What is true for a moment alone is not worth a sentence.
+        self._n_news = self._n_news + 1 if is_news(self._verdict, now) else 0
+        if reply.has_ended or self._verdict is None or self._n_news > 1:
+            self._verdict, self._n_news = now, 0
+
+    @Slot()
+    def _on_tick(self) -> None:
+        self._n_ticks += 1
+        if self._n_ticks % TICKS_PER_REFRESH:
+            self.moved.emit()
+        else:
+            self._refresh()

@@ -1,0 +1,204 @@
+"""The figures of the plots: a row of numbers per decoding step of one reply. No Qt.
+
+Writing costs a few array stores per step, 40 bytes each; reading gives copies of a part, in which
+several steps share a place where there are more than a plot has room for.
+A step's tokens are counted by the drafter that proposed them, of which a step may have several,
+and for the plot by its kind: a draft model, or a lookup. The first step of a reply commits the
+token from the prefill's logits; it is timed, but it is no verify step and so gets no bar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from paceline.gui.state.sources import Sources
+    from paceline.messages import StepCommitted
+
+_FIRST_ROOM = 512
+MOST_PLACES = 400
+"""Bars that are drawn at most; narrower ones than a pixel show nothing more."""
+RATE_STEPS = 16
+"""Steps over which the speed is averaged: one step alone jumps between 1 and n_max tokens."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class StepWindow:
+    """Steps in a row, oldest first; all arrays float64 [n places].
+
+    Attributes:
+        first: Number of the first step, counted from the reply's start.
+        per_place: How many steps share a place; the last place may have fewer.
+        drafted: Tokens drafted per step, on average over the place.
+        accepted: Tokens accepted, of all drafters; likewise.
+        by_model: Those of them that a draft model proposed; likewise.
+        tokens_per_s: Speed at the place's last step, averaged over the steps before.
+    """
+
+    first: int
+    per_place: int
+    drafted: Array
+    accepted: Array
+    by_model: Array
+    tokens_per_s: Array
+
+    @property
+    def steps(self) -> Array:
+        """The step in the middle of every place, float64 [n places]."""
+        places = np.arange(len(self.drafted), dtype=np.float64)
+        return self.first + (places + 0.5) * self.per_place - 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class TimeShares:
+    """Seconds of a reply by what they were spent on; a reply that grows has no prefill here."""
+
+    verify_s: float = 0.0
+    draft_s: float = 0.0
+    sample_s: float = 0.0
+    rest_s: float = 0.0
+    prefill_s: float = 0.0
+
+    @property
+    def total_s(self) -> float:
+        """All of them."""
+        return self.verify_s + self.draft_s + self.sample_s + self.rest_s + self.prefill_s
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one drafter did in a reply so far; see `DrafterStats` for the words."""
+
+    drafts: int = 0
+    drafts_accepted: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    discarded: int = 0
+    per_position: list[int] = field(default_factory=list)
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """Accepted of the drafted tokens that were judged; None when there were none."""
+        judged = self.drafted - self.discarded
+        return self.accepted / judged if judged > 0 else None
+
+
+class StepMetrics:
+    """Takes every `StepCommitted` of one reply and answers for plot, time bar and headline."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin another reply."""
+        self.n_steps = 0
+        self.n_tokens = 0
+        self.n_drafted = 0
+        self.n_accepted = 0
+        self.n_discarded = 0
+        self.tallies: dict[str, Tally] = {}
+        """By the drafter's id, of those that drafted, in the order of their first draft."""
+        self._rows = np.zeros((_FIRST_ROOM, 5))
+        self._steps: list[StepCommitted] = []
+        self._seconds = 0.0
+        self._verify_s = self._draft_s = self._sample_s = 0.0
+
+    def push(self, step: StepCommitted) -> None:
+        """Add one step."""
+        self.n_tokens += len(step.tokens)
+        self._seconds += step.total_s
+        self._verify_s += step.verify_s
+        self._draft_s += step.draft_s
+        self._sample_s += step.sample_s
+        if step.step == 0:
+            return
+        drafted = accepted = by_model = 0
+        for count in step.drafted:
+            if count.n_drafted:
+                tally = self.tallies.setdefault(count.drafter, Tally())
+                tally.drafts += 1
+                tally.drafts_accepted += count.n_accepted > 0
+                tally.drafted += count.n_drafted
+                tally.accepted += count.n_accepted
+                tally.discarded += count.n_discarded
+            drafted += count.n_drafted
+            accepted += count.n_accepted
+            self.n_discarded += count.n_discarded
+            if self._sources.kind(count.drafter) == "draft":
+                by_model += count.n_accepted
+        self._count_places(step)
+        self.n_drafted += drafted
+        self.n_accepted += accepted
+        if self.n_steps == len(self._rows):
+            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
+        self._rows[self.n_steps] = (drafted, accepted, by_model, self.n_tokens, self._seconds)
+        self._steps.append(step)
+        self.n_steps += 1
+
+    def _count_places(self, step: StepCommitted) -> None:
+        for trace in step.tokens:
+            tally = self.tallies.get(trace.source)
+            if tally is None or trace.position < 0:
+                continue
+            missing = trace.position + 1 - len(tally.per_position)
+            tally.per_position.extend([0] * missing)
+            tally.per_position[trace.position] += 1
+
+    def window(self, n: int, first: int | None = None) -> StepWindow:
+        """`n` steps from `first` on, or the newest; as many of them as there are."""
+        n = max(min(n, self.n_steps), 0)
+        first = self.n_steps - n if first is None else min(max(first, 0), self.n_steps - n)
+        per_place = -(-n // MOST_PLACES) or 1
+        starts = np.arange(first, first + n, per_place)
+        if not n:
+            return StepWindow(first, 1, *(np.zeros(0) for _ in range(4)))
+        sums = np.add.reduceat(self._rows[: first + n, :3], starts)
+        sizes = np.diff(starts, append=first + n)
+        drafted, accepted, by_model = (sums / sizes[:, np.newaxis]).T
+        rates = self._rates(starts + sizes - 1)
+        return StepWindow(first, per_place, drafted, accepted, by_model, rates)
+
+    def step(self, index: int) -> StepCommitted | None:
+        """The verify step at this place of the reply, from 0; None: there is none."""
+        return self._steps[index] if 0 <= index < self.n_steps else None
+
+    def speed_at(self, index: int) -> float:
+        """Tokens per second at a verify step that there is, averaged as in `StepWindow`."""
+        return float(self._rates(np.array([index]))[0])
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        """The speed right now; None before the second step."""
+        if self.n_steps < 2:
+            return None
+        return self.speed_at(self.n_steps - 1)
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """Accepted of the drafted tokens that were judged; None when there were none."""
+        judged = self.n_drafted - self.n_discarded
+        return self.n_accepted / judged if judged > 0 else None
+
+    @property
+    def times(self) -> TimeShares:
+        """What the reply's time was spent on so far."""
+        known = self._verify_s + self._draft_s + self._sample_s
+        return TimeShares(
+            self._verify_s, self._draft_s, self._sample_s, max(self._seconds - known, 0.0)
+        )
+
+    def _rates(self, ends: NDArray[np.int64]) -> Array:
+        """Tokens per second at these steps, each over `RATE_STEPS` steps."""
+        # The first step has none before it to be measured against.
+        ends = np.where((ends == 0) & (self.n_steps > 1), 1, ends)
+        begins = np.maximum(ends - RATE_STEPS, 0)
+        tokens, seconds = (self._rows[ends, 3:] - self._rows[begins, 3:]).T
+        rates: Array = np.divide(tokens, seconds, out=np.zeros(len(ends)), where=seconds > 0)
+        return rates

@@ -1,0 +1,101 @@
+"""The pair of models for the widgets: how it stands, in names and sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from paceline.chat.pair import PairState
+
+if TYPE_CHECKING:
+    from paceline.messages import LoadFailed, ModelInfo, ModelParams
+
+
+class PairModel(QObject):
+    """A `PairListener` that keeps the last state and tells of every change."""
+
+    changed = Signal(object)
+    """PairState"""
+    sameness_found = Signal(object)
+    """PairState, in which `sameness` alone is new"""
+    failed = Signal(object, bool)
+    """LoadFailed, and whether the pair that worked last is being loaded again"""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state = PairState()
+        self._is_writing = False
+        self._names: dict[str, str] = {}
+
+    @property
+    def state(self) -> PairState:
+        """How the pair stands now."""
+        return self._state
+
+    @property
+    def waits_for_reply(self) -> bool:
+        """Whether a load waits until the reply under way is written."""
+        state = self._state
+        return state.status == "loading" and not state.has_begun and self._is_writing
+
+    def set_writing(self, is_writing: bool) -> None:  # noqa: FBT001
+        """Know whether the engine is writing a reply."""
+        if is_writing == self._is_writing:
+            return
+        self._is_writing = is_writing
+        if self._state.status == "loading" and not self._state.has_begun:
+            self.changed.emit(self._state)
+
+    def pair_changed(self, state: PairState) -> None:
+        """Keep the state, learn the models' names, and tell."""
+        self._state = state
+        if state.pair is not None:
+            self._learn_name(state.target, state.pair.target)
+            self._learn_name(state.draft, state.pair.draft)
+        self.changed.emit(state)
+
+    def sameness_changed(self, state: PairState) -> None:
+        """Keep the state, in which `sameness` is new, and tell."""
+        self._state = state
+        self.sameness_found.emit(state)
+
+    def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
+        """Tell why a load failed, and whether the pair before it is loaded again."""
+        self.failed.emit(failure, falls_back)
+
+    @property
+    def target_name(self) -> str:
+        """A name for the target, loaded or not; empty when there is none."""
+        pair = self._state.pair
+        return self._name(self._state.target, pair.target if pair else None)
+
+    @property
+    def draft_name(self) -> str:
+        """A name for the draft model; empty when there is none."""
+        pair = self._state.pair
+        return self._name(self._state.draft, pair.draft if pair else None)
+
+    def _learn_name(self, info: ModelInfo | None, params: ModelParams | None) -> None:
+        if info is not None and info.name and params is not None:
+            self._names[params.path] = info.name
+
+    def _name(self, info: ModelInfo | None, params: ModelParams | None) -> str:
+        if info is not None and info.name:
+            return info.name
+        if params is None:
+            return ""
+        return self._names.get(params.path) or file_name(params.path)
+
+
+def file_name(path: str) -> str:
+    """A model's name from its file: without folder and ending."""
+    return Path(path).stem
+
+
+def model_name(reference: str) -> str:
+    """A model's name from its path or ``hf:OWNER/REPO:FILE``; empty for an empty one."""
+    if reference.startswith("hf:"):
+        return file_name(reference.rpartition(":")[2])
+    return file_name(reference)

@@ -1,0 +1,138 @@
+"""The settings in force: read, changed and saved in this one place. Main thread.
+
+Menus, boxes of the panel and the settings dialog show the same values and cannot disagree, since
+each of them reads the store, writes to it, and follows its `changed`.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from paceline.settings import Settings, check_settings, save_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QAbstractButton
+
+SAVE_AFTER_MS = 1500
+"""A dragged slider is saved when it rests, not at every pixel."""
+
+_logger = logging.getLogger(__name__)
+
+
+class SettingsStore(QObject):
+    """Holds a frozen `Settings`, and writes it to its file a moment after the last change."""
+
+    changed = Signal(str)
+    """The field of this name has another value"""
+    saving = Signal()
+    """The file is about to be written; the last moment for values that tell of no change, such as
+    the size of the window."""
+
+    def __init__(self, settings: Settings, file: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._file = file
+        self._each: dict[str, Setting] = {}
+        self._save_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
+        self._save_soon.timeout.connect(self.save)
+
+    @property
+    def settings(self) -> Settings:
+        """All of them."""
+        return self._settings
+
+    def value(self, name: str) -> Any:
+        """Return the value of a field of `Settings`."""
+        return getattr(self._settings, name)
+
+    def set(self, name: str, value: Any) -> None:
+        """Change one field; see `update`."""
+        self.update(**{name: value})
+
+    def update(self, **values: Any) -> None:
+        """Change fields of `Settings` together, and save them soon.
+
+        Raises:
+            ValueError: A value is out of range; nothing has changed then.
+        """
+        new = replace(self._settings, **values)
+        changed = [name for name in values if getattr(new, name) != self.value(name)]
+        if not changed:
+            return
+        check_settings(new)
+        self._settings = new
+        self.save_soon()
+        for name in changed:
+            self.changed.emit(name)
+
+    def setting(self, name: str) -> Setting:
+        """Return one field as an object of its own; always the same one for the same name."""
+        if name not in self._each:
+            self._each[name] = Setting(self, name)
+        return self._each[name]
+
+    @Slot()
+    def save_soon(self) -> None:
+        """Save after `SAVE_AFTER_MS` without another change."""
+        self._save_soon.start()
+
+    @Slot()
+    def save(self) -> None:
+        """Write the file now; a folder that cannot be written costs only the settings."""
+        self.saving.emit()
+        self._save_soon.stop()
+        try:
+            save_settings(self._file, self._settings)
+        except OSError as error:
+            _logger.warning("the settings are not saved: %s", error)
+
+
+class Setting(QObject):
+    """One field of the store, for controls that show and change it."""
+
+    changed = Signal()
+
+    def __init__(self, store: SettingsStore, name: str) -> None:
+        super().__init__(store)
+        self._store, self._name = store, name
+        self._switches: list[QAction | QAbstractButton] = []
+        store.changed.connect(self._on_changed)
+
+    @property
+    def value(self) -> Any:
+        """What it is now."""
+        return self._store.value(self._name)
+
+    @property
+    def default(self) -> Any:
+        """What it is in a new installation."""
+        return getattr(Settings(), self._name)
+
+    @Slot(object)
+    def set_value(self, value: Any) -> None:
+        """Change it; `changed` tells when it really is another value."""
+        self._store.set(self._name, value)
+
+    def bind(self, switch: QAction | QAbstractButton) -> None:
+        """Let a switch show and change it, as long as the store lives."""
+        switch.setChecked(bool(self.value))
+        switch.toggled.connect(self._on_toggled)
+        self._switches.append(switch)
+
+    @Slot(bool)
+    def _on_toggled(self, is_on: bool) -> None:  # noqa: FBT001
+        self.set_value(is_on)
+
+    @Slot(str)
+    def _on_changed(self, name: str) -> None:
+        if name == self._name:
+            for switch in self._switches:
+                switch.setChecked(bool(self.value))
+            self.changed.emit()

@@ -1,0 +1,42 @@
+"""What drafters are called and which colour they have, wherever a token or a figure names one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paceline.engine.draft.base import DrafterInfo
+
+DRAFT = "draft"
+Kind = Literal["draft", "lookup"]
+"""Teal: a draft model proposed it. Amber: a lookup, or the grammar."""
+
+
+class Sources:
+    """Titles and kinds by a drafter's id; an unknown id is shown as it is."""
+
+    def __init__(self, infos: Iterable[DrafterInfo] = ()) -> None:
+        self._infos = {info.id: info for info in infos}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What is shown for them, by id."""
+        return {name: info.title for name, info in self._infos.items()}
+
+    @property
+    def models(self) -> frozenset[str]:
+        """The ids of those that are models."""
+        return frozenset(name for name in (DRAFT, *self._infos) if self.kind(name) == "draft")
+
+    def title(self, drafter_id: str) -> str:
+        """What is shown for it."""
+        info = self._infos.get(drafter_id)
+        return drafter_id if info is None else info.title
+
+    def kind(self, drafter_id: str) -> Kind:
+        """Which colour it has."""
+        info = self._infos.get(drafter_id)
+        is_model = drafter_id == DRAFT if info is None else info.family == "model"
+        return "draft" if is_model else "lookup"

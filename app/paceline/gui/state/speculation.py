@@ -1,0 +1,374 @@
+"""Which strategy is chosen and with which settings; everything the panel shows comes from here.
+
+Built from the drafters' own descriptions, so a new drafter or a plug-in needs no code here. A
+strategy is one drafter or a chain of them. Every drafter has one set of settings, which it keeps in
+whatever chain it works, also while it is not chosen.
+
+The window offers strategies in groups: auto, draft model, lookups, chains, and off. The order of
+the chains is that of usefulness: the first whose members there are is what the group means until
+the user chooses another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from paceline.engine.draft.base import AUTO, DrafterInfo
+from paceline.engine.draft.strategy import complete, drafters_named, parse_strategy, strategy_text
+from paceline.errors import UserError
+from paceline.params import Strategy
+
+if TYPE_CHECKING:
+    from paceline.engine.draft.strategy import Strategy as CompleteStrategy
+
+
+Group = Literal["auto", "draft", "lookup", "mixed", "off"]
+GROUPS: tuple[Group, ...] = ("auto", "draft", "lookup", "mixed", "off")
+USUAL_CHAINS = (
+    "suffix+draft",
+    "ngram-mod+draft",
+    "prompt-lookup+draft",
+    "suffix+ngram-mod+draft",
+    "ngram-cache+draft",
+    "suffix+ngram-mod",
+)
+USUAL_LOOKUP = "suffix"
+"""What the group of lookups means at first: it finds the longest match of them all."""
+_ARROW = " → "
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One strategy of a menu, without its settings: ``ID[+ID…]``."""
+
+    name: str
+    title: str
+    summary: str
+    group: Group
+    needs_draft_model: bool
+
+
+def in_order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
+    """The drafters of a chain as they are asked: lookups as given, the model last."""
+    return sorted(infos, key=lambda info: info.family == "model")
+
+
+def name_of(infos: Sequence[DrafterInfo]) -> str:
+    """The name of a strategy: its text without settings."""
+    return strategy_text(Strategy(tuple((info.id, ()) for info in in_order(infos))))
+
+
+def group_of(infos: Sequence[DrafterInfo]) -> Group:
+    """The group that a strategy belongs to."""
+    if len(infos) > 1:
+        return "mixed"
+    groups: dict[str, Group] = {"off": "off", "auto": "auto", "model": "draft", "lookup": "lookup"}
+    return groups[infos[0].family]
+
+
+def choice_of(infos: Sequence[DrafterInfo]) -> Choice:
+    """What a menu shows of a strategy."""
+    infos = in_order(infos)
+    return Choice(
+        name=name_of(infos),
+        title=_ARROW.join(info.title for info in infos),
+        summary=infos[0].summary if len(infos) == 1 else _chain_summary(infos),
+        group=group_of(infos),
+        needs_draft_model=any(info.family == "model" for info in infos),
+    )
+
+
+def usual_chains(infos: Mapping[str, DrafterInfo]) -> list[str]:
+    """The chains that are worth offering, of those drafters that there are."""
+    return [name for name in USUAL_CHAINS if all(part in infos for part in drafters_named(name))]
+
+
+def _chain_summary(infos: Sequence[DrafterInfo]) -> str:
+    n_lookups = sum(info.family == "lookup" for info in infos)
+    if n_lookups == len(infos):
+        return _tr("The first of them that finds something writes ahead.")
+    if n_lookups == 1:
+        return _tr(
+            "Looks up first; where that finds nothing the draft model writes ahead, and the "
+            "lookup goes on behind it.",
+        )
+    return _tr(
+        "Looks up in this order; where nothing is found the draft model writes ahead, and a "
+        "lookup goes on behind it.",
+    )
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Choices", text)
+
+
+YIELDING = ("n_min", "p_min")
+"""Settings that end drafts early; an automatic length takes them out of force."""
+DEFAULT = "auto"
+"""What is chosen when nothing usable was saved."""
+
+
+class SpeculationModel(QObject):
+    """The chosen strategy and the settings of all drafters."""
+
+    drafter_changed = Signal()
+    """Another strategy is chosen, or all settings of the chosen one are new."""
+    strategy_changed = Signal()
+    """The strategy is different and valid."""
+    refused = Signal(str)
+    """The settings do not fit together; empty: they do again."""
+    choices_changed = Signal()
+    """What can be chosen, or whether it can be used now, is different."""
+
+    def __init__(
+        self,
+        infos: Sequence[DrafterInfo],
+        saved: Sequence[str] = (),
+        parent: QObject | None = None,
+    ) -> None:
+        """Start with saved strategy texts, the chosen one first; unknown ones are `unusable`."""
+        super().__init__(parent)
+        self._infos = {info.id: info for info in infos}
+        self._values = {
+            info.id: {parameter.name: parameter.default for parameter in info.parameters}
+            for info in infos
+        }
+        self._usual_chains = usual_chains(self._infos)
+        self._own_chains: list[str] = []
+        self._last: dict[Group, str] = {}
+        self._has_draft = True
+        self._current = DEFAULT if DEFAULT in self._infos else next(iter(self._infos))
+        self.unusable = ""
+        """The saved strategy that was to be chosen and cannot be; empty: there is none."""
+        self._load(saved)
+        self._last[self.group] = self._current
+        self._strategy = self._value_of(self._current)
+
+    @property
+    def infos(self) -> tuple[DrafterInfo, ...]:
+        """All drafters that there are."""
+        return tuple(self._infos.values())
+
+    @property
+    def current(self) -> Choice:
+        """The chosen strategy."""
+        return choice_of(self.members)
+
+    @property
+    def members(self) -> tuple[DrafterInfo, ...]:
+        """The drafters of the chosen strategy, in the order in which they are asked."""
+        return self._members(self._current)
+
+    @property
+    def group(self) -> Group:
+        """The group of the chosen strategy."""
+        return group_of(self.members)
+
+    @property
+    def strategy(self) -> Strategy:
+        """The last valid strategy."""
+        return self._strategy
+
+    @property
+    def text(self) -> str:
+        """The last valid strategy, as text."""
+        return self._text(self._strategy)
+
+    def choices(self, group: Group) -> tuple[Choice, ...]:
+        """Everything that a group offers."""
+        if group == "mixed":
+            names = [*self._usual_chains, *self._own_chains]
+        else:
+            names = [info.id for info in self.infos if group_of([info]) == group]
+        return tuple(choice_of(self._members(name)) for name in names)
+
+    def usual(self, group: Group) -> str:
+        """What a group means: its last choice, or else its best one; empty: it has none."""
+        names = [choice.name for choice in self.choices(group)]
+        for name in (self._last.get(group, ""), USUAL_LOOKUP, *names):
+            if name in names:
+                return name
+        return ""
+
+    def obstacle(self, name: str) -> str:
+        """Why a strategy cannot be used now, in words; empty: it can."""
+        if self._has_draft or all(info.family != "model" for info in self._members(name)):
+            return ""
+        return self.tr("No draft model is loaded. Open one in the Models menu.")
+
+    @property
+    def is_controlled(self) -> bool:
+        """Whether Auto decides: as the chosen strategy, or about the length of drafts."""
+        return self.group == "auto" or any(self._is_automatic(info.id) for info in self.members)
+
+    @property
+    def has_draft(self) -> bool:
+        """Whether a draft model is loaded, as far as is known."""
+        return self._has_draft
+
+    def knows(self, strategy: str) -> bool:
+        """Whether a strategy text names drafters and settings that there are."""
+        return self._parse(strategy) is not None
+
+    def choice_of_text(self, strategy: str) -> Choice:
+        """What a menu shows of a strategy, by a text that `knows` accepts."""
+        return choice_of(parse_strategy(strategy).infos)
+
+    def set_has_draft(self, has_draft: bool) -> None:  # noqa: FBT001
+        """Know whether a draft model is loaded."""
+        if has_draft != self._has_draft:
+            self._has_draft = has_draft
+            self.choices_changed.emit()
+
+    def value(self, drafter_id: str, name: str) -> float:
+        """A setting of a drafter."""
+        return self._values[drafter_id][name]
+
+    def choose(self, name: str) -> None:
+        """Choose a drafter or a chain by its name; an unknown one is ignored."""
+        if not all(part in self._infos for part in drafters_named(name)):
+            return
+        name = name_of(self._members(name))
+        if name == self._current:
+            return
+        self._current = name
+        self._learn_chain(name)
+        self._last[self.group] = name
+        self.drafter_changed.emit()
+        self._update()
+
+    def set_value(self, drafter_id: str, name: str, value: float) -> None:
+        """Change a setting of a drafter."""
+        if self._values[drafter_id][name] == value:
+            return
+        before = self._defaults(drafter_id)
+        values = self._values[drafter_id]
+        values[name] = value
+        after = self._defaults(drafter_id)
+        for other in after:  # what still has its default follows the length
+            if other != name and values[other] == before[other]:
+                values[other] = after[other]
+        self._update()
+
+    def is_idle(self, drafter_id: str, name: str) -> bool:
+        """Whether a setting is out of force, because the length of drafts is automatic."""
+        is_yielding = name in YIELDING and self._is_automatic(drafter_id)
+        return is_yielding and self._values[drafter_id][name] == self._defaults(drafter_id)[name]
+
+    def reset(self) -> None:
+        """Put the settings of the chosen drafters back to their defaults."""
+        for info in self.members:
+            for parameter in info.parameters:
+                self._values[info.id][parameter.name] = parameter.default
+        self.drafter_changed.emit()
+        self._update()
+
+    def use(self, strategy: str) -> None:
+        """Choose what a strategy text names, with its settings.
+
+        Raises:
+            UserError: It names nothing that there is.
+        """
+        parsed = parse_strategy(strategy)
+        for info in parsed.infos:
+            if info.id not in self._infos:
+                raise UserError(
+                    "unknown-drafter", f"There is no drafter “{info.id}” here.", "Choose another."
+                )
+        self._take(parsed)
+        self._last[self.group] = self._current
+        self.drafter_changed.emit()
+        self._update()
+
+    def check(self) -> None:
+        """Emit once more whether the settings fit together."""
+        self._update()
+
+    def saved(self) -> tuple[str, ...]:
+        """What `__init__` takes as `saved`."""
+        in_use = {info.id for info in self.members} if self.group == "mixed" else {self._current}
+        others = [self._value_of(name) for name in self._infos if name not in in_use]
+        changed = [self._text(other) for other in others if other.drafters[0][1]]
+        chains = [name for name in self._own_chains if name != self._current]
+        return (self.text, *changed, *chains)
+
+    # ------------------------------------------------------------------------------ within
+
+    def _members(self, name: str) -> tuple[DrafterInfo, ...]:
+        return tuple(in_order([self._infos[part] for part in drafters_named(name)]))
+
+    def _value_of(self, name: str) -> Strategy:
+        """A strategy with those of its settings that are not the default."""
+        return Strategy(tuple((info.id, self._changed(info)) for info in self._members(name)))
+
+    def _text(self, strategy: Strategy) -> str:
+        return strategy_text(strategy, self._infos.__getitem__)
+
+    def _changed(self, info: DrafterInfo) -> tuple[tuple[str, float], ...]:
+        values, defaults = self._values[info.id], self._defaults(info.id)
+        return tuple((name, values[name]) for name in defaults if values[name] != defaults[name])
+
+    def _is_automatic(self, drafter_id: str) -> bool:
+        """Whether the length of a drafter's drafts is left to Auto."""
+        values = self._values[drafter_id]
+        return any(
+            parameter.can_be_auto and values[parameter.name] == AUTO
+            for parameter in self._infos[drafter_id].parameters
+        )
+
+    def _defaults(self, drafter_id: str) -> dict[str, float]:
+        """What a setting is where a strategy does not say it; see `engine.draft.strategy`."""
+        yields = YIELDING if self._is_automatic(drafter_id) else ()
+        return {
+            parameter.name: parameter.low if parameter.name in yields else parameter.default
+            for parameter in self._infos[drafter_id].parameters
+        }
+
+    def _load(self, saved: Sequence[str]) -> None:
+        strategies = [self._parse(text) for text in saved]
+        # From the last to the first: where two texts differ about a drafter, the chosen one counts.
+        for strategy in reversed(strategies[1:]):
+            if strategy is not None:
+                for info, settings in strategy.drafters:
+                    for parameter in info.parameters:
+                        if settings[parameter.name] != parameter.default:
+                            self._values[info.id][parameter.name] = settings[parameter.name]
+                self._learn_chain(name_of(strategy.infos), first=True)
+        if strategies and strategies[0] is not None:
+            self._take(strategies[0])
+        elif strategies:
+            self.unusable = saved[0]
+
+    def _parse(self, text: str) -> CompleteStrategy | None:
+        try:
+            strategy = parse_strategy(text)
+        except UserError:
+            return None
+        return strategy if all(info.id in self._infos for info in strategy.infos) else None
+
+    def _take(self, strategy: CompleteStrategy) -> None:
+        self._current = name_of(strategy.infos)
+        for info, settings in strategy.drafters:
+            self._values[info.id] = dict(settings)
+        self._learn_chain(self._current)
+
+    def _learn_chain(self, name: str, *, first: bool = False) -> None:
+        if len(drafters_named(name)) > 1 and name not in (*self._usual_chains, *self._own_chains):
+            self._own_chains.insert(0 if first else len(self._own_chains), name)
+            self.choices_changed.emit()
+
+    def _update(self) -> None:
+        strategy = self._value_of(self._current)
+        try:
+            complete(strategy, self._infos.__getitem__)
+        except UserError as error:
+            self.refused.emit(str(error))
+            return
+        self.refused.emit("")
+        if strategy != self._strategy:
+            self._strategy = strategy
+            self.strategy_changed.emit()

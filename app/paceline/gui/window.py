@@ -1,0 +1,485 @@
+"""The window: its bars, panes, menus and keys. It decides nothing.
+
+The bar at the top has name, menus, the pair, and switches for theme and panes; the line at the
+bottom says the engine's state, and what the next reply uses.
+
+What the user wants of the three panes and what is shown are two things: in a narrow window the list
+of chats gives way first, then the panel, and both come back when there is room. A pane that is
+asked for in a narrow window is shown all the same. Widths are kept as they are at scale 1, so that
+larger text has wider panes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QMenuBar,
+    QScrollArea,
+    QSizePolicy,
+    QSplitter,
+    QStatusBar,
+    QToolButton,
+    QWidget,
+)
+
+from paceline.gui.chat.view import ChatPane
+from paceline.gui.conversations.sidebar import Sidebar
+from paceline.gui.kit.drop_zones import DropZones
+from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import BASE_PX, font_px, px
+from paceline.gui.look.style import SPLITTER
+from paceline.gui.models.model_bar import ModelBar
+from paceline.gui.panel import SpeculationPanel
+from paceline.gui.state.actions import Actions
+from paceline.settings import WindowSettings
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAction, QCloseEvent, QResizeEvent
+
+    from paceline.gui.conversations.model import ConversationList
+    from paceline.gui.look.colours import Theme
+    from paceline.gui.state.live import LiveFigures
+    from paceline.gui.state.pair import PairModel
+    from paceline.gui.state.speculation import SpeculationModel
+
+
+_FACTS_PX, _SETTINGS_PX = 420, 520
+
+
+class StatusLine(QStatusBar):
+    """A dot with the state, facts about the engine, and the settings in force."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeGripEnabled(False)
+        self.setContentsMargins(12, 0, 14, 0)
+        self._tone = "muted"
+        self._state = QLabel()
+        self._facts = ElidedLabel(_FACTS_PX, Qt.TextElideMode.ElideRight)
+        self._settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideMiddle)
+        for label in (self._state, self._facts):
+            self.addWidget(label)
+        self.addPermanentWidget(self._settings)
+        self._words = ""
+
+    @property
+    def state(self) -> str:
+        """The state in words."""
+        return self._words
+
+    @property
+    def settings(self) -> str:
+        """What is said about the next reply."""
+        return self._settings.full_text
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The dot is rich text in a colour of the theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_words"):
+            self.set_state(self._words, self._tone)
+
+    def set_state(self, words: str, tone: str) -> None:
+        """Show a state; the tone is a colour's name in the theme."""
+        self._words, self._tone = words, tone
+        colour = getattr(look.theme, tone)
+        self._state.setText(f'<span style="color:{colour}">●</span> {words}')
+        self._state.setAccessibleName(words)
+
+    def set_facts(self, words: str, details: str) -> None:
+        """Show facts about library and devices, and more on hover."""
+        self._facts.set_full_text(words)
+        self._facts.setToolTip(f"{words}\n{details}".strip())
+
+    def set_settings(self, words: str) -> None:
+        """Show what the next reply will use."""
+        self._settings.set_full_text(words)
+        self._settings.setToolTip(words)
+
+
+SIDEBAR_FITS_FROM = 1080
+PANEL_FITS_FROM = 820
+
+
+class Panes(QObject):
+    """Owns the splitter around sidebar, chat and panel."""
+
+    visibility_changed = Signal()
+
+    def __init__(
+        self, sidebar: QWidget, chat: QWidget, panel: QWidget, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.setHandleWidth(1)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.setObjectName(SPLITTER)
+        for at, pane in enumerate((sidebar, chat, panel)):
+            self.splitter.addWidget(pane)
+            self.splitter.setStretchFactor(at, 1 if pane is chat else 0)
+        self._panes = {"sidebar": sidebar, "panel": panel}
+        self._fits_from = {"sidebar": SIDEBAR_FITS_FROM, "panel": PANEL_FITS_FROM}
+        self._wanted = {"sidebar": True, "panel": True}
+        self._widths = {"sidebar": 248, "panel": 356}
+        self._panel_px = panel.minimumWidth()
+        self._room = 0
+        self._fit_panel()
+        self.splitter.splitterMoved.connect(self._on_splitter_moved)
+
+    def is_shown(self, name: str) -> bool:
+        """Whether a pane, "sidebar" or "panel", is shown now."""
+        return not self._panes[name].isHidden()
+
+    def is_wanted(self, name: str) -> bool:
+        """Whether a pane is shown where it fits."""
+        return self._wanted[name]
+
+    def width_of(self, name: str) -> int:
+        """The width at scale 1 that the user gave a pane, also while there is no room for it."""
+        return self._widths[name]
+
+    def restore(self, wanted: dict[str, bool], widths: dict[str, int]) -> None:
+        """Bring back what was remembered."""
+        self._wanted.update(wanted)
+        self._widths.update(widths)
+        for name in self._panes:
+            self._show(name, is_shown=self._wanted[name] and self._fits(name, self._room))
+
+    def toggle(self, name: str) -> None:
+        """Show or hide a pane because the user said so."""
+        is_shown = not self.is_shown(name)
+        self._wanted[name] = is_shown
+        self._show(name, is_shown=is_shown)
+        self.visibility_changed.emit()
+
+    def fit_text(self) -> None:
+        """Adapt to another size of text."""
+        self._fit_panel()
+        for name in self._panes:
+            self._show(name, is_shown=self._wanted[name] and self._fits(name, self._room))
+        self._share_out()
+        self.visibility_changed.emit()
+
+    def fit(self, room: int) -> None:
+        """Adapt to a new width of the window; panes come and go at a threshold alone."""
+        before, self._room = self._room, room
+        for name in self._panes:
+            fits = self._fits(name, room)
+            if fits != self._fits(name, before) or before == 0:
+                self._show(name, is_shown=self._wanted[name] and fits)
+        self._share_out()  # what had to be narrow meanwhile need not stay so
+        self.visibility_changed.emit()
+
+    def _fit_panel(self) -> None:
+        """Larger text needs more room; smaller text leaves the frames as wide as they are."""
+        self._panes["panel"].setMinimumWidth(max(self._panel_px, px(self._panel_px)))
+
+    @Slot(int, int)
+    def _on_splitter_moved(self, _at: int, handle: int) -> None:
+        name = "sidebar" if handle == 1 else "panel"
+        self._widths[name] = _at_scale_1(self._panes[name].width())
+
+    def _fits(self, name: str, room: int) -> bool:
+        return room >= px(self._fits_from[name])
+
+    def _show(self, name: str, *, is_shown: bool) -> None:
+        pane = self._panes[name]
+        if is_shown == self.is_shown(name) and self._room:
+            return
+        pane.setVisible(is_shown)
+        self._share_out()
+
+    def _share_out(self) -> None:
+        left = px(self._widths["sidebar"]) if self.is_shown("sidebar") else 0
+        right = px(self._widths["panel"]) if self.is_shown("panel") else 0
+        room = max(self.splitter.width(), self._room)
+        self.splitter.setSizes([left, max(room - left - right, 1), right])
+
+
+def _at_scale_1(width: int) -> int:
+    return round(width * BASE_PX / font_px())
+
+
+ALL_MENUS_FROM = 860
+_NAME_FROM = 720
+_ICON_PX = 16
+_MORE_PX, _QT_MORE_PX = 24, 12
+"""Width of the button that opens hidden menus, and what the menu bar assumes for it."""
+_PLACED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show)
+_HEIGHT, _TEXT_HEIGHT = 48, 34
+"""At least, and what the name of a model needs at scale 1."""
+
+
+class TopBar(QWidget):
+    """Lays out what the window gives it; the pair is in the middle."""
+
+    def __init__(self, title: str, menus: QMenuBar, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "topbar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedHeight(_HEIGHT)
+        self._name = QLabel(title)
+        self._name.setProperty("role", "title")
+        self._left_out: list[QToolButton] = []
+        self._menus = menus
+        self._more = menus.findChild(QToolButton, "qt_menubar_ext_button")
+        if self._more is not None:
+            self._more.setIcon(look.icon("more"))  # Qt's own is black in every theme
+            self._more.setAccessibleName(self.tr("More menus"))
+            self._more.installEventFilter(self)
+        menus.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._left, self._right = QWidget(), QWidget()
+        left = QHBoxLayout(self._left)
+        left.setContentsMargins(0, 0, 0, 0)
+        left.setSpacing(8)
+        left.addWidget(self._name)
+        left.addWidget(menus, 1)
+        self._tools = QHBoxLayout(self._right)
+        self._tools.setContentsMargins(0, 0, 0, 0)
+        self._tools.setSpacing(4)
+        self._tools.addStretch(1)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(14, 0, 10, 0)
+        self._row.setSpacing(12)
+        self._row.addWidget(self._left, 1)
+        self._row.addWidget(self._right, 1)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.setFixedHeight(max(_HEIGHT, px(_TEXT_HEIGHT)))
+            for button in self._right.findChildren(QToolButton):
+                button.setIconSize(QSize(px(_ICON_PX), px(_ICON_PX)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is room for all menus, the names of the models give way first."""
+        super().resizeEvent(event)
+        has_room = self.width() >= px(ALL_MENUS_FROM)
+        self._name.setVisible(self.width() >= px(_NAME_FROM))
+        for button in self._left_out:
+            button.setVisible(has_room)
+        self._menus.setMinimumWidth(self._menus.sizeHint().width() if has_room else 0)
+
+    def set_model_bar(self, model_bar: ModelBar) -> None:
+        """Put the pair into the middle."""
+        self._row.insertWidget(1, model_bar, 0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the button of the menus large enough, wherever the menu bar puts it."""
+        if watched is self._more and event.type() in _PLACED:
+            self._place_more()
+        return super().eventFilter(watched, event)
+
+    def _place_more(self) -> None:
+        """Where no menu has room the button takes the place of the first."""
+        button, menus = self._more, self._menus
+        if button is None:
+            return
+        first = menus.actionGeometry(menus.actions()[0])
+        width = px(_MORE_PX)
+        is_shown = not first.isEmpty() and first.right() <= menus.width() - _QT_MORE_PX
+        left = menus.width() - width if is_shown else 0
+        button.setIconSize(QSize(px(_ICON_PX), px(_ICON_PX)))
+        button.setGeometry(left, 0, width, menus.height())
+
+    def add_tool(self, action: QAction, *, gives_way: bool = False) -> QToolButton:
+        """Add a button for an action at the right; one that gives way is gone in narrow windows."""
+        button = QToolButton()
+        button.setProperty("kind", "quiet")
+        button.setDefaultAction(action)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setAccessibleName(action.toolTip())
+        self._tools.addWidget(button)
+        if gives_way:
+            self._left_out.append(button)
+        return button
+
+    def add_widget(self, widget: QWidget) -> None:
+        """Put a widget in front of the buttons at the right."""
+        self._tools.insertWidget(1, widget)  # after the stretch
+
+
+_TITLE_BAR_PX = 32
+DEFAULT_SIZE = (1280, 800)
+
+
+class MainWindow(QMainWindow):
+    """Three panes, a bar above and a line below."""
+
+    closing = Signal()
+    """The window is about to go; what must be remembered can still be asked for."""
+
+    def __init__(
+        self,
+        *,
+        conversations: ConversationList,
+        speculation: SpeculationModel,
+        figures: LiveFigures,
+        pair: PairModel,
+    ) -> None:
+        super().__init__()
+        self.setObjectName("main_window")
+        self.setWindowTitle("Paceline")
+        self.setMinimumSize(640, 420)
+        self.resize(*DEFAULT_SIZE)
+        self._text_px = font_px()
+        self.actions_ = Actions(self)
+        self.sidebar = Sidebar(conversations)
+        self.chat_pane = ChatPane(figures.sources)
+        self.panel = SpeculationPanel(speculation, figures)
+        self.panes = Panes(self.sidebar, self.chat_pane, self.panel, self)
+        self.status = StatusLine()
+        self.menus = QMenuBar()
+        self.models_menu = self.actions_.fill(self.menus)
+        self.model_bar = ModelBar(pair, self.models_menu)
+        self.top_bar = TopBar("Paceline", self.menus)
+        self.top_bar.set_model_bar(self.model_bar)
+        names = ("command", "moon", "settings", "panel-left", "panel-right")
+        for action, name in zip(self._tools(), names, strict=True):
+            action.setIcon(look.icon(name))
+            action.setIconVisibleInMenu(False)
+            gives_way = action in (self.actions_.palette, self.actions_.flip_theme)
+            self.top_bar.add_tool(action, gives_way=gives_way)
+        self.setMenuWidget(self.top_bar)
+        self.setCentralWidget(self.panes.splitter)
+        self.setStatusBar(self.status)
+        self.drop_zones = DropZones(self)
+        self._connect_own()
+        look.changed.connect(self._on_look)
+        self._on_look(look.theme)
+
+    def fit_screen(self) -> None:
+        """Be no larger than the screen has room for; of a frame is known only that it has a bar."""
+        room = self.screen().availableGeometry().adjusted(0, _TITLE_BAR_PX, 0, 0)
+        if self.width() <= room.width() and self.height() <= room.height():
+            return
+        self.resize(self.size().boundedTo(room.size()))
+        self.move(room.topLeft() - QPoint(0, _TITLE_BAR_PX))
+
+    def restore(self, settings: WindowSettings) -> None:
+        """Bring the window back as it was left."""
+        if settings.geometry:
+            self.restoreGeometry(QByteArray.fromBase64(settings.geometry.encode()))
+        self.panes.restore(
+            {"sidebar": settings.sidebar_visible, "panel": settings.panel_visible},
+            {"sidebar": settings.sidebar_width, "panel": settings.panel_width},
+        )
+        self.panel.open_only(settings.open_sections)
+
+    def state(self) -> WindowSettings:
+        """What `restore` takes."""
+        return WindowSettings(
+            geometry=self.saveGeometry().toBase64().toStdString(),
+            sidebar_visible=self.panes.is_wanted("sidebar"),
+            panel_visible=self.panes.is_wanted("panel"),
+            sidebar_width=self.panes.width_of("sidebar"),
+            panel_width=self.panes.width_of("panel"),
+            open_sections=self.panel.open_sections,
+        )
+
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001 - Qt's name
+        """Come to the messages where the conversation stands, whenever they were made.
+
+        Qt goes by the order in which widgets were made: messages would come after
+        everything, and Tab from there would skip the rest of the window.
+        """
+        with self.chat_pane.chat.passed_by():
+            has_moved = super().focusNextPrevChild(next)
+        scroll_to(self.focusWidget())
+        return has_moved
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Tell before the window goes, so that all can be put away."""
+        self.closing.emit()
+        super().closeEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let panes give way when the window gets narrow."""
+        super().resizeEvent(event)
+        self.panes.fit(self.width())
+
+    def _tools(self) -> tuple[QAction, ...]:
+        """What has a button at the right of the top bar, from the left."""
+        actions = self.actions_
+        return (
+            actions.palette, actions.flip_theme, actions.settings, actions.sidebar, actions.panel
+        )  # fmt: skip
+
+    def _connect_own(self) -> None:
+        actions = self.actions_
+        actions.quit.triggered.connect(self.close)
+        actions.search.triggered.connect(self._on_search)
+        actions.write.triggered.connect(self._on_write)
+        actions.rename.triggered.connect(self._on_rename)
+        actions.pin.triggered.connect(self.sidebar.pin_shown)
+        actions.tag.triggered.connect(self.sidebar.tag_shown)
+        actions.delete.triggered.connect(self._on_delete)
+        actions.sidebar.triggered.connect(self._on_toggle_sidebar)
+        actions.panel.triggered.connect(self._on_toggle_panel)
+        self.panes.visibility_changed.connect(self._on_panes_changed)
+        self.chat_pane.errors.dismissed.connect(self._on_write)
+
+    @Slot(object)
+    def _on_look(self, theme: Theme) -> None:
+        """Show where the switch of the theme leads, and give larger text wider panes."""
+        self.actions_.flip_theme.setIcon(look.icon("sun" if theme.is_dark else "moon"))
+        if self._text_px != font_px():
+            self._text_px = font_px()
+            self.panes.fit_text()
+
+    @Slot()
+    def _on_search(self) -> None:
+        self._show_sidebar()
+        self.sidebar.finder.focus_search()
+
+    @Slot()
+    def _on_rename(self) -> None:
+        if self.sidebar.has_shown:
+            self._show_sidebar()
+            self.sidebar.rename_shown()
+
+    @Slot()
+    def _on_delete(self) -> None:
+        if self.sidebar.has_shown:
+            self._show_sidebar()  # the way back is offered there
+            self.sidebar.delete_shown()
+
+    def _show_sidebar(self) -> None:
+        if not self.panes.is_shown("sidebar"):
+            self.panes.toggle("sidebar")
+
+    @Slot()
+    def _on_write(self) -> None:
+        self.chat_pane.composer.setFocus()
+
+    @Slot()
+    def _on_toggle_sidebar(self) -> None:
+        self.panes.toggle("sidebar")
+
+    @Slot()
+    def _on_toggle_panel(self) -> None:
+        self.panes.toggle("panel")
+
+    @Slot()
+    def _on_panes_changed(self) -> None:
+        self.actions_.sidebar.setChecked(self.panes.is_shown("sidebar"))
+        self.actions_.panel.setChecked(self.panes.is_shown("panel"))
+
+
+def scroll_to(widget: QWidget | None) -> None:
+    """Scroll all areas around a widget so that it is seen.
+
+    Qt does this for a step of the keyboard within a scroll area, but not for one into it.
+    """
+    above = widget.parentWidget() if widget is not None else None
+    while above is not None:
+        if isinstance(above, QScrollArea) and widget is not None:
+            above.ensureWidgetVisible(widget)
+        above = above.parentWidget()

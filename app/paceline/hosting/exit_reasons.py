@@ -1,0 +1,175 @@
+"""Why a process ended, in words, and whether it is started again.
+
+The exit code alone says little. Together with the native library's last message and the end of the
+process's stderr it tells the usual causes apart: too little memory, a file that changed while it
+was read, an instruction that the CPU does not know, a fault in native code.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+OUT_OF_MEMORY = "out-of-memory"
+DIED = "engine-died"
+NOT_STARTED = "engine-stopped"
+
+_MEMORY_SIGNS = re.compile(
+    r"bad_alloc|out of memory|failed to allocate|unable to allocate|mem_buffer != NULL"
+    r"|MemoryError|cudaMalloc",
+    re.IGNORECASE,
+)
+_MOST_WORDS = 2000
+"""Characters of a last message; a broken process may send a very long one, and the search for paths
+in it must not take long."""
+AGAIN = "It starts again with the next message."
+LATER = "That was the third time within a minute: it can be started again in a minute."
+_MEMORY_HINT = "Choose a shorter context or a smaller model, or close other programs."
+_WINDOWS_CODES = {
+    0xC0000005: "SIGSEGV",
+    0xC000001D: "SIGILL",
+    0xC0000409: "SIGABRT",
+    0xC0000006: "SIGBUS",
+}
+"""Exit codes of Windows: access violation, illegal instruction, fail-fast, in-page error."""
+_WINDOWS_ABORT = 3
+"""Exit code of `abort` in Windows' C library; on other systems 3 has no special meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """How the engine's process ended.
+
+    Attributes:
+        code: "out-of-memory" or "engine-died"; "engine-stopped" when it was never ready.
+        reason: One sentence with the cause.
+        hint: What to do.
+        is_native: Whether native code crashed, as opposed to being ended from outside.
+    """
+
+    code: str
+    reason: str
+    hint: str
+    is_native: bool = False
+
+
+def describe_death(exit_code: int | None, last_words: str, stderr: str) -> Death:
+    """Put a death into words.
+
+    Args:
+        exit_code: As `multiprocessing` gives it: negative for a signal; None if not known.
+        last_words: The last message of the library or Python before the end; may be empty.
+        stderr: The tail of what the process wrote there.
+    """
+    name = _signal_name(exit_code)
+    words = _one_line(last_words)
+    what = f"the engine's process ended ({name})" if name else _exit_words(exit_code)
+    if _MEMORY_SIGNS.search(last_words) or _MEMORY_SIGNS.search(stderr):
+        return Death(OUT_OF_MEMORY, f"Memory ran out, and {what}.", _MEMORY_HINT, is_native=True)
+    if words:
+        reason = f"llama.cpp gave up: {words}" if name else f"The engine ended: {words}"
+        return Death(DIED, f"{reason.rstrip('.')}.", AGAIN, is_native=bool(name))
+    match name:
+        case "SIGKILL":
+            return Death(
+                DIED,
+                "The engine's process was ended from outside (SIGKILL), as the system does when "
+                "memory runs out.",
+                f"{AGAIN} If it happens again, choose a shorter context or a smaller model.",
+            )
+        case "SIGBUS":
+            return Death(
+                DIED,
+                "A model file became unreadable while it was used (SIGBUS): it was changed, or "
+                "its disk failed.",
+                "Download the file again or check the disk.",
+                is_native=True,
+            )
+        case "SIGILL":
+            return Death(
+                DIED,
+                "llama.cpp uses an instruction that this CPU does not know (SIGILL).",
+                "Install a build of llama-cpp-python that was made on this computer.",
+                is_native=True,
+            )
+        case "SIGSEGV" | "SIGABRT" | "SIGFPE":
+            return Death(DIED, f"llama.cpp crashed ({name}).", AGAIN, is_native=True)
+        case "":
+            return Death(DIED, f"{what[0].upper()}{what[1:]}.", AGAIN)
+        case _:
+            return Death(DIED, f"The engine's process was ended from outside ({name}).", AGAIN)
+
+
+def _exit_words(exit_code: int | None) -> str:
+    if exit_code is None:
+        return "the engine's process ended"
+    return f"the engine's process ended with exit code {exit_code}"
+
+
+def _signal_name(exit_code: int | None) -> str:
+    """Return the signal's name; empty where none ended the process."""
+    if exit_code is None:
+        return ""
+    if exit_code < 0:
+        try:
+            return signal.Signals(-exit_code).name
+        except ValueError:
+            return f"signal {-exit_code}"
+    if exit_code == _WINDOWS_ABORT and sys.platform == "win32":
+        return "SIGABRT"
+    return _WINDOWS_CODES.get(exit_code, "")
+
+
+def _one_line(text: str) -> str:
+    """Return a text for use in a sentence: no line breaks, no folders of a build machine."""
+    line = " ".join(text[:_MOST_WORDS].split())
+    line = re.sub(r"(?:[A-Za-z]:)?(?:[\w.+-]*[/\\])+([\w.+-]+\.(?:cpp|cu|c|h|m|py))\b", r"\1", line)
+    return line[:300]
+
+
+class RestartPolicy:
+    """Lets a dead process be started again, later each time, but not after `most` deaths in a row.
+
+    Args:
+        most: Deaths within `within_s` after which no start is allowed.
+        within_s: Seconds that a death counts.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        most: int = 3,
+        within_s: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most = most
+        self._within_s = within_s
+        self._clock = clock
+        self._deaths: deque[float] = deque(maxlen=most)
+
+    def note_death(self) -> None:
+        """Count a death that was not asked for."""
+        self._deaths.append(self._clock())
+
+    @property
+    def delay_s(self) -> float:
+        """Seconds to wait before the next start: 0 after the first death, then doubling."""
+        n = len(self._recent())
+        return 0.0 if n < 2 else 0.5 * 2 ** (n - 2)
+
+    @property
+    def refused_s(self) -> float:
+        """Seconds for which no start is allowed; 0 when it is."""
+        recent = self._recent()
+        if len(recent) < self._most:
+            return 0.0
+        return recent[0] + self._within_s - self._clock()
+
+    def _recent(self) -> list[float]:
+        now = self._clock()
+        return [t for t in self._deaths if now - t < self._within_s]

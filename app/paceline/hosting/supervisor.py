@@ -1,0 +1,247 @@
+"""Supervises one child process: starts it when it is needed, sees when it hangs, says how it ended.
+
+Two parts: the `Keeper` holds the process, the `Watchdog` judges what it hears from it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from paceline.hosting.child_process import ChildMain, ChildProcess, engine_language
+from paceline.hosting.exit_reasons import AGAIN, DIED, LATER, NOT_STARTED, Death, RestartPolicy
+from paceline.hosting.wire import Beat, Done, Dying, LogLine, Ready, Upward, WireError
+from paceline.messages import Command, Event
+
+SILENT_S = 5.0
+STUCK_S = 60.0
+_LONGEST_TICK_S = 0.5
+START_S = 60.0
+POLL_S = 0.02
+"""How often the host's own flags are polled while it waits; messages are taken at once."""
+MOST_LOGGED = 20_000
+"""Characters of one log record of the child."""
+
+EngineProcess = ChildProcess[Command, Upward]
+
+_logger = logging.getLogger(__name__)
+
+
+class Keeper:
+    """Holds the child, if there is one; belongs to one thread, like the child.
+
+    Args:
+        main: What runs in the child.
+        restarts: Whether a child that died is started again.
+        sleep: Waits, for the back-off between two starts.
+    """
+
+    def __init__(
+        self,
+        main: ChildMain,
+        restarts: RestartPolicy,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._main = main
+        self._restarts = restarts
+        self._sleep = sleep
+        self.child: EngineProcess | None = None
+
+    def start(self, is_stopped: Callable[[], bool]) -> Death | None:
+        """Start a child that is ready for commands.
+
+        Args:
+            is_stopped: Polled while it starts; true gives up.
+
+        Returns:
+            Why it did not start, with the code `NOT_STARTED`; None when it is ready.
+        """
+        refused_s = self._restarts.refused_s
+        if refused_s > 0:
+            return Death(
+                NOT_STARTED,
+                "The engine has ended three times within a minute, so it is not started again yet.",
+                f"Wait {refused_s:.0f} seconds; then take other models or settings, or try again.",
+            )
+        self._sleep(self._restarts.delay_s)
+        try:
+            self.child = ChildProcess(self._main, engine_language())
+        except FileNotFoundError:  # `multiprocessing` needs the current folder
+            return Death(
+                NOT_STARTED,
+                "The engine's process cannot be started: the folder in which Paceline was started "
+                "is gone.",
+                "Start Paceline in another folder.",
+            )
+        except OSError as error:
+            return Death(
+                NOT_STARTED,
+                f"The engine's process cannot be started ({error.strerror or error}).",
+                "Close other programs and try again.",
+            )  # fmt: skip
+        death = self._wait_until_ready(self.child, is_stopped)
+        return replace(death, code=NOT_STARTED) if death else None
+
+    def _wait_until_ready(
+        self, child: EngineProcess, is_stopped: Callable[[], bool]
+    ) -> Death | None:
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            try:
+                for message in child.receive(POLL_S):
+                    if isinstance(message, Ready):
+                        return None
+                    take_report(message)
+            except WireError as error:
+                return self.give_up(nonsense(error))
+            if child.has_ended:
+                return self.explain_end()
+            if is_stopped():
+                return self.stop_by_force()
+        return self.give_up(f"The engine's process was not ready within {START_S:.0f} seconds")
+
+    def give_up(self, reason: str) -> Death:
+        """Kill a child that cannot be used any more; counts as a death.
+
+        Args:
+            reason: A clause for the log and the user, without a full stop.
+        """
+        self._kill()
+        _logger.warning("%s; its process is ended", reason)
+        return self._counted(Death(DIED, f"{reason}, so its process was ended.", AGAIN))
+
+    def stop_by_force(self) -> Death:
+        """Kill a child that does not stop on request; does not count as a death."""
+        self._kill()
+        return Death(DIED, "The engine did not stop in time, so its process was ended.", AGAIN)
+
+    def explain_end(self) -> Death:
+        """Say why a child died that has ended unasked; counts as a death."""
+        assert self.child is not None
+        death = self.child.describe_death()
+        self.child = None
+        _logger.warning("%s", death.reason)
+        return self._counted(death)
+
+    def end(self) -> None:
+        """Ask the child to end; kill it if it does not."""
+        if self.child is not None:
+            self.child.end()
+            self.child = None
+
+    def _counted(self, death: Death) -> Death:
+        self._restarts.note_death()
+        if self._restarts.refused_s > 0:  # the next message would be refused
+            return replace(death, hint=death.hint.replace(AGAIN, LATER))
+        return death
+
+    def _kill(self) -> None:
+        if self.child is not None:
+            self.child.kill()
+            self.child = None
+
+
+def take_report(message: Upward) -> Event | None:
+    """Write a log record of the child to the log; return a message that is an engine's event."""
+    match message:
+        case LogLine():
+            level = min(max(message.level, logging.DEBUG), logging.CRITICAL)
+            text = message.text[:MOST_LOGGED]
+            logging.getLogger(_own_logger(message.logger)).log(level, "%s", text)
+        case Beat() | Done() | Ready() | Dying():
+            pass
+        case _:
+            return message
+    return None
+
+
+def nonsense(error: WireError) -> str:
+    """Return the reason to give up a child that sent something undecodable."""
+    return f"The engine sent something that is no message ({error})"
+
+
+def _own_logger(name: str) -> str:
+    """Return the name if it is a logger of Paceline's; a broken child may name any other."""
+    parts = name.split(".")
+    is_own = parts[0] == "paceline" and all(part.isidentifier() for part in parts)
+    return name if is_own else "paceline"
+
+
+class Watchdog:
+    """Tells a process that works from one that hangs, while it carries out a command.
+
+    Three signs of hanging: it sends nothing for `SILENT_S`, though a thread of its own should send
+    a `Beat` twice a second (it is stopped, or the whole process is frozen); one native decode takes
+    far longer than the ones before; or for `STUCK_S` nothing moves: no event, no CPU time, no byte
+    read. Slow is not hanging: a large model may take minutes to be read from a disk, and then bytes
+    are read.
+
+    Time in which this process did not run (a suspended laptop, a stopped program) does not count.
+
+    Attributes:
+        awake_s: Seconds since `restart` in which this process ran.
+
+    Args:
+        clock: Monotonic seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.restart()
+
+    def restart(self) -> None:
+        """Start again from zero, at the begin of a command."""
+        self._last_tick = self._clock()
+        self.awake_s = 0.0
+        self._silent_s = 0.0
+        self._stuck_s = 0.0
+        self._progress: tuple[float, ...] = ()
+        self._beat: Beat | None = None
+
+    def hear(self) -> None:
+        """Note that the process has sent a message."""
+        self._silent_s = 0.0
+
+    def beat(self, beat: Beat) -> None:
+        """Take a beat of the process."""
+        self.hear()
+        # Whole seconds: a stuck process still spends some CPU time on its beats. (`round` refuses
+        # a NaN.)
+        progress = (beat.n_events, beat.cpu_s // 1, beat.read_bytes)
+        if progress != self._progress:
+            self._progress = progress
+            self._stuck_s = 0.0
+        self._beat = beat
+
+    def trouble(self) -> str:
+        """Return why the process must be given up, or ""; to be called several times a second."""
+        now = self._clock()
+        passed = min(now - self._last_tick, _LONGEST_TICK_S)
+        self._last_tick = now
+        self.awake_s += passed
+        self._silent_s += passed
+        self._stuck_s += passed
+        if self._silent_s > SILENT_S:
+            return f"The engine has not answered for {SILENT_S:.0f} seconds"
+        if self.decode_trouble():
+            return self.decode_trouble()
+        if self._stuck_s > STUCK_S:
+            return f"Nothing has moved in the engine for {STUCK_S:.0f} seconds"
+        return ""
+
+    def decode_trouble(self) -> str:
+        """Return why the process must be given up because of its running decode, or "".
+
+        Between two commands this is the only sign, since the process may be silent then.
+        """
+        beat = self._beat
+        if beat is not None and beat.decode_s > beat.decode_limit_s > 0:
+            return f"A computation of the engine hangs: it has taken {beat.decode_s:.0f} seconds"
+        return ""
+
+    @property
+    def hung_kernels(self) -> str:
+        """The build of own kernels whose decode hangs; empty: none hangs, or llama.cpp's does."""
+        return self._beat.own_kernels if self._beat is not None and self.decode_trouble() else ""

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Plant faults in a copy of the tree, one at a time, and see whether the usual tests catch them.
+
+    python3 packaging/planted_faults.py [WORD...]    only faults whose name contains a word
+
+It takes the Python that runs it, so start it with the environment's. For each fault it runs the few
+test files of the short run that should notice it, and prints which test did. The exit code is 1
+when a fault survives, and 2 when a place to plant one in is gone (then the fault needs a new place)
+or the tests fail without a fault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+NEEDED = ("app", "tests", "packaging", "pyproject.toml", "README.md")
+TIMEOUT_S = 600
+
+
+class Fault(NamedTuple):
+    """What is changed, and the tests that should see it.
+
+    Attributes:
+        name: For people.
+        changes: Texts and what they become; each text is found in exactly one module of the
+            program, which may be moved and renamed.
+        tests: Arguments for pytest.
+    """
+
+    name: str
+    changes: tuple[tuple[str, str], ...]
+    tests: tuple[str, ...]
+
+
+FAULTS = (
+    Fault(
+        "no rollback after a rejection",
+        (("target.rollback(n_held + 1 + verdict.n_accepted)", "target.rollback(n_held + 99)"),),
+        ("tests/engine/test_decoder.py",),
+    ),
+    Fault(
+        "noise ignores the seed",
+        (("_mix((_mix((seed + _GOLDEN) & _MASK)", "_mix((_mix(_GOLDEN & _MASK)"),),
+        ("tests/engine/test_noise.py",),
+    ),
+    Fault(
+        "draft counters are off by one",
+        (("self.tokens_accepted += n_accepted", "self.tokens_accepted += n_accepted + 1"),),
+        ("tests/engine/test_stats.py",),
+    ),
+    Fault(
+        "a message is not synced to disk",
+        (("{'FULL' if durable else 'NORMAL'}", "NORMAL"),),
+        ("tests/storage/test_power.py",),
+    ),
+    Fault(
+        "a download's hash is not checked",
+        (('if record.sha256 in ("", sha256):', "if sha256:"),),
+        ("tests/catalog/download/test_faults.py",),
+    ),
+    Fault(
+        "a stop string across tokens is missed",
+        (("max(before - len(stop) + 1, 0)", "before"),),
+        ("tests/engine/test_text.py",),
+    ),
+    Fault(
+        "a cancel leaves the context dirty",
+        (
+            (
+                "self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])",
+                "self.tokens.extend(tokens)",
+            ),
+            (
+                "if not self.model.can_rollback or self.model.n_past != len(self.tokens):\n"
+                "                self.clear()",
+                "pass",
+            ),
+        ),
+        ("tests/engine/test_context.py", "tests/engine/test_decoder.py"),
+    ),
+    Fault(
+        "a theme has no contrast",
+        (('muted="#5D6A72"', 'muted="#C5CACD"'),),
+        ("tests/gui/test_contrast.py",),
+    ),
+    Fault(
+        "the event loop is blocked",
+        (
+            (
+                "            self._listener(event)\n\n    @Slot(object)\n    def _on_crashed",
+                "            QThread.msleep(900 if type(event).__name__ == 'PairLoaded' else 0)\n"
+                "            self._listener(event)\n\n    @Slot(object)\n    def _on_crashed",
+            ),
+        ),
+        ("tests/gui/test_liveness.py", "-k", "stays_live and thread"),
+    ),
+    Fault(
+        "a thread is leaked",
+        (
+            (
+                "        self._is_closed = True\n        self._listener = None\n",
+                "        self._is_closed = True\n        self._listener = None\n"
+                "        import threading\n"
+                "        threading.Thread(target=time.sleep, args=(9,), name='left').start()\n",
+            ),
+        ),
+        ("tests/gui/test_engine_thread.py",),
+    ),
+)
+
+
+class Copy:
+    """A copy of the tree."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in NEEDED:
+            if (ROOT / name).is_dir():
+                shutil.copytree(
+                    ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
+                )
+            else:
+                shutil.copy(ROOT / name, folder)
+        (folder / "resources").symlink_to(ROOT / "resources", target_is_directory=True)
+
+    def plant(self, fault: Fault) -> dict[Path, str]:
+        """Make the changes; return the files as they were.
+
+        Raises:
+            LookupError: A place is gone, or there are several.
+        """
+        before: dict[Path, str] = {}
+        for old, new in fault.changes:
+            modules = (self.folder / "app" / "paceline").rglob("*.py")
+            found = [path for path in modules if old in path.read_text("utf-8")]
+            if len(found) != 1:
+                self.restore(before)
+                raise LookupError(f"{len(found)} modules instead of one have: {old!r}")
+            text = found[0].read_text("utf-8")
+            before.setdefault(found[0], text)
+            found[0].write_text(text.replace(old, new), "utf-8")
+        return before
+
+    def restore(self, before: dict[Path, str]) -> None:
+        """Take a fault back."""
+        for path, text in before.items():
+            path.write_text(text, "utf-8")
+
+    def failures(self, tests: tuple[str, ...]) -> list[str]:
+        """Run tests up to the first one that fails; return its name, or what else went wrong."""
+        # Byte code of a fault must not outlive it: two versions may have one size and one second.
+        env = {
+            **os.environ,
+            "PYTHONPATH": str(self.folder / "app"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "QT_QPA_PLATFORM": "offscreen",
+        }
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider"]
+        try:
+            done = subprocess.run(
+                [*command, *tests], cwd=self.folder, env=env, capture_output=True,
+                text=True, timeout=TIMEOUT_S, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return [f"no end within {TIMEOUT_S} s"]
+        if done.returncode == 0:
+            return []
+        named = re.findall(r"^(?:FAILED|ERROR) (tests/\S+)", done.stdout, re.MULTILINE)
+        if done.returncode != 1 or not named:
+            raise RuntimeError(f"pytest {' '.join(tests)}:\n{done.stdout[-3000:]}{done.stderr}")
+        return named
+
+
+def main() -> int:
+    """Plant, run, print; see the top."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    words = parser.parse_args().words
+    chosen = [f for f in FAULTS if not words or any(word in f.name for word in words)]
+    survived = broken = 0
+    with tempfile.TemporaryDirectory(prefix="planted-") as scratch:
+        copy = Copy(Path(scratch))
+        for fault in chosen:
+            if failures := copy.failures(fault.tests):
+                print(f"{fault.name}: tests fail without it: {', '.join(failures)}", flush=True)
+                broken += 1
+                continue
+            try:
+                before = copy.plant(fault)
+            except LookupError as error:
+                print(f"{fault.name}: cannot be planted: {error}", flush=True)
+                broken += 1
+                continue
+            caught = copy.failures(fault.tests)
+            copy.restore(before)
+            survived += not caught
+            print(f"{fault.name}: {'caught by ' + caught[0] if caught else 'SURVIVED'}", flush=True)
+    print(f"{len(chosen) - survived - broken} of {len(chosen)} faults were caught.")
+    return 2 if broken else 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

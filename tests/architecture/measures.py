@@ -1,0 +1,158 @@
+"""The structure of the program in numbers: ``python tests/architecture/measures.py``.
+
+`test_measures` holds them against their limits, so that they get better and never worse.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from architecture.source import Module, modules
+
+
+def docstring_lines(tree: ast.Module) -> set[int]:
+    """The lines of all docstrings, those of attributes included."""
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        body = getattr(node, "body", ())
+        for child in body if isinstance(body, list) else ():
+            if (
+                isinstance(child, ast.Expr)
+                and isinstance(child.value, ast.Constant)
+                and isinstance(child.value.value, str)
+            ):
+                lines.update(range(child.lineno, (child.end_lineno or child.lineno) + 1))
+    return lines
+
+
+def code_lines(text: str, tree: ast.Module) -> int:
+    """Lines with at least one token that is neither a comment nor part of a docstring."""
+    quiet = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in quiet and token.type != tokenize.ENDMARKER:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - docstring_lines(tree))
+
+
+@cache
+def imports() -> Mapping[str, frozenset[str]]:
+    """Per module, which ones of the program it imports, also for typing or within functions."""
+    names = {module.name for module in modules()}
+    return {module.name: frozenset(_imports(module, names)) for module in modules()}
+
+
+def _imports(module: Module, names: set[str]) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                if full in names:
+                    yield full
+                elif node.module in names:
+                    yield node.module
+
+
+def circles() -> list[list[str]]:
+    """Groups of modules that import each other, by Tarjan's algorithm."""
+    graph, found = imports(), []
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in graph[name]:
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            at = stack.index(name)
+            group = stack[at:]
+            del stack[at:]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    sys.setrecursionlimit(10_000)
+    for name in graph:
+        if name not in index:
+            visit(name)
+    return found
+
+
+def folders() -> Counter[str]:
+    """Python files per folder, ``__init__.py`` not counted."""
+    places = [module.place for module in modules() if not module.place.endswith("__init__.py")]
+    return Counter(place.rpartition("/")[0] or "." for place in places)
+
+
+def with_one_importer() -> list[str]:
+    """Modules that exactly one other imports; packages and entry points are not counted."""
+    packages = {m.name for m in modules() if m.place.endswith("__init__.py")}
+    users = Counter(other for names in imports().values() for other in names)
+    return sorted(m.name for m in modules() if users[m.name] == 1 and m.name not in packages)
+
+
+def constructor_parameters() -> list[tuple[int, str]]:
+    """Parameters of constructors but for `self` and those with a default, most first."""
+    found = []
+    for module in modules():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+                plain = len(node.args.args) - 1 - len(node.args.defaults)
+                named = sum(default is None for default in node.args.kw_defaults)
+                found.append((plain + named, f"{module.place}:{node.lineno}"))
+    return sorted(found, reverse=True)
+
+
+def signals() -> int:
+    """Qt signals that the program's classes have."""
+    return sum(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Name)
+        and node.value.func.id == "Signal"
+        for module in modules()
+        for node in ast.walk(module.tree)
+    )
+
+
+def report() -> str:
+    """All numbers, a line each."""
+    code = sum(code_lines(m.text, m.tree) for m in modules())
+    docs = sum(len(docstring_lines(m.tree)) for m in modules())
+    lines = sum(m.text.count("\n") for m in modules())
+    largest = folders().most_common(3)
+    wide = constructor_parameters()
+    return "\n".join(
+        (
+            f"files                     {len(modules())}",
+            f"  with one importer       {len(with_one_importer())}",
+            f"  largest folders         {', '.join(f'{n} {name}' for name, n in largest)}",
+            f"circles                   {len(circles())}",
+            *(f"  {' '.join(group)}" for group in circles()),
+            f"code lines                {code}",
+            f"docstring lines           {docs} ({docs / lines:.1%} of {lines})",
+            f"constructors above six    {sum(n > 6 for n, _ in wide)}, most {wide[0]}",
+            f"signals                   {signals()}",
+        )
+    )
+
+
+if __name__ == "__main__":
+    print(report())

@@ -1,0 +1,71 @@
+"""The documents are short and speak of what is there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from architecture.source import APP, PACKAGE, REPOSITORY
+
+PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md")
+LONGEST = 1200
+DECISIONS = sorted((APP / "decisions").glob("[0-9]*.md"))
+ENDINGS = ("py", "md", "h", "cpp", "toml")
+
+
+def text_of(page: str) -> str:
+    return (APP / page).read_text(encoding="utf-8")
+
+
+def paths_in(text: str) -> set[str]:
+    """What stands in backticks and looks like a file or a folder of the repository."""
+    words = re.findall(r"`([\w./-]+)`", text)
+    return {w for w in words if "/" in w or (w.rpartition(".")[2] in ENDINGS and w.count(".") == 1)}
+
+
+def is_there(path: str) -> bool:
+    return any((folder / path).exists() for folder in (REPOSITORY, APP, PACKAGE))
+
+
+def test_the_architecture_is_one_page() -> None:
+    assert len(text_of("ARCHITECTURE.md").split()) <= LONGEST
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_that_a_page_names_exists(page: str) -> None:
+    named = paths_in(text_of(page))
+    assert len(named) > 10
+    assert {path for path in named if not is_there(path)} == set()
+
+
+def test_every_package_is_named() -> None:
+    text = text_of("ARCHITECTURE.md")
+    packages = {
+        path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("__init__.py")
+    }
+    assert len(packages) > 20
+    unnamed = {p for p in packages if not re.search(rf"(?<![\w/]){re.escape(p)}(?![\w/])", text)}
+    assert unnamed - {"."} == set()
+
+
+def test_a_path_that_is_not_there_is_noticed() -> None:
+    assert paths_in("`engine/no_such.py`, `paceline bench`, `$small`, `settings.py`") == {
+        "engine/no_such.py",
+        "settings.py",
+    }
+    assert not is_there("engine/no_such.py")
+    assert is_there("settings.py")
+
+
+@pytest.mark.parametrize("number", range(1, len(DECISIONS) + 1))
+def test_a_decision_is_complete_and_in_the_index(number: int) -> None:
+    path = DECISIONS[number - 1]
+    title, _, text = path.read_text(encoding="utf-8").partition("\n")
+    assert path.name.startswith(f"{number:03}-")
+    assert title.startswith(f"# {number:03}. ")
+    assert re.search(r"^Date: \d{4}-\d\d-\d\d\b", text, re.MULTILINE)
+    for part in ("Reason", "What would change it"):
+        assert re.search(rf"^\*\*{part}\.\*\* \S", text, re.MULTILINE), part
+    index = text_of("decisions/README.md")
+    assert f"[{number:03}]({path.name}) {title[7:]}\n" in index

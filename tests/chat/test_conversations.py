@@ -1,0 +1,431 @@
+"""What is done with conversations and messages, each story on a session with a store."""
+
+from typing import Any
+
+import pytest
+
+from chat.chat_bench import ChatBench, text_of
+from paceline.chat.reply import TurnOptions
+from paceline.chat.store import NEW_CHAT, ConversationStore, MemoryStore
+from paceline.conversation import Attachment, Conversation, Message, ViewPlace
+from paceline.errors import UserError
+from paceline.messages import StartTurn, TurnFailed
+from strategies import strategy
+
+NOTES = Attachment("notes.txt", "Buy milk.\n", 10)
+
+
+# ------------------------------------------------------------------------------ the tree
+
+
+def test_an_edited_question_gets_its_own_reply_and_the_old_ones_stay(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    bench.ask("Two", "2")
+    first = bench.message(0)
+    assert bench.session.edit(first, "  Uno\n")
+    assert [m.content for m in bench.client.last(StartTurn).messages] == ["Uno"]
+    bench.client.reply("eins")
+    assert bench.texts == ["Uno", "eins"]
+    assert bench.session.show_sibling(bench.message(0), -1)
+    assert bench.texts == ["One", "1", "Two", "2"]
+    assert bench.store.load(bench.id).path() == bench.session.current.path()
+
+
+def test_editing_keeps_the_files_or_takes_others(bench: ChatBench) -> None:
+    bench.session.send("Read this", (NOTES,))
+    bench.client.reply("Read.")
+    bench.session.edit(bench.message(0), "Read it again")
+    assert bench.session.current.path()[0].attachments == (NOTES,)
+    bench.client.reply("Again.")
+    bench.session.edit(bench.message(0), "Forget it", ())
+    assert bench.session.current.path()[0].attachments == ()
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_edit_to_nothing_is_refused(bench: ChatBench, text: str) -> None:
+    bench.ask("One", "1")
+    assert not bench.session.edit(bench.message(0), text)
+    assert bench.texts == ["One", "1"]
+
+
+def test_a_reply_cannot_be_edited_and_neither_can_an_unknown_message(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    assert not bench.session.edit(bench.message(1), "Mine")
+    assert not bench.session.edit("nobody", "Mine")
+    assert not bench.session.regenerate("nobody")
+    assert not bench.session.regenerate(bench.message(0))
+
+
+def test_nothing_is_edited_or_regenerated_while_a_reply_runs_elsewhere(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    first = bench.id
+    bench.session.new()
+    bench.session.send("Two")
+    bench.session.show(first)
+    assert not bench.session.edit(bench.message(0), "Uno")
+    assert not bench.session.regenerate(bench.message(1))
+    bench.client.reply("2")
+    assert bench.session.edit(bench.message(0), "Uno")
+
+
+def test_any_reply_is_regenerated_beside_the_old_one(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    bench.ask("Two", "2")
+    assert bench.session.regenerate(bench.message(1))
+    bench.client.reply("1b")
+    assert bench.texts == ["One", "1b"]
+    assert bench.session.show_sibling(bench.message(1), -1)
+    assert bench.texts == ["One", "1", "Two", "2"]
+    assert not bench.session.show_sibling(bench.message(1), -1)
+
+
+def test_the_summary_follows_the_path(bench: ChatBench) -> None:
+    bench.options = TurnOptions(strategy("draft"))
+    bench.ask("One", "1")
+    bench.session.send("Two")
+    bench.session.stop()
+    assert bench.session.summaries[0].tokens_per_s == 41.2
+    bench.client.finish_turn("")
+    bench.session.show_sibling(bench.message(1), 0)
+    (summary,) = bench.session.summaries
+    assert summary.strategy == "draft"
+
+
+def test_a_branch_is_a_chat_of_its_own(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    bench.ask("Two", "2")
+    old = bench.session.current
+    bench.session.tag(bench.id, ("work",))
+    bench.session.pin(bench.id, True)
+    branch = bench.session.branch(bench.message(1))
+    assert bench.id == branch
+    assert branch != old.conversation_id
+    assert bench.texts == ["One", "1"]
+    assert (bench.session.current.title, bench.session.current.tags) == ("One (2)", ("work",))
+    assert not bench.session.current.pinned
+    assert set(bench.session.current.messages).isdisjoint(old.messages)
+    whole = bench.session.conversations.full_reply(bench.message(1))
+    assert whole is not None
+    assert whole.stats is not None
+    assert [step.step for step in whole.steps] == [0, 1]
+    bench.ask("Zwei", "zwei")
+    bench.session.show(old.conversation_id)
+    assert bench.texts == ["One", "1", "Two", "2"]
+
+
+def test_a_branch_of_a_branch_gets_the_next_number(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    bench.session.branch(bench.message(1))
+    bench.session.branch(bench.message(1))
+    assert bench.session.current.title == "One (3)"
+
+
+def test_a_reply_under_way_is_no_place_to_branch(bench: ChatBench) -> None:
+    bench.session.send("One")
+    assert bench.session.branch(bench.message(1)) == ""
+    assert len(bench.session.summaries) == 1
+
+
+# ------------------------------------------------------------------------------ the list
+
+
+def test_flags_are_kept_and_told(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    bench.session.pin(bench.id, True)
+    bench.session.tag(bench.id, (" work ", "", "home", "work", "two  words"))
+    bench.session.rename(bench.id, "  Better\nname ")
+    current = bench.session.current
+    assert (current.pinned, current.tags) == (True, ("work", "home", "two words"))
+    assert current.title == "Better name"
+    assert bench.store.load(bench.id).tags == current.tags
+    assert bench.session.summaries[0].title == "Better name"
+    assert bench.told.names[-3:] == ["changed"] * 3
+
+
+def test_a_chat_that_is_not_shown_is_renamed_without_being_shown(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    first = bench.id
+    bench.session.new()
+    bench.session.rename(first, "Better")
+    assert bench.texts == []
+    assert bench.store.load(first).title == "Better"
+    assert bench.session.summaries[0].tokens_per_s == 41.2
+    assert "changed" not in bench.told.names
+
+
+def test_the_users_name_stays_whatever_is_asked(bench: ChatBench) -> None:
+    bench.ask("Hi", "Hello!")
+    assert bench.session.current.title == "Hi"
+    bench.ask("How do I read a file?", "So.")
+    assert bench.session.current.title == "How do I read a file?"
+    bench.session.rename(bench.id, "Hi")
+    bench.ask("And how do I close it?", "So.")
+    assert bench.session.current.title == "Hi"
+
+
+def test_an_unknown_chat_is_an_error_in_words(bench: ChatBench) -> None:
+    with pytest.raises(UserError, match="not there"):
+        bench.session.show("nobody")
+
+
+def test_search_finds_titles_and_messages(bench: ChatBench) -> None:
+    bench.ask("How do I read a file?", "With open().")
+    bench.session.new()
+    bench.ask("Cook rice", "Boil it.")
+    hits = bench.session.conversations.search("boil IT")
+    assert [(hit.conversation_id, hit.message_id) for hit in hits] == [(bench.id, bench.message(1))]
+    assert hits[0].snippet[slice(*hits[0].marks[0])] == "Boil"
+    assert {hit.message_id for hit in bench.session.conversations.search("file")} >= {""}
+
+
+def test_a_hit_on_another_path_is_shown_on_its_own(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    old = bench.message(1)
+    bench.session.regenerate()
+    bench.client.reply("1b")
+    bench.session.new()
+    (summary,) = bench.session.summaries
+    bench.session.show_message(summary.conversation_id, old)
+    assert bench.texts == ["One", "1"]
+
+
+# ------------------------------------------------------------------------------ private
+
+
+def test_nothing_of_a_private_chat_is_stored_or_remembered(bench: ChatBench) -> None:
+    bench.options = type(bench.options)(remember=True)
+    bench.session.new(private=True)
+    bench.session.conversations.save_unsent(bench.session.conversations.unsent_id, "a secret")
+    bench.ask("My secret", "Shh.")
+    assert not bench.client.last(StartTurn).remember
+    bench.session.conversations.save_place(bench.id, ViewPlace("x", 3))
+    bench.session.tag(bench.id, ("hush",))
+    assert bench.session.summaries[0].private
+    assert [hit.conversation_id for hit in bench.session.conversations.search("secret")][:1] == [
+        bench.id
+    ]
+    private = bench.id
+    assert bench.store.summaries() == ()
+    assert bench.store.search("secret") == ()
+    assert bench.store.unsent(private) == ""
+    assert bench.store.unsent(NEW_CHAT) == ""
+    assert bench.store.place(private) == ViewPlace()
+    bench.session.branch(bench.message(1))
+    assert bench.session.current.private
+    assert bench.store.summaries() == ()
+    bench.session.show(private)
+    assert bench.texts == ["My secret", "Shh."]
+    whole = bench.session.conversations.full_reply(bench.message(1))
+    assert whole is not None
+    assert len(whole.steps) == 2
+    assert bench.session.conversations.place(private) == ViewPlace("x", 3)
+
+
+def test_what_is_stored_may_use_earlier_chats(bench: ChatBench) -> None:
+    bench.options = type(bench.options)(remember=True)
+    bench.session.send("One")
+    assert bench.client.last(StartTurn).remember
+
+
+def test_a_private_chat_is_purged(bench: ChatBench) -> None:
+    bench.session.new(private=True)
+    bench.ask("My secret", "Shh.")
+    private = bench.id
+    bench.session.remove(private)
+    bench.session.conversations.purge(private)
+    assert bench.session.conversations.search("secret") == ()
+
+
+def test_an_empty_private_chat_gives_way_to_an_ordinary_one(bench: ChatBench) -> None:
+    bench.session.new(private=True)
+    bench.session.new()
+    assert not bench.session.current.private
+
+
+# ---------------------------------------------------------------------------- taking back
+
+
+def refuse(bench: ChatBench) -> str | None:
+    """Let the engine refuse the last question, and take it back as the window does."""
+    turn_id = bench.client.last(StartTurn).turn_id
+    bench.client.emit(TurnFailed(turn_id, "prompt-too-long", "It is too long.", ""))
+    reply = bench.reply()
+    return text_of(bench.session.take_back(reply))
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_refused_edit_shows_the_question_as_it_was(bench: ChatBench, number: int) -> None:
+    bench.ask("One", "1")
+    bench.ask("Two", "2")
+    bench.session.edit(bench.message(number), "A long text")
+    assert refuse(bench) == "A long text"
+    assert bench.texts == ["One", "1", "Two", "2"]
+    assert bench.store.load(bench.id).path() == bench.session.current.path()
+    bench.session.regenerate(bench.message(3))
+    assert refuse(bench) is None
+    assert bench.texts == ["One", "1", "Two", "2"]
+
+
+# ------------------------------------------------------------------------------ deleting
+
+
+def test_a_deleted_chat_comes_back_until_it_is_purged(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    first = bench.id
+    bench.session.remove(first)
+    assert (bench.path, bench.session.summaries, bench.session.conversations.search("One")) == (
+        [],
+        (),
+        (),
+    )
+    bench.session.restore(first)
+    assert bench.texts == ["One", "1"]
+    assert bench.session.summaries[0].tokens_per_s == 41.2
+    bench.session.remove(first)
+    bench.session.conversations.purge(first)
+    with pytest.raises(UserError):
+        bench.session.restore(first)
+
+
+def test_a_chat_that_is_purged_is_in_the_store_no_more(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.ask("One", "1")
+    first = bench.id
+    bench.session.remove(first)
+    bench.session.conversations.purge(first)
+    with pytest.raises(UserError):
+        store.load(first)
+    with pytest.raises(UserError):
+        bench.session.show(first)
+
+
+def test_a_chat_that_is_purged_while_its_reply_ends_gets_no_more_of_it(bench: ChatBench) -> None:
+    bench.session.send("One")
+    bench.client.start_turn()
+    first = bench.id
+    bench.session.remove(first)
+    bench.session.conversations.purge(first)
+    bench.client.step("late", 0)
+    bench.client.finish_turn("late")
+    assert bench.session.active is None
+    assert bench.store.summaries() == ()
+
+
+# ------------------------------------------------------------------------- how it was left
+
+
+def test_unsent_text_belongs_to_its_chat(bench: ChatBench) -> None:
+    session = bench.session
+    assert session.conversations.unsent_id == NEW_CHAT
+    session.conversations.save_unsent(session.conversations.unsent_id, "new")
+    bench.ask("One", "1")
+    first = session.conversations.unsent_id
+    assert first == bench.id
+    session.conversations.save_unsent(first, "more")
+    session.new()
+    assert (
+        session.conversations.unsent(session.conversations.unsent_id),
+        session.conversations.unsent(first),
+    ) == ("new", "more")
+
+
+def test_the_place_of_a_chat_without_messages_is_not_kept(bench: ChatBench) -> None:
+    bench.session.conversations.save_place(bench.id, ViewPlace("x", 1))
+    assert bench.session.conversations.place(bench.id) == ViewPlace()
+    bench.ask("One", "1")
+    bench.session.conversations.save_place(bench.id, ViewPlace("x", 1))
+    assert bench.session.conversations.place(bench.id) == ViewPlace("x", 1)
+
+
+# ------------------------------------------------------------------------------ from a file
+
+
+def test_a_foreign_chat_is_taken_in_under_new_ids(bench: ChatBench) -> None:
+    bench.ask("Mine", "1")
+    foreign = (
+        Conversation("c", created_s=5.0)
+        .add(Message("m1", None, "user", "Theirs", 6.0))
+        .add(Message("m2", "m1", "assistant", "Yes", 7.0))
+    )
+    for _ in range(2):
+        bench.session.import_conversation(foreign, {})
+        assert bench.texts == ["Theirs", "Yes"]
+    assert len(bench.session.summaries) == 3
+    assert (bench.session.current.created_s, bench.session.current.changed_s) == (5.0, 7.0)
+
+
+@pytest.mark.parametrize(("parent", "leaf"), [("nobody", "m1"), ("m1", "m1"), (None, "m9")])
+def test_what_is_no_tree_is_not_taken_in(bench: ChatBench, parent: str | None, leaf: str) -> None:
+    broken = Conversation("c", "t", 0.0, {"m1": Message("m1", parent, "user", "x")}, leaf)
+    with pytest.raises(UserError, match="damaged"):
+        bench.session.import_conversation(broken, {})
+    assert bench.session.summaries == ()
+
+
+@pytest.mark.parametrize("time_s", [float("nan"), float("inf"), -1.0, 1e300])
+def test_times_that_no_calendar_knows_count_as_unknown(
+    store: ConversationStore, time_s: float
+) -> None:
+    bench = ChatBench(store)
+    foreign = Conversation(
+        "c", "t", time_s, {"m1": Message("m1", None, "user", "x", time_s)}, "m1", time_s
+    )
+    taken = bench.session.import_conversation(foreign, {})
+    again = ChatBench(store, prefix="again")
+    (line,) = again.session.summaries
+    again.session.show(taken)
+    assert (line.created_s, line.changed_s) == (0.0, 0.0)
+    assert again.session.current.path()[0].created_s == 0.0
+
+
+HALF = "half \ud83d"
+
+
+def test_halves_of_characters_are_the_same_before_and_after_a_restart(
+    store: ConversationStore,
+) -> None:
+    bench = ChatBench(store)
+    bench.ask("One", "1")
+    bench.session.rename(bench.id, HALF)
+    bench.session.tag(bench.id, [HALF])
+    file = Attachment(HALF, HALF, 5)
+    foreign = Conversation(
+        "c", HALF, 1.0, {"m1": Message("m1", None, "user", HALF, 1.0, (file,))}, "m1", tags=(HALF,)
+    )
+    bench.session.import_conversation(foreign, {})
+    bench.ask(HALF, "1")
+    again = ChatBench(store, prefix="again")
+    by_id = {line.conversation_id: line for line in again.session.summaries}
+    for line in bench.session.summaries:
+        assert by_id[line.conversation_id] == line
+        assert line.title == "half ?"
+        bench.session.show(line.conversation_id)
+        again.session.show(line.conversation_id)
+        assert again.session.current.path() == bench.session.current.path()
+
+
+class Unreadable(MemoryStore):
+    """A store whose disk went away."""
+
+    def runs(self, conversation_id: str) -> Any:
+        raise UserError("chats-not-opened", "The disk is gone.")
+
+    def unsent(self, conversation_id: str) -> str:
+        raise UserError("chats-not-opened", "The disk is gone.")
+
+    def place(self, conversation_id: str) -> ViewPlace:
+        raise UserError("chats-not-opened", "The disk is gone.")
+
+
+def test_a_chat_that_cannot_be_read_keeps_nobody_from_a_new_one() -> None:
+    bench = ChatBench(Unreadable())
+    bench.ask("One", "1")
+    first = bench.id
+    bench.session.new()
+    with pytest.raises(UserError):
+        bench.session.show(first)
+    assert bench.path == []
+    assert bench.session.conversations.unsent(first) == ""
+    assert bench.session.conversations.place(first) == ViewPlace()
+    bench.ask("Two", "2")
+    assert bench.texts == ["Two", "2"]

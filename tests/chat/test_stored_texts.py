@@ -1,0 +1,238 @@
+"""Which texts of stored chats the engine is handed, when, and when they are taken from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from chat.chat_bench import ChatBench
+from paceline.chat.reply import TurnOptions
+from paceline.conversation import Attachment
+from paceline.messages import (
+    EngineDied,
+    LoadPair,
+    Remember,
+    Remembered,
+    StartTurn,
+    TurnFailed,
+    Unloaded,
+)
+
+if TYPE_CHECKING:
+    from paceline.chat.store import ConversationStore
+
+MUCH = 1_000_000
+
+
+class Engine(ChatBench):
+    """What an engine would have, from the commands that it was given."""
+
+    def __init__(self, store: ConversationStore | None = None, limit: int = MUCH) -> None:
+        super().__init__(store, prefix=f"life-{id(self)}")
+        self._n_heard = 0
+        self.known: dict[str, tuple[str, ...]] = {}
+        self.session.stored_texts.set_limit(limit)
+        self.hear()
+
+    def hear(self) -> None:
+        """Carry out the commands since the last call."""
+        for command in self.client.commands[self._n_heard :]:
+            if isinstance(command, LoadPair):
+                self.known.clear()
+            elif isinstance(command, Remember):
+                self.known.pop(command.chat, None)
+                if command.texts:
+                    self.known[command.chat] = command.texts
+        self._n_heard = len(self.client.commands)
+
+    def chat(self, question: str, answer: str, *, private: bool = False) -> str:
+        """Have a chat of one question, a second after the last one; returns its id."""
+        self.today += 1
+        self.session.new(private=private)
+        self.ask(question, answer)
+        return self.id
+
+    @property
+    def texts(self) -> set[str]:  # type: ignore[override]
+        self.hear()
+        return {text for texts in self.known.values() for text in texts}
+
+
+@pytest.fixture
+def engine(store: ConversationStore) -> Engine:
+    return Engine(store)
+
+
+def test_a_reply_that_has_ended_is_known(engine: Engine) -> None:
+    engine.chat("One?", "1.")
+    assert engine.texts == {"One?", "1."}
+    engine.ask("Two?", "2.")
+    assert engine.texts == {"One?", "1.", "Two?", "2."}
+    assert len(engine.known) == 1
+
+
+def test_a_start_hands_in_all_chats_the_newest_first(
+    engine: Engine, store: ConversationStore
+) -> None:
+    chats = [engine.chat(f"{n}?", f"{n}.") for n in range(4)]
+    second = Engine(store)
+    assert list(second.known) == chats[::-1]
+
+
+def test_the_next_chat_waits_until_the_last_one_is_taken(
+    engine: Engine, store: ConversationStore
+) -> None:
+    for n in range(4):
+        engine.chat(f"{n}?", f"{n}.")
+    second = ChatBench(store, prefix="second")
+    second.client.takes_texts = False
+    second.session.stored_texts.set_limit(MUCH)
+    for n in range(1, 5):
+        assert len(second.client.all(Remember)) == n
+        second.client.emit(Remembered(second.client.last(Remember).chat))
+    assert len(second.client.all(Remember)) == 4
+
+
+def test_a_message_comes_before_texts(engine: Engine, store: ConversationStore) -> None:
+    engine.chat("One?", "1.")
+    bench = ChatBench(store, prefix="second")
+    bench.session.stored_texts.set_limit(MUCH)
+    bench.loader.reload()
+    bench.session.send("Two?")
+    n = len(bench.client.commands)
+    bench.client.finish_load()
+    assert [type(command) for command in bench.client.commands[n : n + 2]] == [StartTurn, Remember]
+
+
+def test_private_chats_are_never_handed_in(engine: Engine) -> None:
+    secret = engine.chat("Secret?", "Shh.", private=True)
+    engine.chat("One?", "1.")
+    engine.session.show(secret)
+    engine.ask("More?", "Shh.")
+    engine.session.regenerate()
+    engine.client.reply("Hush.")
+    engine.session.branch(engine.message(1))
+    engine.session.stored_texts.set_limit(MUCH // 2)
+    engine.loader.reload()
+    engine.client.finish_load()
+    assert engine.texts == {"One?", "1."}
+    for command in engine.client.all(Remember):
+        assert "Secret?" not in command.texts
+        assert command.chat != secret
+
+
+def test_a_deletion_is_told_at_once_and_undone(engine: Engine) -> None:
+    first = engine.chat("One?", "1.")
+    engine.chat("Two?", "2.")
+    engine.hear()
+    n = len(engine.client.commands)
+    engine.session.remove(first)
+    assert engine.client.commands[n:] == [Remember(first)]  # neither undo nor idle is waited for
+    assert engine.texts == {"Two?", "2."}
+    engine.session.restore(first)
+    assert engine.texts == {"One?", "1.", "Two?", "2."}
+    engine.session.remove(first)
+    engine.session.conversations.purge(first)
+    assert engine.texts == {"Two?", "2."}
+
+
+def test_a_chat_that_is_deleted_before_it_was_taken_does_not_stay(engine: Engine) -> None:
+    engine.client.takes_texts = False
+    chat = engine.chat("One?", "1.")
+    engine.ask("Two?", "2.")  # waits to be handed in again
+    engine.session.remove(chat)
+    engine.client.emit(Remembered(chat))
+    engine.client.emit(Remembered(chat))
+    assert engine.texts == set()
+
+
+def test_a_refused_question_is_taken_back_from_the_engine(engine: Engine) -> None:
+    engine.chat("One?", "1.")
+    engine.session.send("Too long?")
+    turn_id = engine.client.last(StartTurn).turn_id
+    engine.client.emit(TurnFailed(turn_id, "prompt-too-long", "It is too long.", ""))
+    assert "Too long?" in engine.texts
+    engine.session.take_back(engine.reply())
+    assert engine.texts == {"One?", "1."}
+
+
+def test_versions_attachments_and_copies_count(engine: Engine) -> None:
+    engine.chat("One?", "1.")
+    engine.session.edit(engine.message(0), "Uno?")
+    engine.client.reply("Uno.")
+    assert engine.texts == {"One?", "1.", "Uno?", "Uno."}
+    engine.session.send("What is it?", (Attachment("a.py", "import this", 11),))
+    engine.client.reply("Poetry.")
+    assert any("import this" in text for text in engine.texts)
+    engine.session.branch(engine.message(1))
+    assert len(engine.known) == 1
+    engine.hear()
+    assert len(engine.known) == 2
+
+
+def test_the_limit_keeps_the_newest_chats(store: ConversationStore) -> None:
+    engine = Engine(store, limit=40)
+    chats = [engine.chat(f"{n}?" + "x" * 8, "y" * 8) for n in range(4)]  # 18 bytes each
+    engine.hear()
+    assert list(engine.known) == chats[2:]
+    second = Engine(store, limit=40)
+    assert set(second.known) == set(chats[2:])
+    second.session.show(chats[0])
+    second.today += 10
+    second.ask("more", "text")
+    second.hear()
+    assert set(second.known) == {chats[0]}, "18 and 8 bytes, and the next one has 18"
+    second.session.stored_texts.set_limit(62)
+    second.hear()
+    assert set(second.known) == {chats[0], *chats[2:]}
+
+
+def test_of_a_long_chat_the_latest_texts_count(store: ConversationStore) -> None:
+    engine = Engine(store, limit=20)
+    engine.chat("a" * 8, "b" * 8)
+    engine.ask("c" * 8, "ü" * 5)
+    assert engine.texts == {"c" * 8, "ü" * 5}
+
+
+def test_old_chats_that_are_too_many_are_not_even_read(
+    engine: Engine, store: ConversationStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(30):
+        engine.chat(f"{n}?", "y" * 8)
+    loaded: list[str] = []
+    load = type(store).load
+    monkeypatch.setattr(
+        type(store), "load", lambda self, name: (loaded.append(name), load(self, name))[1]
+    )
+    second = Engine(store, limit=40)
+    assert len(second.known) == 3
+    assert len(loaded) == 4
+
+
+def test_switching_off_takes_everything_out_and_on_again_hands_it_in(engine: Engine) -> None:
+    engine.chat("One?", "1.")
+    engine.chat("Two?", "2.")
+    engine.session.stored_texts.set_limit(0)
+    assert engine.texts == set()
+    engine.chat("Three?", "3.")
+    assert engine.texts == set()
+    engine.session.stored_texts.set_limit(MUCH)
+    assert engine.texts == {"One?", "1.", "Two?", "2.", "Three?", "3."}
+
+
+@pytest.mark.parametrize("end", [EngineDied("It crashed."), Unloaded()], ids=["died", "unloaded"])
+def test_another_engine_is_handed_everything_again(
+    engine: Engine, end: EngineDied | Unloaded
+) -> None:
+    engine.options = TurnOptions(remember=True)
+    first = engine.chat("One?", "1.")
+    engine.chat("Two?", "2.")
+    engine.hear()
+    engine.client.emit(end)
+    n = len(engine.client.all(Remember))
+    engine.session.remove(first)
+    assert len(engine.client.all(Remember)) == n, "there is no one to tell"
+    engine.loader.reload()
+    engine.client.finish_load()
+    assert engine.texts == {"Two?", "2."}

@@ -1,0 +1,259 @@
+"""How likely drafted tokens are accepted, what a model's steps gain, and what is kept of both."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paceline.engine.auto.acceptance import (
+    UPPER,
+    Acceptance,
+    classes_of,
+    rates_from_json,
+    rates_to_json,
+)
+
+
+def class_of(confidence: float | None) -> int:
+    (found,) = classes_of((confidence,))
+    return found
+
+
+SILENT = class_of(None)
+
+
+def drafted(accepted: Acceptance, *confidences: float | None, right: int, judged: int = 99) -> None:
+    accepted.add(classes_of(confidences), right, min(judged, len(confidences)))
+
+
+@pytest.mark.parametrize(
+    ("confidence", "cls"),
+    [(0.0, 0), (0.29, 0), (0.31, 1), (0.6, 2), (0.84, 3), (0.94, 4), (0.96, 5), (1.0, 5)],
+)
+def test_confidences_sort_into_classes(confidence: float, cls: int) -> None:
+    assert class_of(confidence) == cls
+    assert confidence <= UPPER[cls]
+
+
+def test_no_confidence_is_a_class_of_its_own() -> None:
+    accepted = Acceptance()
+    for _ in range(40):
+        drafted(accepted, None, right=1)
+    assert accepted.rate(SILENT) > 0.9
+    assert accepted.rate(class_of(0.5)) < 0.7
+
+
+def test_it_learns_what_confidences_are_worth() -> None:
+    accepted = Acceptance()
+    for _ in range(60):
+        drafted(accepted, 0.9, right=0)
+        drafted(accepted, 0.2, right=1)
+    assert accepted.rate(class_of(0.9)) < 0.1
+    assert accepted.rate(class_of(0.2)) > 0.85
+    assert len(accepted.survivals([0.9, 0.9, 0.9], 8)) < 3, "it is hopeless"
+    first, second, *_ = accepted.survivals([0.2] * 9, 2)
+    assert second / first == pytest.approx(accepted.rate(class_of(0.2)))
+
+
+@pytest.mark.parametrize(("n_accepted", "group"), [(1, 1), (2, 2), (4, 3), (5, 4), (8, 4), (9, 5)])
+def test_places_are_told_in_groups(n_accepted: int, group: int) -> None:
+    accepted = Acceptance()
+    for _ in range(30):
+        drafted(accepted, *[0.9] * 12, right=n_accepted)
+    *before, last = accepted.by_place()
+    assert before == [pytest.approx(1.0)] * group
+    assert last < 0.8
+
+
+def test_what_comes_after_the_first_rejection_is_not_judged() -> None:
+    accepted = Acceptance()
+    drafted(accepted, *[0.9] * 8, right=2)
+    assert (accepted.n_judged, accepted.n_accepted) == (3, 2)
+    drafted(accepted, *[0.9] * 8, right=2, judged=2)  # the reply ended there
+    assert (accepted.n_judged, accepted.n_accepted) == (5, 4)
+    drafted(accepted, right=0)
+    assert accepted.n_judged == 5
+
+
+def test_few_samples_give_the_lower_quantile() -> None:
+    accepted, cls = Acceptance(), class_of(0.6)
+    for i in range(4):
+        drafted(accepted, 0.6, right=i % 2)
+    few = accepted.rate(cls)
+    for i in range(60):
+        drafted(accepted, 0.6, right=i % 2)
+    assert accepted.rate(cls) == pytest.approx(0.5, abs=0.08)
+    assert few < accepted.rate(cls) - 0.05
+
+
+def test_recent_tokens_count_most() -> None:
+    accepted = Acceptance()
+    for _ in range(300):
+        drafted(accepted, 0.9, right=1)
+    for _ in range(40):
+        drafted(accepted, 0.9, right=0)
+    assert accepted.rate(class_of(0.9)) < 0.6
+    assert accepted.mean < 0.6
+    accepted.forget()
+    assert accepted.rate(class_of(0.9)) > 0.8, "the long run stays"
+
+
+def test_counts_stay_finite_over_thousands_of_steps() -> None:
+    accepted = Acceptance()
+    for _ in range(3000):  # each further draft counts 2 % more
+        drafted(accepted, 0.9, right=1)
+    assert accepted.rate(class_of(0.9)) > 0.98
+    assert accepted.by_place()[0] == pytest.approx(1.0)
+    (told,) = accepted.by_confidence()
+    assert (told.upper, told.weight) == (0.95, pytest.approx(50, rel=0.05))
+
+
+# ------------------------------------------------------------------------ what a model's steps gain
+
+
+def asked(gain: Callable[[int], float], n_steps: int, rates: Acceptance | None = None) -> list[int]:
+    """Return the steps at which a model is asked whose n-th step gains so many tokens."""
+    rates, found = rates or Acceptance(), []
+    for step in range(n_steps):
+        rates.pass_over()
+        if rates.value > 0.0:
+            rates.gained(gain(len(found)))
+            found.append(step)
+    return found
+
+
+@pytest.mark.parametrize("loss", [0.1, 0.2, 0.4, 0.8, 2.0])
+def test_a_useless_model_is_given_up_soon_and_tried_again(loss: float) -> None:
+    steps = asked(lambda _: -loss, 4000)
+    n_first = next(n for n, step in enumerate(steps) if step != n)
+    assert 1 < n_first <= min(12, 2 + 1.2 / loss)
+    assert any(step > 3800 for step in steps), "texts change"
+    assert len(steps) * loss < 0.015 * 4000
+
+
+@pytest.mark.parametrize("n_good", [50, 1000])
+def test_a_model_that_turns_bad_is_given_up(n_good: int) -> None:
+    rates = Acceptance()
+    assert len(asked(lambda n: (0.2, 1.0)[n % 2], n_good, rates)) == n_good
+    assert rates.has_paid
+    n_more = len(asked(lambda _: -0.5, 200, rates))
+    assert n_more < 60
+    assert not rates.has_paid
+
+
+@pytest.mark.parametrize(("every", "large"), [(8, 3.0), (12, 6.0)])
+def test_a_model_with_rare_large_gains_is_kept(every: int, large: float) -> None:
+    steps = asked(lambda n: large if n % every == every - 1 else -0.3, 2000)
+    assert len(steps) > 1400
+
+
+def test_another_reply_gives_it_another_trial() -> None:
+    rates = Acceptance()
+    asked(lambda _: -0.4, 300, rates)
+    n_asked = []
+    for _ in range(6):
+        rates.begin_reply()
+        n_asked.append(len(asked(lambda _: -0.4, 40, rates)))
+    assert all(0 < n <= 2 for n in n_asked)
+
+
+# ------------------------------------------------------------------------------------- what is kept
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=12),
+            st.integers(0, 12),
+            st.integers(0, 12),
+            st.floats(-2.0, 9.0),
+        ),
+        max_size=30,
+    )
+)
+def test_beliefs_stay_probabilities_and_are_kept(
+    steps: list[tuple[list[float | None], int, int, float]],
+) -> None:
+    accepted = Acceptance()
+    for confidences, n_accepted, n_judged, gain in steps:
+        n = min(n_judged, len(confidences))
+        drafted(accepted, *confidences, right=min(n_accepted, n), judged=n)
+        accepted.gained(gain)
+        accepted.saved += gain
+        survivals = accepted.survivals(confidences, 16)
+        assert all(0 < s <= 1 for s in survivals)
+        assert survivals == sorted(survivals, reverse=True)
+        assert 0 < accepted.mean < 1
+    kept = rates_to_json({"x": accepted})
+    again = rates_from_json(kept)["x"]
+    assert rates_to_json({"x": again}) == kept
+    assert again.value == pytest.approx(accepted.value, abs=0.01)
+    assert (again.n_judged, again.n_accepted) == (accepted.n_judged, accepted.n_accepted)
+    accepted.forget()
+    for cls in range(7):
+        assert again.rate(cls) == pytest.approx(accepted.rate(cls), abs=0.01)
+
+
+def test_what_was_learned_is_where_the_next_program_begins() -> None:
+    accepted = Acceptance()
+    for _ in range(100):
+        drafted(accepted, None, None, right=0)
+        accepted.gained(-0.5)
+    again = rates_from_json(rates_to_json({"suffix": accepted}))["suffix"]
+    assert again.rate(SILENT) < 0.1
+    assert again.value < 0.0
+
+
+HELD = {"judged": [8] * 7, "accepted": [4] * 7, "n_judged": 7, "n_accepted": 3, "saved": 2.5}
+OLD = json.dumps(
+    {
+        "version": 1,
+        "together": {"draft+suffix": [-3.5, 4.0], "suffix": [1.25, 2.0]},
+        "drafters": {"draft": {**HELD, "replies": [-2.5, 3.0]}, "suffix": HELD},
+    }
+)
+"""As it was written before steps were counted instead of replies."""
+
+
+def test_what_was_kept_before_is_still_read() -> None:
+    rates = rates_from_json(OLD)
+    assert set(rates) == {"draft", "suffix"}
+    for read in rates.values():
+        assert (read.n_judged, read.n_accepted, read.saved) == (7, 3, 2.5)
+        assert read.rate(class_of(0.97)) < 0.6 < Acceptance().rate(class_of(0.97))
+        assert read.value == Acceptance().value
+
+
+BROKEN: dict[str, list[object]] = {
+    "judged": [None, 3, "1111111", [1], [1] * 8, [-1] * 7, ["1"] * 7, [math.nan] * 7, [True] * 7,
+               [1e300] * 7],
+    "accepted": [None, [9] * 7, {}, [math.inf] * 7, [[1]] * 7],
+    "n_judged": [-1, 0, 1e300, "7", None, math.nan],
+    "n_accepted": [-1, 8, 1e300, [3]],
+    "saved": [math.nan, -1e300, "1", None],
+    "gains": [None, [1.0], [1.0, 2.0, 3.0, "4"], [math.nan] * 4, [1e300] * 4, "abcd"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "value"), [(f, v) for f, vs in BROKEN.items() for v in vs])
+def test_numbers_that_cannot_be_are_refused(field: str, value: object) -> None:
+    rates_from_json(json.dumps({"version": 1, "drafters": {"x": HELD}}))
+    broken = {"version": 1, "drafters": {"x": HELD | {field: value}}}
+    with pytest.raises(ValueError, match=r"\w"):
+        rates_from_json(json.dumps(broken))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[]", "[1]", "null", "3", '"version"', "{", '{"version": 2, "drafters": {}}',
+     '{"version": 1}', '{"version": 1, "drafters": []}', '{"version": 1, "drafters": {"a": null}}',
+     '{"version": 1, "drafters": {"a": {}}}', '{"version": 1, "drafters": {"a": [1]}}', "x" * 99],
+)  # fmt: skip
+def test_any_other_text_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        rates_from_json(text)

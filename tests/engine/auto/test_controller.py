@@ -1,0 +1,547 @@
+"""The controller's face towards the chain: who is asked, what is verified, and why."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.auto.simulator import CURVES, PLAIN_S, calibrated
+from paceline.engine.auto import Controller, Knowledge, StepTimes
+from paceline.engine.auto.controller import FORCED
+from paceline.engine.auto.costs import VerifyCosts
+from paceline.engine.auto.ledger import SHARE, STEPS
+from paceline.messages import Decision
+
+SURE = [0.97] * 8
+
+
+def times(width: int, seconds: float, n_accepted: int = 0, **more: object) -> StepTimes:
+    values: dict[str, object] = {
+        "n_ctx": 0, "width": width, "decode_s": seconds, "draft_s": 0.0, "own_s": 0.0,
+        "n_draft_decoded": 0, "n_accepted": n_accepted, "n_judged": width - 1,
+        "n_committed": n_accepted + 1, "is_warm": True, "had_pause": False,
+    }  # fmt: skip
+    return StepTimes(**(values | more))  # type: ignore[arg-type]
+
+
+def control(curve: str = "flat", *lookups: str, knowledge: Knowledge | None = None) -> Controller:
+    return Controller(
+        knowledge or calibrated(CURVES[curve]), ["draft"], lookups or ("suffix",), n_most=16
+    )
+
+
+def test_without_any_time_the_first_steps_are_plain() -> None:
+    controller = control(knowledge=Knowledge())
+    for _ in range(3):
+        plan = controller.plan(10, 100)
+        assert plan.n_max == 0
+        assert plan.reason == "first"
+        settled = controller.settle()
+        assert settled.drafter == ""
+        assert settled.decision == Decision("", 0, plan.reason)
+        controller.observe(times(1, PLAIN_S))
+    assert controller.plan(10, 100).n_max > 0
+
+
+def test_the_best_offer_is_verified_as_far_as_it_pays() -> None:
+    controller = control("cpu", "suffix", "cache")
+    controller.plan(10, 100)
+    assert controller.offer("suffix", [0.97, 0.97, 0.2, 0.2, 0.2]) > 0
+    assert controller.offer("cache", [0.97] * 12) > 0
+    assert controller.offer("suffix", [0.1]) <= 0.3
+    settled = controller.settle()
+    assert settled.drafter == "cache"
+    assert settled.n >= 3
+    assert settled.decision.reason == "pays"
+    assert settled.decision.n_drafted == settled.n
+    assert settled.decision.expected > 2
+    assert settled.decision.gain > 1.5
+
+
+def test_nothing_offered_is_nothing_verified() -> None:
+    controller = control()
+    controller.plan(10, 100)
+    assert controller.settle().decision.reason == "nothing"
+
+
+def test_an_offer_that_costs_more_than_it_gains_is_dear() -> None:
+    controller = control("moe")
+    controller.plan(10, 100)
+    assert controller.offer("suffix", [0.3, 0.3]) <= 0
+    assert controller.settle().decision.reason == "dear"
+
+
+def test_what_the_grammar_forces_is_certain() -> None:
+    controller = control("moe", FORCED, "suffix")
+    controller.plan(10, 100)
+    assert controller.offer(FORCED, [None] * 4) > 1
+    settled = controller.settle()
+    assert settled.drafter == FORCED
+    assert settled.n == 4
+    assert settled.decision.reason == "forced"
+
+
+def test_the_model_drafts_until_it_does_not_pay() -> None:
+    controller = control()
+    assert controller.plan(10, 100).models
+    assert controller.wants_model("draft", 2)
+    n = 1
+    while controller.goes_on(0.97 if n < 4 else 0.05):
+        n += 1
+    assert 4 <= n <= 5
+    settled = controller.settle()
+    assert settled.drafter == "draft"
+    assert settled.n in {3, 4}
+
+
+def test_the_drafted_tokens_never_exceed_the_room() -> None:
+    controller = control()
+    plan = controller.plan(10, 3)
+    assert plan.n_max == 3
+    assert controller.wants_model("draft", 2)
+    n = 1
+    while controller.goes_on(0.99):
+        n += 1
+    assert n <= 3
+    assert controller.settle().n <= 3
+    assert controller.plan(10, 0).n_max == 0
+
+
+def test_a_lookup_goes_on_after_the_model() -> None:
+    controller = control()
+    controller.plan(10, 100)
+    assert controller.wants_model("draft", 2)
+    n = 1
+    while n < 3 and controller.goes_on(0.97):
+        n += 1
+    n_more = controller.extends("suffix", [0.97] * 6)
+    assert n_more > 0
+    settled = controller.settle()
+    assert settled.drafter == "draft"
+    assert n < settled.n <= n + n_more
+
+
+def test_after_unlikely_tokens_no_lookup_goes_on() -> None:
+    controller = control("moe")
+    controller.plan(10, 100)
+    assert controller.extends("suffix", SURE) == 0  # nothing was drafted
+    assert controller.wants_model("draft", 2)
+    controller.goes_on(0.05)
+    assert controller.extends("suffix", [0.9]) == 0
+
+
+def test_of_a_long_backlog_the_end_is_read_that_is_covered() -> None:
+    controller = control()
+    controller.plan(5000, 100)
+    n_read = controller.wants_model("draft", 5000)  # all of it takes 125 plain steps
+    assert n_read == 64  # half of the slack of 3.2 steps
+    controller.plan(5000, 100)
+    assert controller.wants_model("draft", 20) == 20
+
+
+def test_a_window_that_is_too_short_to_be_of_use_is_not_read() -> None:
+    controller = control(knowledge=calibrated(CURVES["flat"], 0.5))
+    controller.plan(5000, 100)
+    assert controller.wants_model("draft", 5000) == 0
+    controller.plan(5000, 100)
+    assert controller.wants_model("draft", 5) == 5
+
+
+def test_the_target_s_prefill_covers_a_share() -> None:
+    for prefill_s, is_covered in ((0.0, False), (1000 * PLAIN_S, True)):
+        knowledge = calibrated(CURVES["flat"], 0.03)
+        controller = Controller(knowledge, ["draft"], (), n_most=16, prefill_s=prefill_s)
+        controller.plan(1000, 300)
+        assert (controller.wants_model("draft", 1000) == 1000) is is_covered
+
+
+def test_the_rest_of_a_text_is_read_once_its_end_has_paid() -> None:
+    """It may do better for knowing all, and what was saved by then covers that."""
+    knowledge = calibrated(CURVES["flat"], 0.1, 0.03)
+    knowledge.n_reply = 400.0
+    controller, read = control(knowledge=knowledge), []
+    for _ in range(40):
+        plan = controller.plan(2000, 400)
+        if not plan.models:
+            controller.settle()
+            controller.observe(times(1, PLAIN_S))
+            continue
+        n_backlog, n_unread = (2, 1998) if read else (2000, 0)
+        read.append(controller.wants_model("draft", n_backlog, n_unread))
+        while controller.goes_on(0.97):
+            pass
+        n = controller.settle().n
+        step = times(n + 1, PLAIN_S * CURVES["flat"](n + 1), n)
+        draft_s = knowledge.draft_cost("draft").token(PLAIN_S) * n
+        controller.observe(step._replace(draft_s=draft_s, n_draft_decoded=n + read[-1] - 1))
+        if read[-1] == 2000:
+            break
+    first, *between, last = read
+    assert 16 <= first < 2000
+    assert between
+    assert set(between) == {2}
+    assert last == 2000
+
+
+def test_a_model_that_has_not_paid_gets_no_second_text() -> None:
+    controller = control(knowledge=calibrated(CURVES["flat"], 0.1, 0.001))
+    controller.plan(200, 400)
+    assert controller.wants_model("draft", 2, 198) == 2
+
+
+def test_another_strategy_in_between_is_no_new_allowance() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    first = control(knowledge=knowledge)
+    for _ in range(40):
+        first.plan(10, 100)
+        first.settle()
+        first.observe(times(1, PLAIN_S))
+    before = first.report("t", 40, 10).slack_s
+    assert before > (STEPS + 0.5) * PLAIN_S
+    again = Controller(knowledge, ["draft"], (), n_most=16, ledger=first.ledger)
+    assert again.report("t", 41, 10).slack_s == before
+    again.plan(10, 100)
+    again.settle()
+    again.observe(times(1, PLAIN_S))
+    assert knowledge.n_tokens == 41, "it is the same reply"
+    anew = Controller(knowledge, ["draft"], (), n_most=16)
+    assert anew.report("t", 0, 10).slack_s == pytest.approx(STEPS * PLAIN_S, rel=0.05)
+    assert knowledge.n_tokens == 0
+
+
+def test_a_pause_teaches_nothing_about_time() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    controller = control(knowledge=knowledge)
+    controller.plan(10, 100)
+    controller.settle()
+    before = controller.report("t", 1, 10)
+    controller.observe(times(1, 100.0, had_pause=True))
+    after = controller.report("t", 2, 10)
+    assert after.plain_s == before.plain_s
+    assert after.slack_s == before.slack_s
+
+
+def test_unused_proposals_are_scored() -> None:
+    """A lookup proves itself without a single wide step."""
+    controller, n_unused = control("moe"), 0
+    while n_unused < 40:
+        controller.plan(10, 100)
+        controller.offer("suffix", [0.4])
+        if controller.settle().n:
+            break
+        n_unused += 1
+        controller.observe(times(1, PLAIN_S))
+        controller.shadow("suffix", [0.4], 1, 1)
+    assert 0 < n_unused < 40
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_a_lookup_that_is_always_wrong_stops_costing_wide_steps(curve: str) -> None:
+    controller, lost = control(curve), []
+    for _ in range(100):
+        controller.plan(10, 100)
+        controller.offer("suffix", [0.97] * 5)
+        n = controller.settle().n
+        lost.append(CURVES[curve](n + 1) - 1)
+        controller.observe(times(n + 1, PLAIN_S * (1 + lost[-1])))
+        if not n:
+            controller.shadow("suffix", [0.97] * 5, 0, 1)
+    assert 0 < sum(lost) < 2.5
+    assert sum(lost[40:]) == 0
+
+
+def test_what_is_reported_is_what_is_known() -> None:
+    controller = control("cpu", "suffix")
+    for _ in range(30):
+        controller.plan(10, 100)
+        controller.offer("suffix", [0.9, 0.9])
+        n = controller.settle().n
+        controller.observe(times(n + 1, PLAIN_S * CURVES["cpu"](n + 1), n))
+    report = controller.report("turn", 30, 10)
+    assert report.turn_id == "turn"
+    assert report.step == 30
+    assert report.plain_s == pytest.approx(PLAIN_S, rel=0.05)
+    assert report.pace == pytest.approx(1.0, rel=0.05)
+    assert report.slack_s > 4 * PLAIN_S
+    assert [cost.width for cost in report.costs][:4] == [1, 2, 3, 4]
+    model, lookup = report.drafters
+    assert model.drafter == "draft"
+    assert model.is_open
+    assert model.gain is None
+    assert lookup.drafter == "suffix"
+    assert lookup.n_judged == lookup.n_accepted > 30
+    assert lookup.gain is not None
+    assert lookup.gain > 1.5
+    assert lookup.saved_s > 0
+    assert lookup.acceptance[0] == pytest.approx(1.0)
+    assert [rate.upper for rate in lookup.by_confidence] == [0.95]
+
+
+def give_up(knowledge: Knowledge) -> None:
+    """Let the draft model's steps lose until it is not asked."""
+    rates = knowledge.accepted("draft")
+    while rates.value > 0.0:
+        rates.gained(-0.5)
+
+
+def test_a_model_that_was_given_up_is_told_as_such() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    controller = control(knowledge=knowledge)
+    give_up(knowledge)
+    plan = controller.plan(10, 100)
+    assert not plan.models
+    assert not controller.wants_model("draft", 1)
+    assert controller.settle().decision.reason == "shut"
+    assert not controller.report("t", 1, 10).drafters[0].is_open
+
+
+def test_a_model_s_first_drafts_are_trials() -> None:
+    controller, reasons = control(), []
+    for _ in range(6):
+        controller.plan(10, 100)
+        assert controller.wants_model("draft", 1)
+        while controller.goes_on(0.97):
+            pass
+        settled = controller.settle()
+        reasons.append(settled.decision.reason)
+        width = settled.n + 1
+        step = times(width, PLAIN_S * CURVES["flat"](width), settled.n)
+        controller.observe(step._replace(draft_s=0.1 * PLAIN_S * settled.n))
+    assert reasons[0] == "trial"
+    assert reasons[-1] == "pays"
+
+
+def test_a_model_is_asked_where_it_may_gain_more_than_the_best_offer() -> None:
+    controller = control()
+    controller.plan(10, 100)
+    assert controller.offer("suffix", [0.97] * 12) > 1.0
+    assert not controller.wants_model("draft", 1)
+    assert controller.settle().drafter == "suffix"
+
+
+def test_a_long_copy_that_came_true_gives_the_model_another_trial() -> None:
+    """The text has changed, where a lookup suddenly knows eight tokens."""
+    knowledge = calibrated(CURVES["flat"])
+    controller = control(knowledge=knowledge)
+    give_up(knowledge)
+    for n in (4, 8, 8, 8):
+        before = knowledge.accepted("draft").value
+        controller.plan(10, 100)
+        controller.offer("suffix", [1.0] * n)
+        assert controller.settle().n == n
+        controller.observe(times(n + 1, PLAIN_S * CURVES["flat"](n + 1), n))
+        assert (knowledge.accepted("draft").value > before + 0.01) is (n == 8)
+
+
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12),
+    st.sampled_from(sorted(CURVES)),
+    st.integers(0, 16),
+    st.integers(1, 16),
+)
+def test_what_is_verified_is_worth_the_most(
+    confidences: list[float], curve: str, most: int, last_width: int
+) -> None:
+    """Of all cuts, none gains more tokens for its time; held against the rule written out."""
+    knowledge = calibrated(CURVES[curve])
+    rates, ratios, switch = knowledge.accepted("suffix"), knowledge.costs.ratios(10), 0.03
+    controller = control(curve, knowledge=knowledge)
+    controller.ledger.book(30, 0.0, PLAIN_S)  # all is covered
+    if last_width > 1:
+        controller.observe(times(last_width, PLAIN_S * CURVES[curve](last_width)))
+    survivals = rates.survivals(confidences, most)
+    rate = controller.rate
+
+    def worth(n: int) -> float:
+        dearer = switch * (n + 1 != last_width) - switch * (last_width != 1)
+        return sum(survivals[:n]) - rate * (ratios[n + 1] - 1 + dearer)
+
+    controller.plan(10, most)
+    value = controller.offer("suffix", confidences) if most else 0.0
+    n = controller.settle().n
+    assert n <= min(most, len(survivals))
+    assert value == pytest.approx(worth(n) if n else 0.0)
+    for k in range(1, min(most, len(survivals)) + 1):
+        assert worth(k) <= value + 1e-9
+
+
+# ---------------------------------------------------------------------------------- rested steps
+
+
+def test_steps_without_a_decision_are_plain_steps() -> None:
+    knowledge = calibrated(CURVES["cpu"])
+    controller = control("cpu", knowledge=knowledge)
+    give_up(knowledge)
+    value = knowledge.accepted("draft").value
+    controller.rested(255, 255 * PLAIN_S, 0.0)
+    assert knowledge.n_tokens == 255
+    assert controller.ledger.slack(PLAIN_S) == pytest.approx(PLAIN_S * (STEPS + 255 * SHARE))
+    assert knowledge.accepted("draft").value > value
+    controller.rested(1, PLAIN_S, 0.5 * PLAIN_S)  # half a step went into learning before
+    expected = STEPS + 256 * SHARE - 0.5
+    assert controller.ledger.slack(PLAIN_S) == pytest.approx(PLAIN_S * expected)
+
+
+def test_after_the_steps_that_it_tells_a_draft_is_covered() -> None:
+    controller = control("moe")
+    controller.ledger.book(1, (1.0 + STEPS) * PLAIN_S, PLAIN_S)
+    assert controller.plan(10, 100).reason == "ledger"
+    n = controller.wait
+    assert n > 5
+    controller.rested(n - 2, (n - 2) * PLAIN_S, 0.0)
+    assert controller.plan(10, 100).reason == "ledger"
+    controller.rested(4, 4 * PLAIN_S, 0.0)
+    assert controller.plan(10, 100).n_max > 0
+
+
+def test_expensive_widths_are_doubted_after_long_rests_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    aged = []
+    monkeypatch.setattr(VerifyCosts, "age", lambda _: aged.append(1))
+    controller = control("cpu")
+    for _ in range(8):
+        controller.rested(16, 16 * PLAIN_S, 0.0)
+    assert len(aged) == 4
+
+
+# ------------------------------------------------------------------------------------- what times
+
+
+def test_forgetting_takes_what_came_from_texts_alone() -> None:
+    knowledge = calibrated(CURVES["flat"], 0.1)
+    give_up(knowledge)
+    accepted = knowledge.accepted("draft")
+    for _ in range(50):
+        accepted.add([5], 0, 1)
+    knowledge.gains["draft"] = 3.0, 4.0
+    low = accepted.rate(5)
+    knowledge.forget(keeps_rates=True)
+    assert knowledge.accepted("draft").rate(5) < low + 0.3
+    assert knowledge.gains == {}
+    knowledge.forget()
+    assert knowledge.accepted("draft").n_judged == 0
+    assert knowledge.accepted("draft").value > 0.0
+    assert knowledge.costs.n_samples(1) == 2
+    assert knowledge.draft_cost("draft").per_token == pytest.approx(0.1 * PLAIN_S)
+
+
+def test_whatever_steps_take_it_can_be_learned_from() -> None:
+    for seed in range(150):
+        rng = random.Random(seed)
+        knowledge = calibrated(CURVES["cpu"])
+        controller = control("cpu", "suffix", knowledge=knowledge)
+        for i in range(120):
+            plan = controller.plan(i, 60)
+            if plan.n_max:
+                controller.offer("suffix", [rng.random() for _ in range(8)])
+            if plan.models and controller.wants_model("draft", 1):
+                while controller.goes_on(rng.random()):
+                    pass
+            n = controller.settle().n
+            seconds = 10 ** rng.uniform(-7, 2)
+            n_accepted = rng.randint(0, n)
+            step = times(n + 1, seconds, n_accepted, is_warm=rng.random() < 0.5)
+            controller.observe(step._replace(draft_s=rng.random() * seconds))
+        told = controller.report("turn", 1, 100)
+        assert told.plain_s > 0
+        assert all(cost.seconds > 0 for cost in told.costs)
+
+
+def test_long_contexts_are_learned_between_replies() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    slope = 4e-4
+    for first in (0, 2000):
+        controller = control(knowledge=knowledge)
+        for i in range(400):
+            n_ctx = first + 2 * i
+            controller.plan(n_ctx, 0)
+            controller.settle()
+            controller.observe(times(1, PLAIN_S * (1 + slope * n_ctx), n_ctx=n_ctx))
+    controller = control(knowledge=knowledge)
+    assert knowledge.costs.slope == pytest.approx(slope, rel=0.15)
+    for n_ctx in (0, 1000, 3000):
+        expected = PLAIN_S * (1 + slope * n_ctx)
+        assert controller.report("t", 0, n_ctx).plain_s == pytest.approx(expected, rel=0.15)
+
+
+@pytest.mark.parametrize("is_ended", [False, True], ids=["rejected", "ended"])
+@pytest.mark.parametrize("n_accepted", range(7))
+def test_nothing_after_the_first_rejected_token_is_judged(n_accepted: int, is_ended: bool) -> None:
+    """The model drafts three tokens, a lookup goes on with three more, and all are verified."""
+    knowledge = calibrated(CURVES["flat"])
+    controller = control(knowledge=knowledge)
+    controller.plan(10, 6)
+    assert controller.wants_model("draft", 1)
+    assert [controller.goes_on(0.97) for _ in range(3)] == [True] * 3
+    assert controller.extends("suffix", [0.97] * 3) == 3
+    assert controller.settle().n == 6
+    n_compared = n_accepted if is_ended else 6  # the rest was drafted after the reply's end
+    controller.observe(times(7, PLAIN_S * CURVES["flat"](7), n_accepted, n_judged=n_compared))
+    judged = {name: knowledge.accepted(name) for name in ("draft", "suffix")}
+    n_judged = min(n_accepted + 1, n_compared)
+    assert judged["draft"].n_judged == min(n_judged, 3)
+    assert judged["draft"].n_accepted == min(n_accepted, 3)
+    assert judged["suffix"].n_judged == max(n_judged - 3, 0)
+    assert judged["suffix"].n_accepted == max(n_accepted - 3, 0)
+
+
+def test_wide_steps_in_a_long_context_say_nothing_new_of_short_ones() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    costs = knowledge.costs
+    costs.set_context(4e-4, 0.5)
+    before = list(costs.ratios(0)[:9])
+    true_s = {width: costs.seconds(width, 3000) or 0.0 for width in (4, 8)}
+    controller = control(knowledge=knowledge)
+    for width in [4] * 12 + [8] * 12:
+        controller.plan(3000, width - 1)
+        controller.offer("suffix", [1.0] * (width - 1))
+        assert controller.settle().n == width - 1
+        controller.observe(times(width, true_s[width], width - 1, n_ctx=3000))
+    assert costs.n_samples(8) == 9
+    assert costs.ratios(0)[:9] == pytest.approx(before, rel=0.01)
+
+
+def test_steps_that_waited_for_plain_ones_are_counted_with_their_context() -> None:
+    """Each time the machine gets slower, wide steps wait until it is known who is slower."""
+    knowledge = calibrated(CURVES["flat"])
+    costs = knowledge.costs
+    costs.set_context(4e-4, 0.5)
+    before = costs.ratios(0)[4]
+    true_s = {width: costs.seconds(width, 3000) or 0.0 for width in (1, 4)}
+    controller = control(knowledge=knowledge)
+    for pace in (2, 4):
+        for width in (4, 4, 1, 1, 1, *[4] * 6):
+            plan = controller.plan(3000, 3)
+            assert (plan.reason == "plain") is (width == 1)
+            controller.offer("suffix", [1.0] * 3)
+            assert controller.settle().n == width - 1
+            controller.observe(times(width, pace * true_s[width], width - 1, n_ctx=3000))
+        assert not knowledge.pace.in_doubt
+        assert knowledge.pace.plain == pytest.approx(pace * PLAIN_S, rel=0.01)
+        assert costs.ratios(0)[4] == pytest.approx(before, rel=0.01)
+    assert costs.n_samples(4) == 9
+
+
+def test_among_steps_with_drafts_plain_ones_are_asked_for_again() -> None:
+    """Their time is what everything else is measured by."""
+    controller = control()
+    plain, last_width = [], 1
+    for i in range(400):
+        plan = controller.plan(10, 100)
+        if plan.n_max:
+            controller.offer("suffix", [0.97] * 4)
+        width = controller.settle().n + 1
+        if width == 1:
+            assert plan == (0, "plain", False)
+            plain.append(i)
+        is_warm = width == last_width
+        seconds = PLAIN_S * CURVES["flat"](width)
+        controller.observe(times(width, seconds, width - 1, is_warm=is_warm))
+        last_width = width
+    # Two or three each time: after a wide step the first one tells nothing.
+    assert 6 <= len(plain) <= 9
+    assert {128, 129} <= set(plain)
+    assert max(b - a for a, b in pairwise(plain)) <= 129

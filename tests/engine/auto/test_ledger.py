@@ -1,0 +1,57 @@
+"""The ledger keeps the promise for anyone who obeys it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paceline.engine.auto.ledger import CAP, READING, SHARE, STEPS, Ledger
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 9), st.floats(0.1, 9.0)), min_size=1, max_size=200),
+    st.floats(0.0, 100.0),
+)
+def test_steps_that_it_covers_keep_the_promise(
+    wishes: list[tuple[int, float]], prefill: float
+) -> None:
+    """Steps that could be losses are made only when the slack covers them."""
+    ledger, spent, plain = Ledger(prefill), 0.0, 0.0
+    for n_good, loss in wishes:
+        is_covered = ledger.slack(1.0) >= loss
+        seconds = 1.0 + loss if is_covered else 1.0
+        n = 1 if is_covered else n_good  # what is no loss may bring many tokens
+        ledger.book(n, seconds, 1.0)
+        spent, plain = spent + seconds, plain + n
+        assert spent <= (1 + SHARE) * plain + 4 + (SHARE + READING) * prefill
+
+
+def test_savings_are_capped() -> None:
+    ledger = Ledger()
+    for _ in range(100):
+        ledger.book(10, 1.0, 1.0)
+    assert ledger.slack(1.0) == pytest.approx(CAP)
+
+
+def test_a_pace_that_is_known_late_is_booked_again() -> None:
+    ledger, known = Ledger(), Ledger()
+    for i in range(20):
+        pace = 1.0 if i < 15 else 3.0
+        known.book(2, 1.5 * pace, pace)
+        ledger.book(2, 1.5 * pace, 1.0)  # taken for slow wide steps at first
+    ledger.rebook(5, 3.0)
+    assert ledger.slack(3.0) == pytest.approx(known.slack(3.0))
+    assert ledger.saved == pytest.approx(known.saved)
+
+
+def test_what_plain_steps_took_is_not_booked_again() -> None:
+    ledger = Ledger()
+    ledger.book(3, 1.0, 1.0)
+    ledger.book(1, 3.0, 3.0, counts=False)
+    ledger.rebook(2, 9.0)
+    assert ledger.saved == pytest.approx(3 * 9.0 + 3.0 - 4.0)
+
+
+def test_the_prompt_lends_a_share_of_what_its_prefill_took() -> None:
+    assert Ledger(100.0).slack(1.0) == pytest.approx(STEPS + 100 * (SHARE + READING))

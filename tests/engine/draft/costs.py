@@ -1,0 +1,52 @@
+"""What a lookup may cost, ten times looser than it is promised: other programs run, too."""
+
+from __future__ import annotations
+
+import random
+import time
+
+from engine.draft.rehearsal import Settings, bench
+from paceline.engine.draft.base import DrafterInfo, Extender
+from paceline.engine.draft.lookups.lookup import Lookup
+
+FEED_S = 10 * 5e-6
+PROPOSE_S = 10 * 20e-6
+_N = 16_384
+
+
+def check_costs(info: DrafterInfo, settings: Settings) -> None:
+    """Feed three texts of 16k tokens, and propose after them; the best of several tries counts."""
+    rng = random.Random(5)
+    half = [rng.randrange(32_000) for _ in range(_N // 2)]
+    texts = [half * 2, [rng.randrange(2) for _ in range(_N)], half[:37] * (_N // 37)]
+    for text in texts:
+        assert _best_bulk(info, settings, text) / len(text) < FEED_S
+        drafter = info.make(bench(), settings)
+        history = list(text)
+        drafter.begin(history, len(history))
+        while drafter._n_fed < len(history):  # type: ignore[attr-defined]
+            drafter.observe(None)
+        assert isinstance(drafter, Extender)
+        propose = observe = 1.0
+        for _ in range(200):
+            began = time.perf_counter()
+            drafter.propose(1000)
+            propose = min(propose, time.perf_counter() - began)
+            history.append(history[len(history) - _N // 2])
+            began = time.perf_counter()
+            drafter.observe(None)
+            observe = min(observe, time.perf_counter() - began)
+        assert propose < PROPOSE_S
+        assert observe < FEED_S
+
+
+def _best_bulk(info: DrafterInfo, settings: Settings, text: list[int]) -> float:
+    best = 10.0
+    for _ in range(3):
+        drafter = info.make(bench(), settings)
+        assert isinstance(drafter, Lookup)
+        index = drafter.new_index()
+        began = time.perf_counter()
+        index.feed(text, 0, len(text))
+        best = min(best, time.perf_counter() - began)
+    return best

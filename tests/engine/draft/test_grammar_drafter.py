@@ -1,0 +1,217 @@
+"""What a grammar forces is drafted, nothing else, and the grammar stays where it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.token_grammar import Books, Rule, TokenGrammar, one_of
+from fake_model import EOG, ByteVocabulary
+from paceline.engine.draft.base import NO_DRAFT, Workbench
+from paceline.engine.draft.grammar_drafter import INFO, ForcedTokens
+from paceline.engine.model.backend import Grammar, Vocabulary
+from paceline.engine.native import llama_backend
+from paceline.engine.sample.sampling import Sampler
+from paceline.errors import UserError
+from paceline.params import SamplingParams
+
+
+def bench_of(grammar: Grammar | None, vocab: Vocabulary, eog: frozenset[int]) -> Workbench:
+    return Workbench(
+        vocab=vocab,
+        sampler=Sampler(SamplingParams(), 1),
+        draft=None,
+        eog=eog,
+        chunk=16,
+        grammar=grammar,
+    )
+
+
+def drafter_of(rule: Rule, books: Books | None = None) -> tuple[ForcedTokens, TokenGrammar]:
+    grammar = TokenGrammar(rule, books=books)
+    return ForcedTokens(bench_of(grammar, ByteVocabulary(), frozenset({EOG})), {}), grammar
+
+
+def forced(rule: Rule, n_max: int = 64, ahead: Sequence[int] = ()) -> list[int]:
+    books = Books()
+    drafter, grammar = drafter_of(rule, books)
+    proposed = drafter.extend(ahead, n_max) if ahead else drafter.propose(n_max)
+    assert grammar.text == ()
+    assert books.n_open == 1
+    return list(proposed.tokens)
+
+
+def test_a_common_beginning_is_forced() -> None:
+    assert forced(one_of('{"name": 1}', '{"name": "x"}')) == list(b'{"name": ')
+
+
+def test_where_texts_part_nothing_is() -> None:
+    assert forced(one_of("yes", "no")) == []
+    assert forced(one_of("b", "c")) == []  # none of the bytes that are asked about first
+
+
+def test_the_end_is_forced_too() -> None:
+    assert forced(one_of("done")) == [*b"done", EOG]
+    assert forced(one_of("")) == [EOG]
+
+
+def test_a_text_that_may_end_or_go_on_is_not_forced() -> None:
+    assert forced(one_of("ab", "abz")) == list(b"ab")
+
+
+def test_no_more_than_asked_for() -> None:
+    assert forced(one_of("abcdef"), 4) == list(b"abcd")
+    assert forced(one_of("abcd"), 4) == list(b"abcd")
+    assert forced(one_of("abc"), 4) == [*b"abc", EOG]
+
+
+def test_long_texts_are_cut() -> None:
+    assert forced(one_of("x" * 1000), 1000) == list(b"x" * 96)
+
+
+def test_behind_another_draft() -> None:
+    rule = one_of("call(a)", "call(b)", "keep(1)")
+    assert forced(rule) == []
+    assert forced(rule, ahead=list(b"k")) == [*b"eep(1)", EOG]
+    assert forced(rule, ahead=list(b"ca")) == list(b"ll(")
+    assert forced(rule, ahead=list(b"zz")) == []  # the grammar does not allow it
+    assert forced(one_of("a"), ahead=[*b"a", EOG]) == []
+
+
+def test_characters_of_several_bytes_are_not_cut_in_half() -> None:
+    assert forced(one_of("é", "è")) == []  # their first bytes agree
+    assert forced(one_of("né", "nè")) == list(b"n")
+    assert forced(one_of("é")) == [*"é".encode(), EOG]
+
+
+def test_a_dead_end_forces_nothing() -> None:
+    assert forced(lambda _text: ()) == []
+
+
+@given(st.lists(st.text('ab{" é', max_size=6), min_size=1, max_size=4), st.integers(1, 9))
+def test_against_the_common_prefix(texts: list[str], n_max: int) -> None:
+    data = {(*text.encode(), EOG) for text in texts}
+    n = 0
+    while all(len(d) > n for d in data) and len({d[n] for d in data}) == 1:
+        n += 1
+    common = list(min(data)[:n])
+    tail = bytes(t for t in common if t != EOG)
+    whole = tail.decode("utf-8", "ignore").encode()
+    expected = list(whole) + common[len(tail) :]
+    assert forced(one_of(*texts), n_max) == expected[:n_max]
+
+
+def test_an_open_place_costs_one_small_question() -> None:
+    books = Books()
+    drafter, _ = drafter_of(lambda _text: range(32, 127), books)
+    for _ in range(10):
+        assert drafter.propose(16) is NO_DRAFT
+    assert books.n_clones == 0
+    assert books.n_questions == 10
+    assert books.n_asked <= 10 * 12
+
+
+def test_without_a_grammar_it_refuses() -> None:
+    with pytest.raises(UserError) as caught:
+        ForcedTokens(bench_of(None, ByteVocabulary(), frozenset({EOG})), {})
+    assert caught.value.code == "no-grammar"
+
+
+class SpacedVocabulary(ByteVocabulary):
+    """Puts a space before what it tokenizes, as SentencePiece models do."""
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        return super().tokenize(" " + text, special=special)
+
+
+def test_a_tokenizer_that_adds_a_space() -> None:
+    grammar = TokenGrammar(one_of("ab"))
+    drafter = ForcedTokens(bench_of(grammar, SpacedVocabulary(), frozenset({EOG})), {})
+    assert list(drafter.propose(9).tokens) == [*b"ab", EOG]
+
+
+class LossyVocabulary(ByteVocabulary):
+    """Tokenizes to something else."""
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        return list(text.encode().upper())
+
+
+def test_a_tokenizer_that_changes_the_text() -> None:
+    drafter = ForcedTokens(bench_of(TokenGrammar(one_of("ab")), LossyVocabulary(), frozenset()), {})
+    assert drafter.propose(9) is NO_DRAFT
+
+
+def test_without_an_end_of_generation() -> None:
+    drafter = ForcedTokens(bench_of(TokenGrammar(one_of("ab")), ByteVocabulary(), frozenset()), {})
+    assert list(drafter.propose(9).tokens) == list(b"ab")
+
+
+def test_the_byte_tokens_are_looked_up_once() -> None:
+    calls = []
+
+    class Counting(ByteVocabulary):
+        def piece(self, token: int) -> bytes:
+            calls.append(token)
+            return super().piece(token)
+
+    bench = bench_of(TokenGrammar(one_of("a")), Counting(), frozenset({EOG}))
+    INFO.make(bench, {})
+    n = len(calls)
+    assert n == 256
+    INFO.make(bench, {})
+    assert len(calls) == n
+
+
+# ------------------------------------------------------------------------------ llama.cpp's own
+
+
+@pytest.fixture(scope="module")
+def vocab(demo_pair: tuple[Path, Path]) -> Iterator[Vocabulary]:
+    vocabulary = llama_backend().load_vocabulary(str(demo_pair[0]))
+    yield vocabulary
+    vocabulary.close()
+
+
+def text_of(vocab: Vocabulary, tokens: Sequence[int]) -> str:
+    return b"".join(vocab.piece(token) for token in tokens).decode()
+
+
+def test_names_of_a_json_schema_are_drafted(vocab: Vocabulary) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"temperature": {"type": "integer"}, "unit": {"enum": ["C", "F"]}},
+        "required": ["temperature", "unit"],
+        "additionalProperties": False,
+    }
+    grammar = vocab.grammar_of_schema(json.dumps(schema))
+    drafter = ForcedTokens(bench_of(grammar, vocab, vocab.eog), {})
+    drafted = []
+    for typed in ('{"', ": 21", ', "'):
+        for token in vocab.tokenize(typed, special=False):
+            grammar.accept(token)
+        before = grammar.allowed(np.arange(vocab.n_tokens))
+        draft = drafter.propose(40)
+        assert (grammar.allowed(np.arange(vocab.n_tokens)) == before).all()
+        assert not set(draft.tokens) & vocab.eog
+        for token in draft.tokens:
+            grammar.accept(token)
+        drafted.append(text_of(vocab, draft.tokens).strip())
+    assert drafted == ['temperature"', "", 'unit"']
+    grammar.close()
+
+
+def test_a_fixed_text_is_drafted_to_its_end(vocab: Vocabulary) -> None:
+    grammar = vocab.grammar('root ::= "def main() -> None:"')
+    drafter = ForcedTokens(bench_of(grammar, vocab, vocab.eog), {})
+    tokens = list(drafter.propose(40).tokens)
+    assert text_of(vocab, tokens[:-1]) == "def main() -> None:"
+    assert tokens[-1] == vocab.eos
+    assert len(tokens) < 12  # the usual tokens, not bytes
+    grammar.close()

@@ -1,0 +1,228 @@
+"""Strategy texts, and drafters from other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from fake_model import ByteVocabulary, FakeModel, scripted
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.draft import registry
+from paceline.engine.draft.base import (
+    Draft,
+    Drafter,
+    DrafterInfo,
+    Parameter,
+    Settings,
+    Workbench,
+)
+from paceline.engine.draft.draft_model import DraftModel
+from paceline.engine.draft.lookups.prompt_lookup import PromptLookup
+from paceline.engine.draft.registry import Off, available
+from paceline.engine.draft.strategy import parse_strategy
+from paceline.engine.model.context import CachedContext
+from paceline.engine.sample.sampling import Sampler
+from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.messages import SamplingParams
+
+
+def bench(draft: FakeModel | None = None) -> Workbench:
+    return Workbench(
+        vocab=ByteVocabulary(),
+        sampler=Sampler(SamplingParams(), 1),
+        draft=CachedContext(draft) if draft else None,
+        eog=frozenset(),
+        chunk=16,
+    )
+
+
+def one(text: str) -> tuple[DrafterInfo, Settings]:
+    """The only drafter of a strategy."""
+    (member,) = parse_strategy(text).drafters
+    return member
+
+
+def make(text: str, bench: Workbench) -> Drafter:
+    info, settings = one(text)
+    return info.make(bench, settings)
+
+
+def refused(text: str) -> ValueOutOfRangeError:
+    with pytest.raises(ValueOutOfRangeError) as caught:
+        parse_strategy(text)
+    assert caught.value.code == "bad-strategy"
+    assert caught.value.message.endswith(".")
+    assert caught.value.hint
+    return caught.value
+
+
+# ---------------------------------------------------------------------------------------- making
+
+
+def test_strategies_make_their_drafters() -> None:
+    model = FakeModel(scripted("", 0))
+    assert isinstance(make("off", bench()), Off)
+    assert isinstance(make("prompt-lookup", bench()), PromptLookup)
+    assert isinstance(make("draft", bench(model)), DraftModel)
+
+
+def test_a_draft_strategy_needs_a_draft_model() -> None:
+    with pytest.raises(UserError) as caught:
+        make("draft", bench())
+    assert caught.value.code == "no-draft-model"
+
+
+def test_a_draft_model_must_take_tokens_back() -> None:
+    model = FakeModel(scripted("", 0), can_rollback=False, cancel=CancelFlag())
+    with pytest.raises(UserError) as caught:
+        make("draft", bench(model))
+    assert caught.value.code == "draft-cannot-rollback"
+
+
+def test_off_proposes_nothing() -> None:
+    drafter = make("off", bench())
+    drafter.begin([1, 2], 1)
+    assert list(drafter.propose(8).tokens) == []
+    drafter.observe(None)
+    drafter.close()
+
+
+# -------------------------------------------------------------------------------------- plug-ins
+
+
+class Phrases:
+    """Knows phrases by heart.
+
+    More than that nobody needs to read.
+    """
+
+    title = "Phrase book"
+    parameters = (Parameter("n_pred", "int", 5, 1, 9, "Ahead", "Tokens ahead."),)
+
+    def __init__(self, bench: Workbench, settings: dict[str, float]) -> None:
+        self.settings = settings
+
+    def begin(self, history: Sequence[int], n_prompt: int) -> None: ...
+
+    def propose(self, n_max: int) -> Draft:
+        return Draft([1] * min(n_max, int(self.settings["n_pred"])))
+
+    def observe(self, n_accepted: int | None) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Bare(Phrases):
+    __doc__ = None
+    parameters = ()
+
+
+class FakeEntry:
+    """What an installed package announces."""
+
+    def __init__(self, name: str, thing: object) -> None:
+        self.name = name
+        self._thing = thing
+
+    def load(self) -> object:
+        if isinstance(self._thing, BaseException):
+            raise self._thing
+        return self._thing
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Call it with name=class to announce plug-ins."""
+
+    def announce(**things: object) -> None:
+        entries = [FakeEntry(name, thing) for name, thing in things.items()]
+
+        def entry_points(*, group: str, name: str | None = None) -> list[FakeEntry]:
+            assert group == "paceline.drafters"
+            return [entry for entry in entries if name in (None, entry.name)]
+
+        monkeypatch.setattr(registry, "entry_points", entry_points)
+
+    return announce
+
+
+BUILT_IN = [
+    "off", "auto", "draft", "prompt-lookup", "ngram-simple", "ngram-map-k", "ngram-map-k4v",
+    "ngram-mod", "ngram-cache", "suffix",
+]  # fmt: skip
+
+
+def test_built_in_drafters_come_first(install: Any) -> None:
+    install(zebra=Phrases, ape=Bare)
+    assert [info.id for info in available()] == [*BUILT_IN, "plugin.ape", "plugin.zebra"]
+    install()
+    assert [info.id for info in available()] == BUILT_IN
+
+
+def test_a_plugin_describes_itself(install: Any) -> None:
+    install(phrases=Phrases)
+    info = available()[-1]
+    assert (info.id, info.title, info.family) == ("plugin.phrases", "Phrase book", "lookup")
+    assert info.summary == "Knows phrases by heart."
+    assert info.parameters == Phrases.parameters
+
+
+def test_a_plugin_may_say_nothing(install: Any) -> None:
+    install(bare=Bare)
+    info = available()[-1]
+    assert info.summary
+    assert info.parameters == ()
+    assert one("plugin.bare")[1] == {}
+
+
+def test_a_plugins_settings_are_parsed_and_checked(install: Any) -> None:
+    install(phrases=Phrases)
+    drafter = make("plugin.phrases:n_pred=2", bench())
+    assert isinstance(drafter, Phrases)
+    assert list(drafter.propose(9).tokens) == [1, 1]
+    assert one("plugin.phrases")[1] == {"n_pred": 5}
+    assert "from 1 to 9" in refused("plugin.phrases:n_pred=10").message
+    assert "n_pred" in refused("plugin.phrases:x=1").hint
+
+
+def test_a_plugin_that_is_not_installed(install: Any) -> None:
+    install(phrases=Phrases)
+    assert "plugin.none" in refused("plugin.none").message
+    assert "plugin." in refused("plugin.").message
+    assert "no strategy" in refused("phrases").message
+
+
+@pytest.mark.parametrize(
+    "error", [ImportError("no module named x"), AttributeError("module has no Phrases")]
+)
+def test_a_broken_plugin(install: Any, error: Exception) -> None:
+    install(broken=error)
+    with pytest.raises(UserError) as caught:
+        parse_strategy("plugin.broken")
+    assert caught.value.code == "broken-plugin"
+    assert "broken" in caught.value.message
+    assert str(error) in caught.value.message
+    assert one("draft")[0].id == "draft"  # the others still work
+
+
+@pytest.mark.parametrize("error", [SyntaxError("x"), RuntimeError("x"), NameError("x"), OSError()])
+def test_a_plugin_may_break_in_any_way(install: Any, error: Exception) -> None:
+    install(broken=error)
+    with pytest.raises(UserError) as caught:
+        parse_strategy("plugin.broken")
+    assert caught.value.code == "broken-plugin"
+
+
+def test_a_broken_plugin_does_not_hide_the_others(
+    install: Any, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("plug-in broken cannot be imported")
+    install(broken=ImportError("no module named x"), phrases=Phrases)
+    assert {"off", "draft", "plugin.phrases"} <= {info.id for info in available()}
+
+
+def test_a_plugin_with_a_blank_docstring(install: Any) -> None:
+    install(blank=type("Blank", (Phrases,), {"__doc__": "\n  "}))
+    assert one("plugin.blank")[0].summary

@@ -1,0 +1,295 @@
+"""The drafter: the chat's automaton and the texts of earlier chats, against their references."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import random
+import time
+from collections.abc import Mapping, Sequence
+
+import hypothesis
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.draft.test_earlier_texts import found, made, put, words
+from engine.draft.test_suffix_automaton import Obvious
+from fake_model import ByteVocabulary
+from paceline.engine.draft.base import Draft, Extender, Tunable, Workbench
+from paceline.engine.draft.lookups import lookup
+from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
+from paceline.engine.draft.lookups.suffix import INFO, Suffix
+from paceline.engine.sample.sampling import Sampler
+from paceline.messages import SamplingParams
+
+EVERYTHING = {"max": 62, "min_match": 1, "p_min": 0.0}
+DEFAULTS = {parameter.name: parameter.default for parameter in INFO.parameters}
+
+
+def workbench(
+    earlier: EarlierTexts | None = None,
+    kept: dict[str, object] | None = None,
+    eog: Sequence[int] = (),
+) -> Workbench:
+    return Workbench(
+        vocab=ByteVocabulary(),
+        sampler=Sampler(SamplingParams(), 1),
+        draft=None,
+        eog=frozenset(eog),
+        chunk=16,
+        earlier=earlier,
+        kept={} if kept is None else kept,
+    )
+
+
+def suffix(
+    settings: Mapping[str, float] = EVERYTHING, earlier: EarlierTexts | None = None, **given: object
+) -> Suffix:
+    drafter = INFO.make(workbench(earlier, **given), {**DEFAULTS, **settings})  # type: ignore[arg-type]
+    assert isinstance(drafter, Suffix)
+    return drafter
+
+
+def as_lists(draft: Draft) -> tuple[list[int], list[float]]:
+    return list(draft.tokens), list(draft.confidences)
+
+
+def reference(
+    chats: Sequence[Sequence[int]],
+    history: Sequence[int],
+    ahead: Sequence[int],
+    settings: Mapping[str, float],
+) -> tuple[list[int], list[float]]:
+    """The definition."""
+    n, shortest, p_min = int(settings["max"]), int(settings["min_match"]), settings["p_min"]
+    here = Obvious(history)
+    n_here = len(here.match("".join(map(chr, [*history, *ahead]))))
+    elsewhere = found(chats, [*history, *ahead][-32:], max(shortest, n_here + 1), min(n, 62), p_min)
+    if elsewhere is not None:
+        return likely(elsewhere[1:], elsewhere[0], p_min)
+    return likely(here.follow(ahead, n, shortest, p_min), n_here, p_min)
+
+
+def likely(
+    followed: tuple[list[int], list[float]], length: int, p_min: float
+) -> tuple[list[int], list[float]]:
+    """Those after a match of `length` tokens that together are likely enough."""
+    tokens, shares = followed
+    sure = [share * (length + i) / (length + i + 1) for i, share in enumerate(shares)]
+    together = list(itertools.accumulate(sure, operator.mul))
+    n = next((i for i, product in enumerate(together) if product < p_min), len(sure))
+    return tokens[:n], sure[:n]
+
+
+SETTINGS = st.fixed_dictionaries(
+    {
+        "max": st.integers(1, 12),
+        "min_match": st.integers(1, 5),
+        "p_min": st.sampled_from([0.0, 0.1, 0.4, 1.0]),
+    }
+)
+TOKENS = st.integers(1, 4)
+
+
+@hypothesis.settings(max_examples=60)
+@given(
+    st.lists(st.lists(TOKENS, min_size=2, max_size=30), max_size=3),
+    st.lists(TOKENS, min_size=1, max_size=20),
+    st.lists(st.tuples(st.lists(TOKENS, max_size=4), SETTINGS), min_size=1, max_size=5),
+)
+def test_against_the_definition(
+    chats: list[list[int]],
+    prompt: list[int],
+    steps: list[tuple[list[int], dict[str, float]]],
+) -> None:
+    """Steps commit tokens, are retuned, and ask with and without tokens ahead."""
+    drafter = suffix(earlier=made(chats))
+    history = list(prompt)
+    drafter.begin(history, len(prompt))
+    for tokens, settings in steps:
+        drafter.tune(settings)
+        for ahead in ([], tokens):
+            want = reference(chats, history, ahead, settings)
+            assert as_lists(drafter.extend(ahead, 62)) == want
+            assert as_lists(drafter.extend(ahead, 62)) == want  # asking changes nothing
+        want = reference(chats, history, [], {**settings, "max": min(2, settings["max"])})
+        assert as_lists(drafter.propose(2)) == want
+        history += tokens
+        drafter.observe(None)
+    drafter.close()
+
+
+def proposed(history: Sequence[int], *earlier: Sequence[int], **settings: float) -> list[int]:
+    drafter = suffix({**EVERYTHING, **settings}, made(earlier) if earlier else None)
+    drafter.begin(list(history), len(history))
+    return list(drafter.propose(62).tokens)
+
+
+def test_settings() -> None:
+    ranges = {p.name: (p.kind, p.default, p.low, p.high) for p in INFO.parameters}
+    assert ranges == {
+        "max": ("int", 32, 1, 62),
+        "min_match": ("int", 2, 1, 32),
+        "p_min": ("float", 0.4, 0, 1),
+    }
+    assert INFO.family == "lookup"
+    assert isinstance(suffix(), Extender)
+    assert isinstance(suffix(), Tunable)
+
+
+def test_each_setting_counts() -> None:
+    period = [1, 2, 3] * 4
+    assert proposed(period) == [1, 2, 3] * 20 + [1, 2]
+    assert proposed(period, max=5) == [1, 2, 3, 1, 2]
+    assert proposed([5, 1, 5]) == [1, 5] * 31
+    assert proposed([5, 1, 5], min_match=2) == []
+    halves = [1, 2, 5, 1, 2, 6, 1, 2]
+    assert proposed(halves, p_min=0.34) == []  # one of two places, after a match of two
+    assert proposed(halves, p_min=0.33) == [6]
+
+
+def test_confidences() -> None:
+    drafter = suffix()
+    drafter.begin([1, 2, 5, 1, 2, 6, 1, 2], 8)
+    tokens, confidences = as_lists(drafter.propose(4))
+    assert tokens == [6, 1, 2, 6]
+    shares = [1 / 2, 1, 1, 1 / 2]  # 5 and 6 followed once each
+    assert confidences == pytest.approx(
+        [share * agreed / (agreed + 1) for agreed, share in enumerate(shares, 2)]
+    )
+
+
+@pytest.mark.parametrize(("length", "n"), [(2, 3), (4, 6), (10, 15)])
+def test_a_long_match_makes_a_long_draft(length: int, n: int) -> None:
+    once = [*range(100, 100 + length), *range(200, 240)]
+    assert len(proposed([*once, *once[:length]], p_min=0.4)) == n
+
+
+def test_tokens_of_its_own_draft_model() -> None:
+    """`extend` is a chain's way to go on after a model's draft."""
+    drafter = suffix()
+    drafter.begin([7, 8, 9, 4, 5, 6, 1], 7)
+    assert list(drafter.propose(4).tokens) == []
+    assert list(drafter.extend([4, 5], 2).tokens) == [6, 1]
+    assert list(drafter.extend([2, 3], 2).tokens) == []
+
+
+def test_ends_of_generations() -> None:
+    """They are tokens like others; what stands after one, the engine cuts off."""
+    drafter = suffix(eog=[9])
+    drafter.begin([1, 2, 9, 3, 1, 2], 6)
+    assert list(drafter.propose(2).tokens) == [9, 3]
+    assert proposed([4, 5], [4, 5, 9]) == [9]
+
+
+def test_the_longer_match_wins_and_else_this_chat() -> None:
+    earlier = [1, 2, 3, 50, 51]
+    assert proposed([2, 3, 60, 1, 2, 3], earlier) == [50, 51]
+    assert proposed([1, 2, 3, 60, 1, 2, 3], earlier)[:1] == [60]
+    assert proposed([2, 3, 60, 2, 3], earlier)[:1] == [60]
+    assert proposed([70, 71], earlier) == []
+    longer = words(3, 12)
+    assert proposed([*longer[2:], 60, *longer[1:]], earlier, [*longer, 55]) == [55]
+    assert proposed([*longer[1:], 60, *longer[1:]], earlier, [*longer, 55])[:1] == [60]
+
+
+def test_an_earlier_chat_is_copied_from() -> None:
+    text = words(1, 200)
+    assert proposed(text[:40]) == []
+    assert proposed(text[:40], text, max=32) == text[40:72]
+    assert proposed([1, 2, *text[60:64]], text, max=32) == text[64:96]
+
+
+def test_what_is_deleted_in_mid_reply_is_not_drafted_any_more() -> None:
+    text = words(1, 200)
+    earlier = made([text, words(2, 50)])
+    drafter = suffix(earlier=earlier)
+    history = text[:40]
+    drafter.begin(history, 40)
+    assert list(drafter.propose(3).tokens) == text[40:43]
+    history += text[40:42]
+    drafter.observe(2)
+    put(earlier, "0")
+    assert list(drafter.propose(3).tokens) == []
+    put(earlier, "0", text)  # undone
+    assert list(drafter.propose(3).tokens) == text[42:45]
+
+
+def test_switching_back_and_forth_in_a_reply() -> None:
+    """`begin` without `close`, and `close` twice."""
+    drafter = suffix()
+    drafter.begin([1, 2, 3, 1], 4)
+    drafter.begin([4, 5, 6, 4], 4)
+    assert list(drafter.propose(1).tokens) == [5]
+    drafter.close()
+    drafter.close()
+    drafter.begin([1, 7, 1], 3)
+    assert list(drafter.propose(1).tokens) == [7]
+
+
+def test_the_index_is_kept_between_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: dict[str, object] = {}
+    text = words(1, 5000)
+    drafter = suffix(kept=kept)
+    drafter.begin(text[:4999], 4999)
+    while not list(drafter.extend(text[100:104], 1).tokens):
+        drafter.observe(None)
+    drafter.close()
+    monkeypatch.setattr(lookup, "PREFILL_S", 0.0)
+    drafter = suffix(kept=kept)
+    drafter.begin([*text, text[7], text[8]], 5002)
+    assert list(drafter.propose(3).tokens) == text[9:12]
+    drafter.close()
+    other = suffix(kept=kept)
+    other.begin(words(2, 5000), 5000)
+    assert list(other.extend(text[100:104], 1).tokens) == []
+
+
+def test_a_long_text_is_indexed_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "PREFILL_S", 0.0)
+    text = words(1, 8000)
+    history = [*text, *text[50:60]]
+    drafter = suffix()
+    drafter.begin(history, len(history))
+    assert list(drafter.propose(4).tokens) == []
+    for _ in range(1000):
+        began = time.perf_counter()
+        drafter.observe(None)
+        assert time.perf_counter() - began < 0.1
+        if drafter.propose(4).tokens:
+            break
+    assert list(drafter.propose(4).tokens) == text[60:64]
+
+
+def test_tuning_keeps_the_index() -> None:
+    drafter = suffix()
+    text = [1, 2, 3] * 3000
+    drafter.begin(text, 9000)
+    while not drafter.propose(1).tokens:
+        drafter.observe(None)
+    drafter.tune({"max": 2, "min_match": 32, "p_min": 0.9})
+    assert list(drafter.propose(9).tokens) == [1, 2]
+
+
+@pytest.mark.parametrize("n_tokens", [2, 300, 151_936])
+def test_cost(n_tokens: int) -> None:
+    """Ten times what it takes, since other programs run, too."""
+    rng = random.Random(1)
+    history = [rng.randrange(n_tokens) for _ in range(16_384)]
+    drafter = suffix(DEFAULTS, made([words(2, 16_384, n_tokens)], capacity=20_000))
+    began = time.perf_counter()
+    drafter.begin(history, len(history))
+    while not drafter.extend(history[100:104], 1).tokens:
+        drafter.observe(None)
+    assert (time.perf_counter() - began) / len(history) < 60e-6
+    best = 1.0
+    for i in range(50):
+        history += [rng.randrange(n_tokens) for _ in range(3)]
+        drafter.observe(None)
+        began = time.perf_counter()
+        drafter.propose(32)
+        drafter.extend(history[i : i + 4], 28)
+        best = min(best, time.perf_counter() - began)
+    assert best < 1400e-6
+    drafter.close()

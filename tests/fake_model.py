@@ -1,0 +1,231 @@
+"""A scripted `LanguageModel`: odd cases and window work without weights.
+
+The vocabulary is the 256 bytes and one end-of-generation token. The logits come from a function
+of the tokens before; `scripted` makes one that writes given texts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.facts import Facts
+from paceline.engine.model.backend import (
+    Grammar,
+    LanguageModel,
+    Progress,
+    Rows,
+    Vocabulary,
+    VocabularyFile,
+)
+from paceline.errors import CancelledError, ContextFullError, ModelError, ValueOutOfRangeError
+from paceline.messages import (
+    DeviceInfo,
+    EngineDescribed,
+    KernelUse,
+    KernelWish,
+    ModelInfo,
+    ModelParams,
+)
+
+EOG = 256
+N_VOCAB = 257
+Logits = Callable[[Sequence[int]], NDArray[np.float32]]
+
+
+class ByteVocabulary:
+    """Token ids 0..255 are bytes, 256 ends a generation and is written ``<end>``."""
+
+    kind = 0
+    n_tokens = N_VOCAB
+    bos = -1
+    eos = EOG
+    add_bos = False
+    add_eos = False
+    eog = frozenset({EOG})
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """Return the text's bytes; with `special`, ``<end>`` is the end token."""
+        if not special:
+            return list(text.encode())
+        out: list[int] = []
+        for i, part in enumerate(text.split("<end>")):
+            out += [EOG] * (i > 0) + list(part.encode())
+        return out
+
+    def piece(self, token: int) -> bytes:
+        """Return the byte, or nothing for the end token."""
+        return bytes([token]) if token < EOG else b""
+
+    def text(self, token: int) -> bytes:
+        """Return the byte, or ``<end>``."""
+        return bytes([token]) if token < EOG else b"<end>"
+
+    def grammar(self, gbnf: str) -> Grammar:
+        """Refuse: scripted models know no grammars."""
+        del gbnf
+        raise ValueOutOfRangeError("bad-grammar", "The scripted model knows no grammars.")
+
+    def grammar_of_schema(self, schema: str) -> Grammar:
+        """Refuse, see `grammar`."""
+        return self.grammar(schema)
+
+    def close(self) -> None:
+        """Hold nothing, free nothing."""
+
+
+def scripted(reply: str, start: int) -> Logits:
+    """Return logits that write `reply` from context position `start` on, then end."""
+    data = [*reply.encode(), EOG]
+
+    def logits(tokens: Sequence[int]) -> NDArray[np.float32]:
+        row = np.zeros(N_VOCAB, np.float32)
+        row[data[min(max(len(tokens) - start, 0), len(data) - 1)]] = 20.0
+        return row
+
+    return logits
+
+
+class FakeModel:
+    """Implements `LanguageModel` on a function from tokens to logits."""
+
+    def __init__(
+        self,
+        logits: Logits,
+        *,
+        n_ctx: int = 512,
+        max_rows: int = 65,
+        can_rollback: bool = True,
+        cancel: CancelFlag | None = None,
+    ) -> None:
+        self.vocab: Vocabulary = ByteVocabulary()
+        self.template = (
+            "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}<end>\n{% endfor %}"
+        )
+        self.n_ctx = n_ctx
+        self.n_batch = 512
+        self.computes_here = False
+        self.native_s = 0.0
+        self.clock = time.perf_counter
+        self.decoding: tuple[int, float] | None = None
+        self.last_decode = 0, 0.0
+        self.slowest_s = 0.0
+        self.max_rows = max_rows
+        self.can_rollback = can_rollback
+        self.facts_key = "fake"
+        self.info = ModelInfo(
+            path="fake", name="Scripted model", architecture="fake", description="fake",
+            n_params=0, size_bytes=0, n_ctx=n_ctx, n_ctx_train=n_ctx, n_vocab=N_VOCAB, n_layers=0,
+            n_threads=1, n_threads_batch=1, n_gpu_layers=0, can_rollback=can_rollback,
+            has_template=True,
+        )  # fmt: skip
+        self.tokens: list[int] = []
+        self.widths: list[int] = []
+        self.closed = False
+        self._logits = logits
+        self._cancel = cancel or CancelFlag()
+
+    @property
+    def n_past(self) -> int:
+        """Tokens in the context."""
+        return len(self.tokens)
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        """Append tokens and compute the last rows; notes the width in `widths`."""
+        if self._cancel.is_set():
+            raise CancelledError
+        if len(self.tokens) + len(tokens) > self.n_ctx:
+            raise ContextFullError("context-full", "The context is full.")
+        self.widths.append(len(tokens))
+        self.decoding = len(tokens), time.monotonic()
+        rows = []
+        for i, token in enumerate(tokens):
+            self.tokens.append(token)
+            if i >= len(tokens) - n_rows:
+                rows.append(self._logits(self.tokens))
+        self.last_decode = len(tokens), time.monotonic() - self.decoding[1]
+        self.slowest_s = max(self.slowest_s, self.last_decode[1] / len(tokens))
+        self.decoding = None
+        return np.array(rows, np.float32).reshape(n_rows, N_VOCAB)
+
+    def rollback(self, n_past: int) -> bool:
+        """Shorten the context, unless the model was made not to."""
+        if not self.can_rollback:
+            return False
+        del self.tokens[n_past:]
+        return True
+
+    def clear(self, *, wipe: bool = False) -> None:
+        """Forget everything."""
+        del wipe
+        self.tokens.clear()
+
+    def remake(self, n_ctx: int, n_batch: int) -> None:
+        """Forget everything and hold `n_ctx` tokens from now on."""
+        self.clear()
+        self.n_ctx, self.n_batch = n_ctx, n_batch
+
+    def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
+        """Say that it computes with so many threads."""
+        self.info = replace(self.info, n_threads=n_threads, n_threads_batch=n_threads_batch)
+        self.facts_key = f"fake|t{n_threads}-{n_threads_batch}"
+
+    def kernel_uses(self) -> tuple[KernelUse, ...]:
+        """Return none: nothing is computed."""
+        return ()
+
+    def close(self) -> None:
+        """Forget everything, and note that it was closed."""
+        self.clear()
+        self.closed = True
+
+
+class FakeBackend:
+    """Hands out models by path: ``{"target.gguf": FakeModel(...)}``."""
+
+    def __init__(self, models: dict[str, FakeModel]) -> None:
+        self._models = models
+        self.own_kernels = ""
+
+    def choose_kernels(
+        self, wish: KernelWish, facts: Facts, cache_dir: str, cancel: CancelFlag
+    ) -> tuple[str, ...]:
+        """Choose nothing: there are no kernels."""
+        del wish, facts, cache_dir, cancel
+        return ()
+
+    def describe(self) -> EngineDescribed:
+        """Return a description without devices."""
+        cpu = DeviceInfo("CPU", "scripted", "cpu", 0, 0)
+        return EngineDescribed("fake", "", supports_gpu=False, devices=(cpu,))
+
+    def load(
+        self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
+    ) -> LanguageModel:
+        """Return the model of that path.
+
+        Raises:
+            ModelError: There is none.
+        """
+        del n_rows
+        if cancel.is_set():
+            raise CancelledError
+        if params.path not in self._models:
+            raise ModelError("file-not-found", f"There is no file “{params.path}”.")
+        progress(1.0)
+        return self._models[params.path]
+
+    def load_vocabulary(self, path: str) -> VocabularyFile:
+        """Return the byte vocabulary for a path that has a model.
+
+        Raises:
+            ModelError: There is none.
+        """
+        if path not in self._models:
+            raise ModelError("file-not-found", f"There is no file “{path}”.")
+        return ByteVocabulary()

@@ -1,0 +1,50 @@
+"""What a power failure may take: nothing that was sent, and the last moments of a reply."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from paceline.run_record import RunRecord
+from paceline.storage.disk import Disk
+from paceline.storage.writer import CHECKPOINT_S
+from storage.chats import chat, record, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pytest
+
+    from paceline.storage.archive import Archive
+    from paceline.storage.changes import Change
+
+FULL, NORMAL = 2, 1
+"""SQLite's PRAGMA synchronous: whether a transaction waits for the disk."""
+
+
+def test_a_message_waits_for_the_disk_and_the_text_under_way_does_not(
+    open_archive: Callable[[], Archive], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels: dict[str, set[int]] = {}
+    write = Disk.write
+
+    def watched(disk: Disk, changes: Sequence[Change], *, durable: bool) -> None:
+        write(disk, changes, durable=durable)
+        (level,) = disk.ready().writer.execute("PRAGMA synchronous").fetchone()
+        name = "+".join(sorted({type(change).__name__ for change in changes}))
+        levels.setdefault(name, set()).add(level)
+
+    monkeypatch.setattr(Disk, "write", watched)
+    archive = open_archive()
+    asked = chat("c", "Question", "")
+    archive.save(asked, list(asked.messages))
+    archive.flush()
+    assert levels == {"SaveChat": {FULL}}
+    archive.begin_run("c", RunRecord("c-1", started_s=5.0, strategy="draft"))
+    for one in steps(["One", " two"]):
+        archive.extend_run("c-1", one.text, [one])
+    time.sleep(2 * CHECKPOINT_S)  # `flush` would make it urgent
+    archive.end_run(record("c-1", "One", " two"), "One two")
+    assert archive.close()
+    assert levels.pop("BeginRun+ExtendRun") == {NORMAL}
+    assert set().union(*levels.values()) == {FULL}, levels
