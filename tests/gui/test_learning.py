@@ -88,6 +88,9 @@ def test_it_is_said_once_in_a_home(
     program.session.send("Hello?")
     client.reply("Hi")
     load(program, client)
+    assert posted == [], "there is no chat beside the present one yet"
+    program.session.new()
+    load(program, client)
     (notice,) = posted
     assert notice.level == "info"
     assert notice.action is not None

@@ -28,7 +28,7 @@ def reply(host: Host) -> TurnFinished:
     return host.reply(
         messages=ASK,
         max_tokens=80,
-        strategy="suffix",
+        strategy="suffix:max=4",  # many steps, so that a command comes between two of them
         remember=True,
         seed=1,
         sampling=SamplingParams(temperature=0),
@@ -57,7 +57,7 @@ def test_an_earlier_reply_drafts_until_it_is_deleted(
         host.submit(Remember("chat", texts, at_once=True))  # undone
 
         def delete(event: Event) -> None:
-            if isinstance(event, StepCommitted) and event.step == 6:
+            if isinstance(event, StepCommitted) and event.step == 1:
                 host.client.submit(Remember("chat"))
 
         host.on_event = delete

@@ -73,12 +73,16 @@ class LearningController(QObject):
 
     @Slot()
     def _tell(self) -> None:
-        """Say once that stored chats are used, when there are any."""
+        """Say once that stored chats are used, when there are any beside the present one."""
         is_new = self._settings.value("learns_from_chats") and not self._settings.value(
             "was_told_of_learning"
         )
-        has_chats = any(not line.private for line in self._context.session.summaries)
-        if is_new and has_chats and self._context.pair.state.status == "ready":
+        session = self._context.session
+        has_others = any(
+            not line.private and line.conversation_id != session.current.conversation_id
+            for line in session.summaries
+        )
+        if is_new and has_others and self._context.pair.state.status == "ready":
             self._settings.set("was_told_of_learning", value=True)
             self._context.notices.tell(
                 self.tr(

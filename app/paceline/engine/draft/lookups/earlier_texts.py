@@ -14,6 +14,7 @@ token and twenty times the time, and nothing can be taken out of it.
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -67,14 +68,13 @@ class EarlierTexts:
 
     def _start_again(self) -> None:
         """Index everything anew: what was taken out leaves no room for new texts."""
-        self._tokens = np.zeros(self._capacity + CONTEXT + _LONGEST_DRAFT, _WORD)
+        self._tokens = _zeros(self._capacity + CONTEXT + _LONGEST_DRAFT)
         self._tokens[:CONTEXT] = STOP
         # A memoryview gives single numbers and slices several times as fast as numpy.
         self._words, self._bytes = self._tokens.data, self._tokens.data.cast("B")
         # By order: the latest place by hash, and by place the one before it; 0: none.
         self._chains = [
-            (n, np.zeros(1 << _BITS, np.int32).data, np.zeros_like(self._tokens).data)
-            for n in (6, 2)
+            (n, _zeros(1 << _BITS).data, _zeros(len(self._tokens)).data) for n in (6, 2)
         ]
         self.n_tokens = self._n_gone = 0
         for chat, pieces in self._chats.items():
@@ -195,6 +195,14 @@ class EarlierTexts:
             if share < 1.0:
                 places = [place for place in places if words[place + at] == token]
         return tokens, shares
+
+
+def _zeros(n: int) -> Places:
+    """Return zeros that take no memory before they are used, and none after the last reference.
+
+    What `numpy.zeros` gives may be memory that was used before, which has to be written over.
+    """
+    return np.frombuffer(mmap.mmap(-1, n * _WORD.itemsize), _WORD)
 
 
 def _link(latest: Places, before: Places, hashes: Hashes, first: int) -> None:
