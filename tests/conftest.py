@@ -22,6 +22,7 @@ import ipaddress
 import logging
 import multiprocessing.util
 import re
+import signal
 import socket
 import sys
 import threading
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("fixed")  # another one: pytest --hypothesis-profile=explore
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for what a shell runs with "&"
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # children are to hear Ctrl-C
 
 THREAD_GRACE_S = 2.0
 PROCESS_GRACE_S = 0.5
