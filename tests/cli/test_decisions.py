@@ -6,16 +6,19 @@ from typing import get_args
 
 import pytest
 
-from paceline.cli.chat_run import Decisions
+from paceline.chat.advice.decisions import mix_of
+from paceline.cli.chat_run import decisions_in_words
 from paceline.figures import Decision, Reason
 from paceline.messages import StepCommitted
 
 
 def words(*decisions: Decision | None) -> str:
-    told = Decisions()
-    for i, decision in enumerate(decisions):
-        told.add(StepCommitted("t", i, (), "", (), 0, 0, 0, 0, decision=decision))
-    return told.words()
+    return decisions_in_words(
+        mix_of(
+            StepCommitted("t", i, (), "", (), 0, 0, 0, 0, decision=decision)
+            for i, decision in enumerate(decisions)
+        )
+    )
 
 
 def test_another_strategy_has_decided_nothing() -> None:

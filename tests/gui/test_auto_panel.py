@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QWidget
 
 from gui.control_events import drafting_step, outlook, plain_step, report
 from gui.fake_client import STATS, FakeClient, at_speed, model_info, perhaps
+from paceline.chat.advice.decisions import mix_of
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
 from paceline.gui.speculation.headline_card import AdviceLine
-from paceline.gui.state.decisions import mix_of
 from paceline.messages import ControlReported, LoadPair, PairLoaded, StartTurn
 from paceline.params import Strategy
 from paceline.settings import Settings

@@ -27,10 +27,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
+from paceline.chat.advice.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.loading import TurnError, decide_layers
@@ -234,7 +234,7 @@ class TextPrinter:
     def __init__(self, results: Results) -> None:
         self._results = results
         self._progress = Progress()
-        self._decisions = Decisions()
+        self._decisions = Mix()
         self._n_printed = 0
 
     def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
@@ -308,7 +308,7 @@ def _progress_text(event: LoadProgressed | PrefillProgressed) -> str:
     return f"Reading the prompt … {event.n_done} of {event.n_total} tokens"
 
 
-def summary(event: TurnFinished, decisions: Decisions) -> str:
+def summary(event: TurnFinished, decisions: Mix) -> str:
     """Return the figures of a reply in one line."""
     stats = event.stats
     parts = [
@@ -317,7 +317,7 @@ def summary(event: TurnFinished, decisions: Decisions) -> str:
         *_plain(stats),
         *_acceptance(stats),
         f"prompt of {_tokens(stats.n_prompt)} in {stats.prefill_s:.2f} s",
-        f"strategy {event.strategy}{decisions.words()}",
+        f"strategy {event.strategy}{decisions_in_words(decisions)}",
         f"seed {event.seed}",
         f"ended by {event.reason}",
     ]
@@ -361,33 +361,16 @@ _WHY_PLAIN: dict[Reason, str] = {
 """Why steps were plain, by the decision's reason."""
 
 
-class Decisions:
-    """Counts Auto's decisions, step by step."""
-
-    def __init__(self) -> None:
-        self._drafters: Counter[str] = Counter()
-        self._plain: Counter[Reason] = Counter()
-
-    def add(self, step: StepCommitted) -> None:
-        """Count a step; one without a decision is not Auto's."""
-        if step.decision is None:
-            return
-        if step.decision.n_drafted:
-            self._drafters[step.decision.drafter] += 1
-        else:
-            self._plain[step.decision.reason] += 1
-
-    def words(self) -> str:
-        """Return the shares of drafters and plain steps, with a reason; empty without Auto."""
-        n_plain = self._plain.total()
-        n_steps = self._drafters.total() + n_plain
-        if not n_steps:
-            return ""
-        parts = [f"{name} {n / n_steps:.0%}" for name, n in self._drafters.most_common()]
-        if n_plain:
-            reason, _ = self._plain.most_common(1)[0]
-            parts.append(f"plain {n_plain / n_steps:.0%}, mostly {_WHY_PLAIN[reason]}")
-        return f" ({', '.join(parts)})"
+def decisions_in_words(mix: Mix) -> str:
+    """Return the shares of drafters and plain steps, with a reason; empty without Auto."""
+    n = mix.n_steps
+    ranked = sorted(mix.drafters.items(), key=lambda item: -item[1].n_steps)
+    parts = [f"{name} {work.n_steps / n:.0%}" for name, work in ranked if work.n_steps]
+    if mix.plain:
+        n_plain = sum(mix.plain.values())
+        reason = max(mix.plain, key=mix.plain.__getitem__)
+        parts.append(f"plain {n_plain / n:.0%}, mostly {_WHY_PLAIN[reason]}")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 # --------------------------------------------------------------------------------------- JSON lines

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
+from paceline.chat.advice.decisions import mix_of
 from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link
 from paceline.gui.chat.markdown.code import file_pattern
@@ -16,7 +17,6 @@ from paceline.gui.kit.notices import Action
 from paceline.gui.look.current import look
 from paceline.gui.state import figures
 from paceline.gui.state.auto_words import decision_details, decision_part
-from paceline.gui.state.decisions import mix_of
 from paceline.hosting.exit_reasons import DIED
 from paceline.run_record import INTERRUPTED
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.chat.advice.decisions import Mix
 from paceline.gui.kit.card import FactsCard, FoldCard
 from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
 from paceline.gui.look.scale import px
@@ -32,7 +33,6 @@ from paceline.gui.run.cards import DraftersCard, FiguresCard, ModelCard
 from paceline.gui.run.chat_page import ChatPage
 from paceline.gui.run.sameness_strip import SamenessStrip
 from paceline.gui.state.auto_words import decision_rows
-from paceline.gui.state.decisions import Mix
 from paceline.gui.state.metrics import StepMetrics
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from paceline.chat.advice.decisions import DecisionLog, Verdict, is_news, judge
 from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.strategy import drafters_named
 from paceline.gui.state.auto_words import sentence
-from paceline.gui.state.decisions import DecisionLog, Verdict, is_news, judge
 from paceline.gui.state.figures import Headline, asks_drafter, headline
 from paceline.gui.state.metrics import StepMetrics
 from paceline.messages import ControlReported, PairLoaded
