@@ -20,6 +20,7 @@ if __name__ == "__main__":
 from architecture.source import Module, modules
 
 
+@cache
 def docstring_lines(tree: ast.Module) -> set[int]:
     """The lines of all docstrings, those of attributes included."""
     lines: set[int] = set()
