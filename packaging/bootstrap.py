@@ -552,7 +552,10 @@ def passes_alone(
     say(f"--- {ALONE}")
     if start(ALONE, None).wait():
         return False
-    say("--- passed only alone, so each of them depends on the machine's load: " + ", ".join(names))
+    say(
+        "--- passed alone, so these depend on the machine's load or on the tests before them: "
+        + ", ".join(names)
+    )
     return True
 
 

@@ -164,11 +164,14 @@ class Remember:
         chat: The chat's name; never a private one's.
         texts: All there are; empty: the chat is forgotten.
         at_once: Index them now, where no idle time comes before the next reply.
+        makes_room: It is forgotten to make room for others, and not deleted: what drafters keep of
+            the present chat between two turns stays.
     """
 
     chat: str
     texts: tuple[str, ...] = ()
     at_once: bool = False
+    makes_room: bool = False
 
 
 @dataclass(frozen=True, slots=True)

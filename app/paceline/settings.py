@@ -207,6 +207,14 @@ def kernels_of_environment(environ: Mapping[str, str]) -> KernelWish:
     )
 
 
+def left_learning_off(settings: Settings, old_memory: Path) -> bool:
+    """Return whether an older version's switch for learning was used, and off at last.
+
+    What it kept is the only sign of that, so this is asked before it is deleted.
+    """
+    return not settings.was_told_of_learning and any(old_memory.glob("*/chats"))
+
+
 def load_settings(path: Path) -> LoadedSettings:
     """Read the file; a missing one gives the defaults, an unusable one is put aside."""
     try:

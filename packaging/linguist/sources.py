@@ -21,7 +21,7 @@ from pathlib import Path
 from paceline.engine.draft import grammar_drafter, registry
 
 DRAFTERS = "Drafters"
-"""Context of what drafters say of themselves; `paceline.gui.drafter_words` looks there."""
+"""Context of what drafters say of themselves; `paceline.gui.kit.translation` looks there."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -122,6 +122,7 @@ def test_no_folder_and_no_word_of_a_reply_is_in_it() -> None:
         (VERSION + 1, "was written by a newer Paceline (version 2 of passports; known: 1)"),
         (10**15, "newer Paceline"),
         (0, "its version is no whole number"),
+        (10**400, "its version is no whole number"),
         (True, "its version is no whole number"),
         ("1", "its version is no whole number"),
         (None, "its version is no whole number"),

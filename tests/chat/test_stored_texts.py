@@ -16,6 +16,7 @@ from paceline.messages import (
     Remembered,
     StartTurn,
     TurnFailed,
+    TurnStarted,
     Unloaded,
 )
 
@@ -236,3 +237,53 @@ def test_another_engine_is_handed_everything_again(
     engine.loader.reload()
     engine.client.finish_load()
     assert engine.texts == {"Two?", "2."}
+
+
+def test_a_chat_that_no_longer_fits_is_taken_out(store: ConversationStore) -> None:
+    engine = Engine(store, limit=100)
+    chat = engine.chat("A" * 20, "a" * 20)
+    engine.session.send("S" * 10)
+    engine.today += 1
+    engine.session.branch(engine.message(1))  # it is newer, and what comes last
+    engine.client.reply("s" * 50)
+    engine.hear()
+    assert chat not in engine.known
+
+
+def test_what_does_not_fit_makes_no_room(store: ConversationStore) -> None:
+    engine = Engine(store, limit=100)
+    engine.chat("One?", "1.")
+    engine.chat("Long?", "x" * 101)
+    assert engine.texts == {"One?", "1."}
+    assert all(not c.texts or not c.makes_room for c in engine.client.all(Remember))
+
+
+def test_what_is_handed_in_during_a_load_can_be_deleted(
+    engine: Engine, store: ConversationStore
+) -> None:
+    chats = [engine.chat(f"{n}?", f"{n}.") for n in range(3)]
+    bench = ChatBench(store, prefix="second")
+    bench.client.takes_texts = False
+    bench.session.stored_texts.set_limit(MUCH)
+    bench.loader.reload()
+    bench.client.emit(Remembered(chats[2]))  # by the pair before
+    assert bench.client.last(Remember).chat == chats[1], "it comes after the load"
+    bench.client.finish_load()
+    bench.session.remove(chats[1])
+    assert bench.client.last(Remember) == Remember(chats[1])
+
+
+def test_what_another_window_deletes_is_gone_before_the_next_reply(
+    engine: Engine, store: ConversationStore
+) -> None:
+    chats = [engine.chat(f"{n}?", f"{n}.") for n in range(3)]
+    other = Engine(store)
+    other.loader.reload()
+    engine.session.remove(chats[0])
+    other.client.finish_load()
+    engine.session.remove(chats[1])
+    other.session.new()
+    other.session.send("Three?")
+    turn_id = other.client.last(StartTurn).turn_id
+    other.client.emit(TurnStarted(turn_id, 3, 0, 1))
+    assert other.texts == {"2?", "2."}

@@ -11,6 +11,7 @@ import pytest
 from cli.program import chat, paceline
 from paceline.cli import remembered
 from paceline.cli.remembered import FILE_NAME, add_texts, load_texts
+from paceline.settings import SETTINGS_FILE, peek_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +53,16 @@ def test_what_is_kept_are_the_texts(paceline_home: Path) -> None:
     if sys.platform != "win32":
         assert file.stat().st_mode & 0o777 == 0o600
     assert not old.parent.exists(), "what old versions kept goes"
+
+
+def test_how_the_switch_was_left_is_not_forgotten(paceline_home: Path) -> None:
+    old = paceline_home / "data" / "drafts" / "0123456789abcdef" / "chats"
+    old.mkdir(parents=True)
+    load_texts(paceline_home / "data")
+    assert old.exists(), "the window has not seen it yet"
+    assert paceline("cache", "clear").code == 0
+    assert not old.exists()
+    assert not peek_settings(paceline_home / "config" / SETTINGS_FILE).learns_from_chats
 
 
 def test_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

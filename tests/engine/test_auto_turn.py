@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.harness import (
     TIMED,
     Clock,
     PricedModel,
+    decoder_for,
     draft_price,
     random_language,
+    run,
     target_price,
 )
 from engine.test_service import PROMPT_LENGTH, Bench
-from fake_model import FakeModel, scripted
+from fake_model import EOG, FakeModel, scripted
 from paceline.engine import turn as turn_module
 from paceline.engine.auto.acceptance import rates_from_json
 from paceline.engine.facts import Facts
@@ -307,3 +311,40 @@ def test_what_drafting_costs_is_guessed_by_the_sizes_until_it_is_measured(
 
 def test_without_a_draft_model_nothing_is_guessed() -> None:
     assert LoadedPair(sized(1000), None, Facts("")).knowledge.draft_costs == {}
+
+
+@pytest.mark.parametrize("n_ctx", [512, 4096], ids=["short", "long"])
+def test_a_draft_model_with_a_shorter_context_goes_on_drafting(
+    monkeypatch: pytest.MonkeyPatch, n_ctx: int
+) -> None:
+    """It reads the text's end anew where the text has outgrown it, in the prompt or after it."""
+    clock = Clock()
+    for module in TIMED:
+        monkeypatch.setattr(module, "_clock", clock)
+    language = random_language(1)
+
+    def endless(tokens: Sequence[int]) -> np.ndarray:
+        row = language(tokens)
+        row[EOG] = -99
+        return row
+
+    def priced(price: Callable[[int], float], n_ctx: int) -> PricedModel:
+        model = PricedModel(endless, n_ctx=n_ctx)
+        model.price, model.time = price, clock
+        return model
+
+    target = priced(lambda n: 1 + 0.02 * (n - 1), 4096)
+    draft = priced(lambda n: 0.03 + 0.012 * n, n_ctx)
+    decoder = decoder_for(
+        target, "auto", draft=draft, max_tokens=1200, sampling=SamplingParams(temperature=0.8)
+    )
+    known = decoder._knowledge  # as after the first idle time
+    for width in range(1, 33):
+        for _ in range(3):
+            known.costs.add(width, 0, 1 + 0.02 * (width - 1))
+    known.draft_cost("draft").guess = 0.05
+    drawn = random.Random(3)
+    prompt = [drawn.randrange(256) for _ in range(600)]
+    steps = run(decoder, prompt)
+    assert len(steps) < 1200 / 8
+    assert len(draft.widths) > 200

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gui.fake_client import STATS, FakeClient
-from paceline.chat.last_run import load_last_run
+from paceline.chat.last_run import LastRun, load_last_run, save_last_run
 from paceline.gui.kit.notices import Notice
 from paceline.gui.speculation import learning
 from paceline.messages import Remember, StartTurn, TurnFailed
@@ -47,7 +47,7 @@ def test_it_is_on_and_the_switch_takes_everything_back(
     program.session.send("Hello?")
     assert client.last(StartTurn).remember
     client.reply("Hi")
-    assert client.last(Remember).texts == ("Hi", "Hello?")
+    assert client.last(Remember).texts == ("Hello?", "Hi")
     switch.click()
     assert client.last(Remember).texts == ()
     assert not program.settings.settings.learns_from_chats
@@ -57,7 +57,7 @@ def test_it_is_on_and_the_switch_takes_everything_back(
     client.reply("Hi")
     assert len(client.all(Remember)) == n
     switch.click()
-    assert client.last(Remember).texts == ("Hi", "Again?", "Hi", "Hello?")
+    assert client.last(Remember).texts == ("Hello?", "Hi", "Again?", "Hi")
 
 
 def test_who_switched_it_off_stays_off(
@@ -197,3 +197,27 @@ def test_a_reply_that_breaks_off_is_not_the_last_one(
     client.emit(TurnFailed(turn_id, "broken", "It broke.", ""))
     program.background.close()
     assert load_last_run(paceline_home / "data") is None
+
+
+def test_nothing_of_a_private_reply_is_kept_for_doctor(
+    program: Program,
+    client: FakeClient,
+    paceline_home: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept: list[float] = []
+
+    def keep(data_dir: Path, run: LastRun) -> None:
+        kept.append(run.when)
+        save_last_run(data_dir, run)
+
+    monkeypatch.setattr("paceline.gui.speculation.learning.save_last_run", keep)
+    program.session.new(private=True)
+    program.session.send("Secret?")
+    client.reply("Shh.")
+    program.session.new()
+    program.session.send("Hello?")
+    client.reply("Hi")
+    qtbot.waitUntil(lambda: load_last_run(paceline_home / "data") is not None)
+    assert len(kept) == 1

@@ -106,7 +106,7 @@ def test_what_fails_beside_others_is_tried_alone(
     done = checkout.start(*python, "test", *words, FAKE_PYTEST=pytest_does)
     assert done.returncode == code
     assert ((" ".join([ALONE, *words])) in done.stdout.splitlines()) == is_alone
-    assert ("depends on the machine's load: tests/a.py::b" in done.stderr) == (code == 0)
+    assert ("tests before them: tests/a.py::b" in done.stderr) == (code == 0)
     assert ("--- failed: pytest" in done.stderr.splitlines()[-1]) == (code == 1)
 
 

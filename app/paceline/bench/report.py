@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 FORMAT = "paceline-passport"
 VERSION = 1
 MAX_BYTES = 8_000_000
+_HEAD = 1000  # bytes in which a passport says that it is one
 MAX_RUNS = 10_000
 """So many fit into `MAX_BYTES` in any case."""
 _MOST_CHARS = 2_000
@@ -125,7 +127,7 @@ def rows(report: Report) -> list[list[str | float | int | bool | None]]:
 
 def is_passport(raw: bytes) -> bool:
     """Whether a file's content says that it is one."""
-    return f'"{FORMAT}"'.encode() in raw[:MAX_BYTES]
+    return re.search(rf'"format"\s*:\s*"{FORMAT}"'.encode(), raw[:_HEAD]) is not None
 
 
 def read_passport(path: Path) -> Report:
@@ -169,13 +171,12 @@ def parse_passport(raw: bytes, name: str) -> Report:
             "Choose a file that `paceline bench --passport` wrote.",
         )
     version = data.get("version")
-    if type(version) is not int or version < 1:
+    if type(version) is not int or not 0 < version < 10**300:  # a float can be
         _refuse(name, "is damaged: its version is no whole number from 1 on")
     if version > VERSION:
         _refuse(
             name,
-            f"was written by a newer Paceline (version {version:.6g} of passports; known: "
-            f"{VERSION})",
+            f"was written by a newer Paceline (version {version:.6g} of passports; known: {VERSION})",
             "Install the newest Paceline and open it there.",
         )
     try:

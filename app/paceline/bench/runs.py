@@ -430,12 +430,15 @@ def geomean_per_repeat(report: Report, strategy: str) -> list[float]:
     It is over the same workloads as `Report.geomean`.
     """
     names = [workload.name for workload in common(report.strategies, report.workloads)]
-    times: dict[tuple[int, str, str], list[float]] = {}
+    repeats: dict[int, dict[tuple[str, str], list[float]]] = {}
     for run in report.runs:
-        times.setdefault((run.repeat, run.workload, run.strategy), []).append(run.total_s)
+        times = repeats.setdefault(run.repeat, {})
+        times.setdefault((run.workload, run.strategy), []).append(run.total_s)
     found = []
-    for repeat in range(1, report.n_repeats + 1):
-        pairs = [[times.get((repeat, name, s), []) for s in (PLAIN, strategy)] for name in names]
+    for _, times in sorted(repeats.items()):
+        if len(times) < len(names):
+            continue  # something is missing
+        pairs = [[times.get((name, s), []) for s in (PLAIN, strategy)] for name in names]
         if pairs and all(off and own for off, own in pairs):
             ratios = [statistics.median(off) / statistics.median(own) for off, own in pairs]
             found.append(statistics.geometric_mean(ratios))

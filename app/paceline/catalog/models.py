@@ -197,7 +197,7 @@ class Models:
         Args:
             target: How to load the target; its path may be an ``hf:`` reference.
             draft: How to load the draft model; None: there is none.
-            devices: As `EngineInfo.devices`.
+            devices: As `EngineDescribed.devices`.
             reclaimable: Bytes per device that the loaded pair would give back.
             is_stopped: Polled while the network is waited for.
 

@@ -1,7 +1,7 @@
 """Figures and texts of models as window and command line show them. Pure functions.
 
 Files are counted in decimal units, as disk makers, the Hub and most file managers do; memory is
-counted in binary ones (`engine.proposals.readable_size`).
+counted in binary ones (`engine.model.memory_hints.readable_size`).
 """
 
 from __future__ import annotations

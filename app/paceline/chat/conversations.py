@@ -80,6 +80,14 @@ class Conversations:
         """Return the line of one conversation; None: it is not in the list."""
         return self._summaries.get(conversation_id)
 
+    def stored_ids(self) -> frozenset[str]:
+        """The ids of all that the store has and shows; another window may have deleted some.
+
+        Raises:
+            UserError: It cannot be read.
+        """
+        return frozenset(line.conversation_id for line in self._kept.summaries())
+
     def is_private(self, conversation_id: str) -> bool:
         """Whether it is kept in memory only."""
         return conversation_id in self._private

@@ -155,7 +155,7 @@ class ReplyRunner:
         """
         self._is_greedy, self._is_recorded = greedy, recording is not None
         if recording is None:
-            options = self._asked_options()
+            options = self._asked_options(self._conversations.current.conversation_id)
         else:
             options = TurnOptions(read_strategy(recording.strategy))
         answer = self._conversations.new_message("assistant", "", question_id)
@@ -187,9 +187,14 @@ class ReplyRunner:
             self._fail(reply, "no-model", "No model is loaded.", "Open one in the Models menu.")
         return reply
 
-    def _asked_options(self) -> TurnOptions:
-        """Return what the settings ask for now, with temperature 0 for a greedy reply."""
+    def _asked_options(self, conversation_id: str) -> TurnOptions:
+        """Return what the settings ask for now, with temperature 0 for a greedy reply.
+
+        Nothing of a private conversation is remembered, regardless of the settings.
+        """
         options = self._options()
+        if self._conversations.is_private(conversation_id):
+            options = replace(options, remember=False)
         if not self._is_greedy:
             return options
         return replace(options, sampling=replace(options.sampling, temperature=0.0))
@@ -261,7 +266,7 @@ class ReplyRunner:
         state = self._pair.state
         if state.status == "ready":
             # The options that fitted when the reply was asked for need not fit the loaded pair.
-            options, seed = self._asked_options(), reply.options.seed
+            options, seed = self._asked_options(reply.conversation_id), reply.options.seed
             reply.ask(options if seed is None else replace(options, seed=seed))
             self._submit(reply)
         elif state.status == "failed":
@@ -326,10 +331,7 @@ class ReplyRunner:
 
 
 def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
-    """Return the command for a reply whose message the conversation has.
-
-    Nothing of a private conversation is remembered, regardless of the options.
-    """
+    """Return the command for a reply whose message the conversation has."""
     options = reply.options
     path = conversation.path_to(conversation.messages[reply.message_id].parent_id)
     return StartTurn(
@@ -340,6 +342,6 @@ def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
         max_tokens=options.max_tokens,
         seed=options.seed,
         stop=options.stop,
-        remember=options.remember and not conversation.private,
+        remember=options.remember,
         cuts=options.cuts,
     )

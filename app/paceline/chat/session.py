@@ -34,6 +34,7 @@ from paceline.messages import (
     Remembered,
     SamenessChanged,
     TokensCounted,
+    TurnStarted,
     Unloaded,
 )
 
@@ -237,6 +238,8 @@ class ChatSession:
             case Remembered():
                 self.stored_texts.on_remembered(event.chat)
             case _:
+                if isinstance(event, TurnStarted):
+                    self.stored_texts.on_turn()
                 self._runner.on_turn_event(event)
 
     # ------------------------------------------------------------------------------- replies

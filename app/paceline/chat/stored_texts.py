@@ -42,15 +42,17 @@ class StoredTexts:
         """Hand in so many bytes of UTF-8 at most; 0: nothing, and what the engine has is gone."""
         if n_bytes != self._limit:
             self._limit = n_bytes
-            self._waiting = []
             for chat in tuple(self._sizes):
-                self._take_out(chat)
+                self._take_out(chat, makes_room=n_bytes > 0)
             self._hand_in_all()
 
     def on_load(self, *, is_loaded: bool) -> None:
         """Hand everything in to a pair that was just loaded; otherwise there is none any more."""
         self._is_loaded = is_loaded
-        self._sizes.clear()
+        if not is_loaded:
+            self._awaited = ""
+        # What was handed in while the pair was being loaded comes to the new one.
+        self._sizes = {chat: n for chat, n in self._sizes.items() if chat == self._awaited}
         self._hand_in_all()
 
     def on_remembered(self, chat: str) -> None:
@@ -59,8 +61,17 @@ class StoredTexts:
             self._awaited = ""
             self._go_on()
 
+    def on_turn(self) -> None:
+        """Take out what another window has deleted, before a reply drafts from it."""
+        if self._sizes:
+            try:
+                stored = self._conversations.stored_ids()
+            except UserError:  # it is told where something is read or written for people
+                return
+            for chat in self._sizes.keys() - stored:
+                self._take_out(chat)
+
     def _hand_in_all(self) -> None:
-        self._awaited = ""
         lines = sorted(self._conversations.summaries, key=attrgetter("changed_s"))
         self._waiting = [line.conversation_id for line in lines]
         self._go_on()
@@ -85,43 +96,48 @@ class StoredTexts:
         while self._is_loaded and self._limit and self._waiting and not self._awaited:
             chat = self._waiting.pop()
             texts, size = self._read(chat) if self._is_stored(chat) else ((), 0)
-            was_known = self._sizes.pop(chat, None) is not None
-            if not self._make_room(chat, size):
-                changed_s = self._changed_s(chat)  # what is older does not count either
-                self._waiting = [
-                    name for name in self._waiting if self._changed_s(name) > changed_s
-                ]
-            elif texts or was_known:
+            if texts and self._make_room(chat, size):
                 self._sizes[chat] = size
                 self._awaited = chat
                 self._client.submit(Remember(chat, texts))
+                continue
+            if chat in self._sizes:
+                self._take_out(chat, makes_room=bool(texts))
+            if texts:  # there is no room, so what is older does not count either
+                changed_s = self._changed_s(chat)
+                self._waiting = [
+                    name for name in self._waiting if self._changed_s(name) > changed_s
+                ]
 
     def _read(self, chat: str) -> tuple[tuple[str, ...], int]:
-        """Return a chat's texts, as many of the latest as the limit allows, and their size."""
+        """Return a chat's texts in their order, as many of the latest as fit, and their size."""
         try:
             messages = tuple(self._conversations.get(chat).messages.values())
         except UserError:  # another window may have deleted it
             return (), 0
         texts: list[str] = []
-        n_bytes = 0
+        size = 0
         for message in reversed(messages):
             text = with_attachments(message)
-            n_bytes += len(text.encode(errors="replace"))
-            if n_bytes > self._limit:
-                return tuple(texts), self._limit
+            n_bytes = len(text.encode(errors="replace"))
+            if size + n_bytes > self._limit:
+                break
+            size += n_bytes
             if text:
                 texts.append(text)
-        return tuple(texts), n_bytes
+        return tuple(reversed(texts)), size
 
     def _make_room(self, chat: str, size: int) -> bool:
         """Take out older chats where the limit asks for it; False: all the others are newer."""
-        while sum(self._sizes.values()) + size > self._limit:
-            oldest = min(self._sizes, key=self._changed_s)
+        others = self._sizes.keys() - {chat}
+        while sum(self._sizes[name] for name in others) + size > self._limit:
+            oldest = min(others, key=self._changed_s)
             if self._changed_s(oldest) >= self._changed_s(chat):
                 return False
-            self._take_out(oldest)
+            others.remove(oldest)
+            self._take_out(oldest, makes_room=True)
         return True
 
-    def _take_out(self, chat: str) -> None:
+    def _take_out(self, chat: str, *, makes_room: bool = False) -> None:
         del self._sizes[chat]
-        self._client.submit(Remember(chat))
+        self._client.submit(Remember(chat, makes_room=makes_room))

@@ -63,9 +63,11 @@ def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
             measuring = BenchRun(request.plan, pair.target, pair.draft, settings=settings)
             Driver(client, measuring, interrupts).run()
             report = measuring.result()
-        is_drawn = _publish(request, report, draw_chart)
-        if request.passport:
-            _write_passport(request.passport, report, pair, lambda: interrupts.hit)
+        try:
+            is_drawn = _publish(request, report, draw_chart)
+        finally:  # what took long to measure is not lost by another output that fails
+            if request.passport:
+                _write_passport(request.passport, report, pair, lambda: interrupts.hit)
         if interrupts.hit:
             return EXIT_CODE
         return is_drawn or _check(report)

@@ -10,6 +10,7 @@ import io
 import json
 import os
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -35,6 +36,7 @@ from paceline.engine.native import llama_backend
 from paceline.errors import UserError
 from paceline.files import delete_folder
 from paceline.paths import Paths
+from paceline.settings import SETTINGS_FILE, left_learning_off, peek_settings, save_settings
 
 if TYPE_CHECKING:
     import argparse
@@ -307,6 +309,11 @@ def _clear(folders: Paths) -> dict[str, Any]:
     """Delete what `chat --remember` has kept of texts, and what drafters kept formerly."""
     file = folders.data_dir / FILE_NAME
     try:
+        file_of_settings = folders.config_dir / SETTINGS_FILE
+        settings = peek_settings(file_of_settings)
+        if left_learning_off(settings, folders.old_memory):
+            off = replace(settings, learns_from_chats=False, was_told_of_learning=True)
+            save_settings(file_of_settings, off)
         n_files, n_bytes = delete_folder(folders.old_memory)
         if file.exists():
             n_files, n_bytes = n_files + 1, n_bytes + file.stat().st_size

@@ -23,9 +23,14 @@ MOST_BYTES = 500_000
 
 
 def load_texts(folder: Path) -> tuple[str, ...]:
-    """Return what earlier chats have left, the oldest first; what old versions kept goes."""
-    with contextlib.suppress(OSError):  # the next run tries again
-        delete_folder(folder / OLD_MEMORY)
+    """Return what earlier chats have left, the oldest first; what old versions kept goes.
+
+    Of the window's chats it goes at the window's start, to which it says how the switch was left.
+    """
+    old = folder / OLD_MEMORY
+    if not any(old.glob("*/chats")):
+        with contextlib.suppress(OSError):  # the next run tries again
+            delete_folder(old)
     texts: list[str] = []
     for line in _lines(folder / FILE_NAME):
         try:

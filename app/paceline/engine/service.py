@@ -282,7 +282,7 @@ class EngineService:
         if self._pair is None:
             return  # who hands texts in does so again after a load
         self._pair.earlier.put(command.chat, command.texts)
-        if not command.texts:
+        if not (command.texts or command.makes_room):
             self._pair.kept.clear()  # indexes of chats, which are built again where they are needed
         while command.at_once and not self._cancel.is_set() and self._pair.earlier.slice():
             pass

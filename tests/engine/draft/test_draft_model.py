@@ -366,8 +366,10 @@ def test_a_window_that_does_not_fit_leaves_the_books_right() -> None:
     assert model.tokens == [*range(70, 100), 100]
     history += [100, 101, 102, 103]
     drafter.observe(2)
-    assert read(drafter, drafter.n_backlog, 3) == []
-    assert model.tokens == history[70 : 70 + model.n_past]
+    assert drafter.n_backlog == 16  # half of the context
+    assert drafter.n_unread == 0
+    assert read(drafter, 16, 3) == [104, 105, 106]
+    assert model.tokens == [*history[88:], 104, 105]
 
 
 def test_asking_twice_is_allowed() -> None:
@@ -377,18 +379,19 @@ def test_asking_twice_is_allowed() -> None:
     assert widths(model) == [3, 1, 1, 1, 1, 1, 1, 1]  # the second time from the last token on
 
 
-def test_a_context_shorter_than_the_history_drafts_nothing() -> None:
+def test_a_context_shorter_than_the_history_begins_anew_with_half_of_it() -> None:
     model = FakeModel(counting, n_ctx=8)
     history = [1, 2, 3, 4, 5]
     drafter = begun(model, history)
     assert tokens_of(drafter) == [6, 7, 8]  # as many as fit
     history += [6, 7, 8]
     drafter.observe(3)
-    assert tokens_of(drafter) == []
+    assert tokens_of(drafter) == [9, 10, 11, 12]
+    assert model.tokens == [5, 6, 7, 8, 9, 10, 11]
     history += [9, 10]
-    drafter.observe(None)
-    assert tokens_of(drafter) == []
-    assert model.tokens == history[: model.n_past]
+    drafter.observe(2)
+    assert tokens_of(drafter) == [11, 12]  # as many as fit
+    assert model.tokens == [5, 6, 7, 8, 9, 10, 11]
     drafter.close()
 
 
@@ -456,12 +459,15 @@ def test_any_course_keeps_the_book(seed: int, n_min: int, p_min: float) -> None:
         draft: list[int] | None = None
         if rng.random() < 0.7:
             n_read = drafter.n_backlog
+            is_full = len(history) - origin >= model.n_ctx
             # Every token is decoded once: those that were missing, and the drafted ones but for
             # the last, or with the one that was too unsure.
-            assert n_read == max(len(history) - origin - model.n_past, 1)
-            if rng.random() < 0.2:
-                n_read = rng.randrange(1, len(history) + 1)
-                if n_read != drafter.n_backlog:
+            lacks = max(len(history) - origin - model.n_past, 1)
+            assert n_read == (model.n_ctx // 2 if is_full else lacks)
+            if is_full or rng.random() < 0.2:
+                n_read = rng.randrange(1, model.n_ctx)
+                if is_full or n_read != drafter.n_backlog:
+                    n_read = min(n_read, len(history))
                     origin = len(history) - n_read
             draft = read(drafter, n_read, n_max)
             assert len(draft) <= min(n_max, 4)

@@ -1,7 +1,7 @@
 """Whether one model can draft for another, and whether it is likely to be faster. Pure functions.
 
 What refuses a pair is what the engine refuses: vocabularies by llama.cpp's rules
-(`engine/vocabulary_fit`), models that do not write, and those that cannot take tokens back. The
+(`engine/model/vocabularies`), models that do not write, and those that cannot take tokens back. The
 rest are remarks. Whether drafting is faster depends on machine and text and is not known before it
 is tried; the statements about it are rules of thumb from published measurements: the draft should
 read at most a quarter of the bytes that the target reads per token (Leviathan et al. 2022, arXiv
@@ -87,7 +87,7 @@ _COMMON_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    """A vocabulary as `vocabulary_fit` asks for it."""
+    """A vocabulary as `vocabulary_mismatch` asks for it."""
 
     kind: int
     n_tokens: int

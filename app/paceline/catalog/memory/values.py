@@ -22,7 +22,7 @@ class Share:
     Attributes:
         weights: Of the model itself.
         kv: Caches of keys, values and recurrent states.
-        compute: Buffers, and what llama.cpp keeps beside them (`memory_use.BASE`).
+        compute: Buffers, and what llama.cpp keeps beside them (`use.BASE`).
         spare: Pages of the file whose weights were copied into another layout. They stay as long
             as no other program needs the memory, so they need not fit.
     """
@@ -43,7 +43,7 @@ class DevicePlan:
     """What both models take of one device.
 
     Attributes:
-        device: Its name, as `EngineInfo.devices` has it.
+        device: Its name, as `EngineDescribed.devices` has it.
         title: For people, e.g. "Memory" or "NVIDIA RTX 4070".
         target: The target's share.
         draft: The draft model's share.

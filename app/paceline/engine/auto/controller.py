@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, inf
 from typing import NamedTuple
 
 from paceline.engine.auto.acceptance import classes_of
@@ -361,7 +361,7 @@ class Controller:
         knowledge, n_committed, decode_s = self._knowledge, step.n_committed, step.decode_s
         knowledge.n_tokens += n_committed
         self._count_tokens(step.n_accepted, step.n_judged)
-        if step.had_pause:
+        if step.had_pause or not 0.0 < decode_s < inf:  # or a clock that stood still
             self._last_width = 0
             return
         pace, costs, n_ctx = knowledge.pace, knowledge.costs, step.n_ctx

@@ -2,7 +2,7 @@
 
 Curves differ too much to be assumed: flat on a GPU up to eight tokens and a cliff beyond, steps of
 four on a CPU, +55 % for every token of a mixture of experts. So A(n) is the median of the last
-steps of width n, at the pace that the machine had then (`plain_pace.py`). What lies between two
+steps of width n, at the pace that the machine had then (`pace.py`). What lies between two
 measured widths is guessed between the straight line and the wider one's cost, which is what a
 staircase would give; what lies beyond all of them is guessed hopefully for the rule and at one
 whole plain step per token for the ledger, so that wider batches are tried, but only out of what was
@@ -35,6 +35,7 @@ _FASTER = 1.1  # than the context alone allows: less is noise
 _STRETCH = 16
 _CHEAPER = 0.9  # of what the width itself takes: less is noise
 _MEASURED, _BETWEEN, _BEYOND, _UNKNOWN = 0.04, 0.15, 0.5, 1.0  # errors of what a width takes
+_SHORTEST_S, _LONGEST_S = 1e-9, 1e6  # a time beyond is none
 _VERSION = 1
 
 
@@ -84,7 +85,7 @@ class VerifyCosts:
             calibrated: It was measured for its own sake, at most a few at a time: older samples
                 of this width from another minute give way.
         """
-        if not 1 <= width <= MAX_WIDTH or not 0.0 < seconds < math.inf:
+        if not 1 <= width <= MAX_WIDTH or not _SHORTEST_S <= seconds <= _LONGEST_S:
             return
         context = self.context
         if context.slope:
@@ -367,7 +368,7 @@ class VerifyCosts:
                 if not 1 <= width <= MAX_WIDTH:
                     raise ValueError(f"no width: {width}")
                 costs._samples[width] = [
-                    (int(_number(n_ctx, 0, 1e9)), _number(seconds, 1e-9, 1e6))
+                    (int(_number(n_ctx, 0, 1e9)), _number(seconds, _SHORTEST_S, _LONGEST_S))
                     for n_ctx, seconds in held[-_N_KEPT:]
                 ]
                 if costs._samples[width]:

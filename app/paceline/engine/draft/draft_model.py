@@ -29,6 +29,8 @@ from paceline.errors import EngineError, NothingAllowedError, SamplingError, Use
 class DraftModel:
     """Drafts up to `n_max` tokens, stops below `p_min`, gives up drafts shorter than `n_min`.
 
+    Where the text outgrows the model's context, half of that is read anew from the text's end.
+
     Attributes:
         n_decoded: Tokens that the model has decoded for this drafter.
     """
@@ -75,12 +77,20 @@ class DraftModel:
     @property
     def n_backlog(self) -> int:
         """Tokens that are decoded before the first drafted one is known."""
+        if self._is_full:
+            return self._context.model.n_ctx // 2
         return max(len(self._history) - self._origin - len(self._context.tokens), 1)
 
     @property
     def n_unread(self) -> int:
         """Tokens before the backlog that are read as well, where it is to know all of them."""
-        return self._origin and self._origin + len(self._context.tokens)
+        has_room = len(self._history) <= self._context.model.n_ctx // 2
+        return self._origin + len(self._context.tokens) if self._origin and has_room else 0
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether the text from the context's first token on leaves no room for a draft."""
+        return len(self._history) - self._origin >= self._context.model.n_ctx
 
     def propose(self, n_max: int) -> Draft:
         """Catch up with the history, then decode one token after the other."""
@@ -89,7 +99,7 @@ class DraftModel:
     def propose_while(self, n_max: int, goes_on: Callable[[float], bool], n_read: int) -> Draft:
         """Draft as `propose` does, as long as `goes_on` says so; see `Paced`."""
         try:
-            if n_read != self.n_backlog:  # its context begins anew
+            if n_read != self.n_backlog or self._is_full:  # its context begins anew
                 self._context.clear()
                 self._origin = max(len(self._history) - n_read, 0)
             return self._propose(n_max, goes_on)

@@ -15,6 +15,7 @@ from paceline.files import delete_folder
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import YieldingCheckBox
 from paceline.gui.kit.notices import Action
+from paceline.settings import left_learning_off
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -53,8 +54,7 @@ class LearningController(QObject):
         self._context = context
         self._data_dir = paths.data_dir
         self._settings = settings = context.settings
-        has_used_switch = any(paths.old_memory.glob("*/chats"))
-        if has_used_switch and not settings.value("was_told_of_learning"):  # and it was off at last
+        if left_learning_off(settings.settings, paths.old_memory):
             settings.update(learns_from_chats=False, was_told_of_learning=True)
         if paths.old_memory.exists():
             job = partial(_delete, paths.old_memory)

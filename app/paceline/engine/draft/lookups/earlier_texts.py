@@ -64,6 +64,7 @@ class EarlierTexts:
         self._capacity = capacity
         self._chats: dict[str, dict[str, Span | None]] = {}  # where pieces lie; None: nowhere yet
         self._waiting: deque[tuple[str, str]] = deque()
+        self._left: list[tuple[str, str]] = []  # for which there was no room
         self._start_again()
 
     def _start_again(self) -> None:
@@ -91,6 +92,8 @@ class EarlierTexts:
             elif place is not None:
                 self._tokens[place] = STOP
                 self._n_gone += place.stop - place.start
+                self._waiting.extend(self._left)
+                self._left.clear()
         if pieces:
             self._chats[chat] = pieces
         self._waiting.extend((chat, piece) for piece, place in pieces.items() if place is None)
@@ -109,7 +112,8 @@ class EarlierTexts:
             tokens = self._tokenize(piece)
             if self.n_tokens + len(tokens) >= self._capacity:
                 if self._n_gone < self._capacity // 4:
-                    continue  # full
+                    self._left.append((chat, piece))  # full
+                    continue
                 self._start_again()
             else:
                 pieces[piece] = self._add(tokens)

@@ -84,7 +84,7 @@ _FEW = 24  # tokens up to which plain Python is faster than those
 class NextTokens:
     """The pool as an index: knows the hash of the text's last `n_match` tokens.
 
-    The upper bits of the hash (`windows.py`) name the slot.
+    The upper bits of the hash (`hashes.py`) name the slot.
 
     Args:
         n_match: Tokens that are hashed.
