@@ -165,6 +165,10 @@ DAMAGES: dict[str, Callable[[dict[str, Any]], object]] = {
     "a run in no time": lambda d: a_run(d).update(decode_s=0),
     "a run before its time": lambda d: a_run(d).update(prefill_s=-1.0),
     "more accepted than drafted": lambda d: a_run(d).update(n_accepted=9),
+    "a drafter of whom more was accepted": lambda d: a_run(d).update(
+        by_drafter=[{"drafter": "suffix", "n_drafted": 6, "n_accepted": 1800}]
+    ),
+    "less than no time": lambda d: d.update(wall_s=-9.0),
     "a run without tokens": lambda d: a_run(d).update(n_tokens=0),
     "a run too many": lambda d: d["workloads"][0]["results"][0].update(
         runs=[a_run(d)] * (MAX_RUNS + 1)

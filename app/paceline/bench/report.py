@@ -10,7 +10,6 @@ runs; everything else is checked.
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -176,7 +175,8 @@ def parse_passport(raw: bytes, name: str) -> Report:
     if version > VERSION:
         _refuse(
             name,
-            f"was written by a newer Paceline (version {version:.6g} of passports; known: {VERSION})",
+            f"was written by a newer Paceline (version {version:.6g} of passports; known: "
+            f"{VERSION})",
             "Install the newest Paceline and open it there.",
         )
     try:
@@ -199,7 +199,7 @@ def _checked(value: Any) -> Any:
     """Return JSON data whose texts can be shown, each on a line.
 
     Raises:
-        ValueError: A text or a number is larger than any of a benchmark.
+        ValueError: A text or a number is none of a benchmark.
     """
     match value:
         case str():
@@ -207,8 +207,8 @@ def _checked(value: Any) -> Any:
                 raise ValueError(f"a text has more than {_MOST_CHARS:,} characters")
             return one_line(value, _MOST_CHARS)
         case int() | float():
-            if not math.isfinite(value) or abs(value) > _MOST:
-                raise ValueError("a number is larger than any that was measured")
+            if not -1 <= value <= _MOST:  # -1: "auto" of a setting
+                raise ValueError("a number is in it that cannot have been measured")
             return value
         case dict():
             return {_checked(key): _checked(item) for key, item in value.items()}
@@ -279,6 +279,7 @@ def _run(data: dict[str, Any]) -> Run:
     counts = (
         run.n_prompt, run.n_steps, run.n_discarded, run.n_accepted,
         run.n_drafted - run.n_accepted - run.n_discarded, run.n_tokens - 1, run.repeat - 1,
+        *(each.n_drafted - each.n_accepted for each in run.by_drafter),
     )  # fmt: skip
     is_too_short = min(times) < 0 or run.decode_s < _SHORTEST_S
     if min(counts) < 0 or is_too_short or max(times) > _LONGEST_S:

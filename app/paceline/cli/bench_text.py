@@ -49,7 +49,8 @@ def _machine(report: Report) -> str:
     load = machine.load_average.after
     threads = "1 thread" if machine.threads == 1 else f"{machine.threads} threads"
     busy = f", load {load[0]:g}" if load else ""
-    return f"{machine.cpu}, {threads} on {machine.cores} cores{busy}"
+    cores = f" on {machine.cores} cores" if machine.cores else ""
+    return f"{machine.cpu}, {threads}{cores}{busy}"
 
 
 def _measured(report: Report) -> str:
