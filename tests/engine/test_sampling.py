@@ -340,7 +340,7 @@ def test_earlier_rows_change_nothing(
 
 
 def test_flat_and_steep_rows_in_turn() -> None:
-    """A learnt threshold that fits one of them is far off for the other."""
+    """A threshold that fits one of them is far off for the other."""
     rng = np.random.default_rng(1)
     p = changed(top_k=10, temperature=100)
     rows = [

@@ -43,8 +43,7 @@ def random_row(seed: int, n: int, spread: float = 3.0, *, ties: bool = False) ->
 
 
 def with_blocks(sampler: Sampler, blocks: Sequence[int]) -> Sampler:
-    sampler._logit_walk = Walk(blocks)
-    sampler._score_walk = Walk(blocks)
+    sampler._walk = Walk(blocks)
     return sampler
 
 

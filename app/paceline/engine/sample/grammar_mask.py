@@ -18,7 +18,7 @@ import numpy as np
 from paceline.engine.model.backend import Grammar, Row
 from paceline.engine.sample.gumbel_argmax import scores_of
 from paceline.engine.sample.noise import GUMBEL_MAX
-from paceline.engine.sample.truncation import Largest, Tokens, Values, survivors
+from paceline.engine.sample.truncation import Tokens, Values, largest, survivors
 from paceline.errors import NothingAllowedError
 from paceline.params import SamplingParams
 
@@ -57,27 +57,26 @@ class Allowed(NamedTuple):
 
 
 class Walk:
-    """Walks rows from the largest value down; learns thresholds, which changes no result."""
+    """Walks rows from the largest value down."""
 
     def __init__(self, blocks: Sequence[int] = BLOCKS) -> None:
-        self._largest = [Largest(k) for k in blocks]
+        self._blocks = blocks
 
-    def blocks(self, grammar: Grammar, row: Values, top: float) -> Iterator[Block]:
+    def blocks(self, grammar: Grammar, row: Values) -> Iterator[Block]:
         """Yield blocks until nothing above -inf is left; the lower id comes first among equals.
 
         Args:
             grammar: Says what is allowed.
             row: Floats [n_vocab] without NaN.
-            top: The largest.
         """
         n = len(row)
         asked: Tokens = np.empty(0, np.int64)
-        for largest in self._largest:
-            if largest.k >= n:
+        for k in self._blocks:
+            if k >= n:
                 break
-            tokens, values = largest(row, top)
+            tokens, values = largest(row, k)
             fresh = slice(len(asked), None)
-            yield _block(grammar, tokens[fresh], values[fresh], float(values[-1]), n - largest.k)
+            yield _block(grammar, tokens[fresh], values[fresh], float(values[-1]), n - k)
             asked = tokens
         rest = row > -math.inf
         rest[asked] = False
@@ -86,20 +85,18 @@ class Walk:
         order = (-block.values).argsort(kind="stable")
         yield Block(block.tokens[order], block.values[order], -math.inf, 0)
 
-    def leaders(self, grammar: Grammar, row: Values, top: float) -> tuple[Tokens, Values]:
+    def leaders(self, grammar: Grammar, row: Values) -> tuple[Tokens, Values]:
         """Return some allowed tokens and their values, sorted downwards from the largest on.
 
         Raises:
             NothingAllowedError: There is none.
         """
-        for block in self.blocks(grammar, row, top):
+        for block in self.blocks(grammar, row):
             if len(block.tokens):
                 return block.tokens, block.values
         raise _stuck()
 
-    def truncate(
-        self, grammar: Grammar, row: Row, top: float, params: SamplingParams, key: int
-    ) -> Allowed:
+    def truncate(self, grammar: Grammar, row: Row, params: SamplingParams, key: int) -> Allowed:
         """Return what the grammar and then top-k, top-p and min-p leave of a row.
 
         With noise alone left to decide, it may also leave out what cannot win.
@@ -110,7 +107,7 @@ class Walk:
         k = params.top_k or len(row)
         tokens: Tokens = np.empty(0, np.int64)
         logits: Values = np.empty(0, row.dtype)
-        for block in self.blocks(grammar, row, top):
+        for block in self.blocks(grammar, row):
             tokens = np.concatenate((tokens, block.tokens))[:k]
             logits = np.concatenate((logits, block.values))[:k]
             if not len(tokens):

@@ -19,7 +19,7 @@ from paceline.engine.model.backend import Grammar, Row
 from paceline.engine.sample.grammar_mask import Walk
 from paceline.engine.sample.gumbel_argmax import Race, argmax_of, scores_of
 from paceline.engine.sample.noise import position_key
-from paceline.engine.sample.truncation import Largest, Nucleus, min_p_floor, survivors, weights_of
+from paceline.engine.sample.truncation import Nucleus, largest, min_p_floor, survivors, weights_of
 from paceline.errors import EngineError, NothingAllowedError, ValueOutOfRangeError
 from paceline.params import SamplingParams, range_of
 
@@ -188,8 +188,7 @@ def _check_biases(params: SamplingParams, n_vocab: int | None) -> None:
 class Sampler:
     """Draws tokens for one reply from one model's rows; a draft model gets one of its own.
 
-    Not thread-safe. It learns thresholds from the rows it sees, which saves time and never changes
-    a result.
+    Not thread-safe.
 
     Attributes:
         has_memory: Whether a token depends on those before it other than by the logits: only then
@@ -226,10 +225,8 @@ class Sampler:
         penalties = Penalties(params)
         self._penalties = penalties if penalties.is_active else None
         self.has_memory = self._penalties is not None or grammar is not None
-        self._top_k = Largest(params.top_k) if params.top_k else None
         self._race = Race()
-        self._logit_walk = Walk()
-        self._score_walk = Walk()
+        self._walk = Walk()
         self._accepted: list[int] = []  # by the grammar
 
     def twin(self, n_vocab: int | None = None) -> Sampler:
@@ -297,7 +294,7 @@ class Sampler:
         """
         best, top = self._best(row)
         if self.grammar:
-            return self._draw_allowed(self.grammar, row, best, top, position)[0]
+            return self._draw_allowed(self.grammar, row, best, position)[0]
         if self.params.temperature < COLD:
             return best
         return self._draw(row, best, top, position)[0]
@@ -312,7 +309,7 @@ class Sampler:
         """
         best, top = self._best(row)
         if self.grammar:
-            token, weights = self._draw_allowed(self.grammar, row, best, top, position)
+            token, weights = self._draw_allowed(self.grammar, row, best, position)
             if weights is not None:
                 return token, 1.0 / sum(weights[:_TOP_OF_CONFIDENCE])
             return token, _confidence(row, top)
@@ -356,8 +353,8 @@ class Sampler:
         """Return the token, and exp(logit - top) of the largest logits where they were sorted."""
         p = self.params
         key = position_key(self.seed, position)
-        if self._top_k and p.top_k < len(row):
-            tokens, logits = self._top_k(row, top)
+        if 0 < p.top_k < len(row):
+            tokens, logits = largest(row, p.top_k)
             weights = weights_of(logits, top)
             enough = p.top_p * sum(weights) if p.top_p < 1 else math.inf
             n = survivors(weights, enough, p.min_p)
@@ -383,25 +380,25 @@ class Sampler:
         return self._race.winner(row, best, p.temperature, key, (floor, len(row))), None
 
     def _draw_allowed(
-        self, grammar: Grammar, row: Row, best: int, top: float, position: int
+        self, grammar: Grammar, row: Row, best: int, position: int
     ) -> tuple[int, list[float] | None]:
         """As `_draw`, from what the grammar allows; the weights are of allowed tokens."""
         p = self.params
         if p.temperature < COLD:
             if grammar.allowed(np.array([best]))[0]:
                 return best, None
-            tokens, logits = self._logit_walk.leaders(grammar, row, top)
+            tokens, logits = self._walk.leaders(grammar, row)
             few = logits[:_TOP_OF_CONFIDENCE]
             return int(tokens[0]), weights_of(few, float(few[0]))
         key = position_key(self.seed, position)
         if p.top_k or p.top_p < 1 or p.min_p > 0:
-            kept = self._logit_walk.truncate(grammar, row, top, p, key)
+            kept = self._walk.truncate(grammar, row, p, key)
             return argmax_of(kept.tokens, kept.logits, p.temperature, key), kept.weights
         token = self._race.winner(row, best, p.temperature, key)
         if grammar.allowed(np.array([token]))[0]:
             return token, None
         scores = scores_of(np.arange(len(row)), row, p.temperature, key)
-        return int(self._score_walk.leaders(grammar, scores, float(scores.max()))[0][0]), None
+        return int(self._walk.leaders(grammar, scores)[0][0]), None
 
 
 def _confidence(row: Row, top: float, *, may_spoil: bool = False) -> float:
