@@ -20,7 +20,6 @@ class TextAssembler:
         self._vocab = vocab
         self._stop = tuple(text for text in stop if text)
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self._pieces: dict[int, bytes] = {}
         self._text = ""
         self._shown = 0
         self._cut: int | None = None
@@ -37,11 +36,8 @@ class TextAssembler:
 
     def push(self, token: int) -> bool:
         """Append a token; True when the text now contains a stop text, which ends the reply."""
-        piece = self._pieces.get(token)
-        if piece is None:
-            piece = self._pieces[token] = self._vocab.piece(token)
         before = len(self._text)
-        self._text += self._decoder.decode(piece)
+        self._text += self._decoder.decode(self._vocab.piece(token))
         if self._stop and len(self._text) > before:
             return self._find_stop(before)
         return False

@@ -78,14 +78,18 @@ class LlamaVocabulary:
 
     def piece(self, token: int) -> bytes:
         """Return the token's bytes; nothing for control tokens, marks of reasoning excepted."""
-        if token in self._visible:
-            return self._visible[token]
+        piece = self._pieces.get(token)
+        if piece is None:
+            piece = self._pieces[token] = self._ask_piece(token)
+        return piece
+
+    def _ask_piece(self, token: int) -> bytes:
         n = llama_cpp.llama_token_to_piece(
             self._pointer, token, self._buffer, len(self._buffer), 0, _NO
         )
         if n < 0:
             self._buffer = ctypes.create_string_buffer(-n)
-            return self.piece(token)
+            return self._ask_piece(token)
         return self._buffer.raw[:n]
 
     def text(self, token: int) -> bytes:
@@ -125,8 +129,8 @@ class LlamaVocabulary:
             ) from None
 
     @functools.cached_property
-    def _visible(self) -> dict[int, bytes]:
-        """Tokens that are text in a reply though they may be control tokens."""
+    def _pieces(self) -> dict[int, bytes]:
+        """Those asked for so far, and marks of reasoning, though they may be control tokens."""
         return {token: mark.encode() for token, mark in visible_tokens(self._find)}
 
     @functools.cached_property
