@@ -136,6 +136,7 @@ _TOP_OF_CONFIDENCE = 10
 COLD = 1e-6
 """A lower temperature is 0: the noise could only decide between logits less than 3e-5 apart."""
 _FEW = 8  # up to here single writes are faster than an index array
+_SAFE = 1e-9  # relative; more than any rounding of a weight
 _MANY = 1024  # tokens from which a race is cheaper than noise for each
 _MAX_BIASES = 10_000
 _MAX_BIAS = 1e6  # float32 has no digits for a logit beside a larger one
@@ -295,7 +296,7 @@ class Sampler:
         best, top = self._best(row)
         if self.grammar:
             return self._draw_allowed(self.grammar, row, best, position)[0]
-        if self.params.temperature < COLD:
+        if self.params.temperature < COLD or self._is_alone(row, best, top):
             return best
         return self._draw(row, best, top, position)[0]
 
@@ -346,6 +347,18 @@ class Sampler:
                 "The file may be damaged: verify or download it again, or try another one.",
             )
         return best, top
+
+    def _is_alone(self, row: Row, best: int, top: float) -> bool:
+        """Whether min-p leaves nothing but the likeliest token, so that nothing is to be drawn.
+
+        The second pass over a row costs much less than the first one.
+        """
+        if self.params.min_p == 0:
+            return False
+        row[best] = -math.inf
+        second = row.item(int(row.argmax()))
+        row[best] = top
+        return math.exp(second - top) < self.params.min_p * (1 - _SAFE)
 
     def _draw(
         self, row: Row, best: int, top: float, position: int
