@@ -53,6 +53,17 @@ def test_what_the_thread_waits_for_sleeping_is_counted() -> None:
     assert clock() - began > 0.15
 
 
+@needs_linux
+def test_the_system_is_asked_again_only_after_the_thread_did_not_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "pread", mock.Mock(side_effect=[b"0 1000000000 1", b"0 3000000000 2"]))
+    monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 12.0, 14.0]).__next__)
+    monkeypatch.setattr(time, "thread_time", iter([5.0, 5.999_996, 6.999_992, 7.0]).__next__)
+    waited = threads._Waited()
+    assert [waited() for _ in range(4)] == [1.0, 1.0, 1.0, 3.0]
+
+
 def test_where_a_device_computes_all_seconds_count() -> None:
     here, there = model(computes_here=True), model(computes_here=False)
     assert own_clock(there) is None

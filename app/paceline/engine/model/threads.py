@@ -10,6 +10,7 @@ it: a helper's share of a decode, a disk, a lock. Those are costs of the step.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -21,6 +22,7 @@ import psutil
 from paceline.engine.model.backend import LanguageModel
 
 T = TypeVar("T")
+_UNNOTICED_S = 1e-5  # that a thread may have waited without being told
 _BIG_STACK = 512 << 20  # address space; memory is taken as it is used
 
 
@@ -74,7 +76,10 @@ Clock = Callable[[], float]
 
 
 class _Waited:
-    """Seconds in which one thread was kept waiting since it began.
+    """Seconds in which the calling thread was kept waiting since it began.
+
+    It waits only while it does not run, and right behind a decode the clock that tells when it ran
+    takes a quarter of the time that reading the file does.
 
     Raises:
         OSError: The system does not tell.
@@ -83,9 +88,14 @@ class _Waited:
     def __init__(self) -> None:
         path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._not_run_s, self._seconds = -math.inf, 0.0
 
     def __call__(self) -> float:
-        return 1e-9 * int(os.pread(self._file, 96, 0).split()[1])
+        not_run_s = time.perf_counter() - time.thread_time()
+        if not_run_s - self._not_run_s > _UNNOTICED_S:
+            self._not_run_s = not_run_s
+            self._seconds = 1e-9 * int(os.pread(self._file, 96, 0).split()[1])
+        return self._seconds
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
