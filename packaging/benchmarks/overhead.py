@@ -62,6 +62,22 @@ class Overhead:
     share_of_limit: float
 
 
+def open_pair(target: str, draft: str = "") -> LoadedPair:
+    """Load models for one thread; no `draft`: the target alone."""
+    backend, flag = llama_backend(), CancelFlag()
+    models = [
+        backend.load(
+            ModelParams(path, n_threads=1),
+            n_rows=n_rows,
+            cancel=flag,
+            progress=lambda _fraction: None,
+        )
+        for path, n_rows in ((target, MAX_WIDTH), (draft, 1))
+        if path
+    ]
+    return LoadedPair(models[0], models[1] if draft else None, Facts(""))
+
+
 def measure(
     pair: LoadedPair, strategy: str, temperature: float, *, n_tokens: int, n_replies: int
 ) -> Overhead:
@@ -70,7 +86,7 @@ def measure(
     steps = [
         (overhead_us, STEP_US + row_us * n_rows, n_rows)
         for seed in range(n_replies)
-        for overhead_us, n_rows in _steps(pair, strategy, temperature, seed, n_tokens)
+        for overhead_us, n_rows in steps(pair, strategy, temperature, seed, n_tokens)
     ]
     return Overhead(
         strategy,
@@ -83,7 +99,7 @@ def measure(
     )
 
 
-def _steps(
+def steps(
     pair: LoadedPair, strategy: str, temperature: float, seed: int, n_tokens: int
 ) -> Iterator[tuple[float, int]]:
     """Yield (overhead in microseconds, rows) of every step but a reply's first two."""
@@ -143,17 +159,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args(argv)
 
-    backend, flag = llama_backend(), CancelFlag()
-    models = [
-        backend.load(
-            ModelParams(path, n_threads=1),
-            n_rows=n_rows,
-            cancel=flag,
-            progress=lambda _fraction: None,
-        )
-        for path, n_rows in ((args.target, MAX_WIDTH), (args.draft, 1))
-    ]
-    pair = LoadedPair(models[0], models[1], Facts(""))
+    pair = open_pair(args.target, args.draft)
     try:
         results = [
             measure(pair, strategy, temperature, n_tokens=args.tokens, n_replies=args.replies)
