@@ -80,11 +80,13 @@ CAUSES = {
     "folders with --venv DIR and the variable PACELINE_WHEEL_CACHE",
 }
 SDIST = "llama_cpp_python-*.tar.gz"
-PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile"  # a file's tests share loaded models
+# A file's tests share loaded models; `tests/conftest.py` says in which order files begin.
+PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder"
 ALONE = "pytest --last-failed --last-failed-no-failures none"  # one process, nothing beside it
 MOST_ALONE = 3  # tests; where more fail, it is not the load of the machine
 COMPILE = "python -m compileall -q app"  # many tests start the program anew
-CHECKS = ("ruff check .", "ruff format --check .", "mypy", "lint-imports", COMPILE)
+COLLECT = "python -m pytest --collect-only -qqq"  # every worker reads the tests compiled then
+CHECKS = ("ruff check .", "ruff format --check .", "mypy", "lint-imports", COMPILE, COLLECT)
 CHECK_MINUTES = {"default": 20, "--long": 100}  # of one core; to be kept up to date
 MOST_CORES = 4  # as PYTEST says
 
@@ -564,6 +566,7 @@ def run_checks(environment: Environment, arguments: Sequence[str]) -> int:
     say(expected(arguments))
     path = os.pathsep.join((str(environment.scripts), os.environ.get("PATH", os.defpath)))
     variables = {"QT_QPA_PLATFORM": "offscreen", **os.environ, "PATH": path}
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)  # see COLLECT
 
     def start(check: str, output: int | None) -> "subprocess.Popen[bytes]":
         tool, *words = check.split()
@@ -578,7 +581,8 @@ def run_checks(environment: Environment, arguments: Sequence[str]) -> int:
     for check, process in running:
         output = process.communicate()[0]
         say(f"--- {check}")
-        print(output.decode(errors="replace"), end="", flush=True)
+        if process.returncode or check != COLLECT:  # it counts the tests of each file
+            print(output.decode(errors="replace"), end="", flush=True)
         if process.returncode:
             failed.append(check)
     say(f"--- {PYTEST}")

@@ -26,6 +26,7 @@ import signal
 import socket
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -35,8 +36,7 @@ from hypothesis import settings
 from paceline import paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Generator, Iterator
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)
@@ -45,6 +45,7 @@ settings.load_profile("fixed")  # another one: pytest --hypothesis-profile=explo
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for what a shell runs with "&"
     signal.signal(signal.SIGINT, signal.default_int_handler)  # children are to hear Ctrl-C
 
+TESTS = Path(__file__).parent
 THREAD_GRACE_S = 2.0
 PROCESS_GRACE_S = 0.5
 
@@ -56,10 +57,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # what -k and -m leave out is gone by then
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked `long`, and most cases of a `grid`, unless --long is given.
+    """Put files in order; leave out what is `long` and most of a `grid`, unless --long is given.
 
     A test that the command line names with its case, as in `file.py::test[case]`, always runs.
     """
+    items.sort(key=_place)
     if config.getoption("--long"):
         return
     named = tuple(name for name in config.args if "::" in name)
@@ -75,6 +77,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = {item for item in left_out if not item.nodeid.startswith(named or ("\0",))}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
+
+
+BEGIN = ("integration", "hosting", "gui", "cli", "catalog", "packaging")
+"""The folders whose files begin, in this order: single files of theirs take up to a minute.
+
+Were one of them the last, the other workers would have nothing to do meanwhile.
+"""
+
+
+def _place(item: pytest.Item) -> int:
+    folder = item.path.relative_to(TESTS).parts[0]
+    return BEGIN.index(folder) if folder in BEGIN else len(BEGIN)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without collecting garbage: there is none, among ever more objects."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 CRASHED = pytest.StashKey[bool]()

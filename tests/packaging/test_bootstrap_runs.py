@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from stand_ins import PYPROJECT, Checkout, sentence, write_script
 
-PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile"
+PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder"
 ALONE = "pytest --last-failed --last-failed-no-failures none"
 # What pytest does: it writes down what failed. Beside others a test fails, or all of it crashes.
 FAILS_BESIDE_OTHERS = """
