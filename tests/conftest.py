@@ -34,9 +34,12 @@ import pytest
 from hypothesis import settings
 
 from paceline import paths
+from shared_reader import lent, one_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+
+    from paceline.catalog.inspect.inspector import InspectorThread
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)
@@ -267,6 +270,20 @@ def _log_recorder() -> Iterator[_Recorder]:
 def allow_warnings(_log_recorder: _Recorder) -> Callable[[str], None]:
     """Call it with a regular expression: log warnings that match are part of the test."""
     return _log_recorder.allowed.append
+
+
+@pytest.fixture(scope="module")
+def reader(target_path: Path) -> Iterator[InspectorThread]:
+    """The process that reads model files for the tests of a file, where they take it."""
+    with one_reader(target_path) as thread:
+        yield thread
+
+
+@pytest.fixture(scope="module")
+def one_reader_for_all(reader: InspectorThread) -> Iterator[None]:
+    """Whatever the file's tests make asks that process."""
+    with lent(reader):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -8,15 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from paceline.catalog.inspect.inspector import Inspector
+from paceline.catalog.inspect.inspector import Inspector, InspectorThread
+from shared_reader import lent
 
 VOCABULARIES = "PACELINE_VOCABULARIES"
 """Names the folder ``models`` of llama.cpp's sources, where ``ggml-vocab-*.gguf`` lie."""
 
 
 @pytest.fixture
-def inspector(tmp_path: Path) -> Iterator[Inspector]:
-    """An inspector with an empty cache."""
+def inspector(reader: InspectorThread, tmp_path: Path) -> Iterator[Inspector]:
+    """An inspector with an empty cache; its process is that of all tests of the file."""
+    with lent(reader):
+        inspector = Inspector(tmp_path / "cache")
+    yield inspector
+    inspector.close()
+
+
+@pytest.fixture
+def own_inspector(tmp_path: Path) -> Iterator[Inspector]:
+    """An inspector with a process of its own."""
     inspector = Inspector(tmp_path / "cache")
     yield inspector
     inspector.close()

@@ -91,8 +91,9 @@ def test_a_process_without_work_is_ended_and_comes_back(target_path: Path) -> No
 
 
 def test_resting_ends_the_process_until_the_next_question(
-    inspector: Inspector, target_path: Path
+    own_inspector: Inspector, target_path: Path
 ) -> None:
+    inspector = own_inspector
     inspector.rest()  # nothing runs yet
     assert inspector.pid == 0
     card = inspector.card(target_path)

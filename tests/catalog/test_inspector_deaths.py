@@ -30,6 +30,12 @@ REFUSALS = ("not-a-gguf", "cannot-load", "no-tokenizer", "crashes-the-reader")
 
 
 @pytest.fixture
+def inspector(own_inspector: Inspector) -> Inspector:
+    """One whose process may die."""
+    return own_inspector
+
+
+@pytest.fixture
 def broken(tmp_path: Path) -> Iterator[Inspector]:
     """An inspector on whose process files have the effect of their names."""
     inspector = Inspector(tmp_path / "cache", main=bad_readers.main, answer_s=20)

@@ -24,6 +24,7 @@ from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 from paceline.paths import Paths
 
+pytestmark = pytest.mark.usefixtures("one_reader_for_all")
 TARGET, DRAFT = make_pairs.DEMO_TARGET, make_pairs.DEMO_DRAFT
 HF_TARGET = "hf:demo/paceline-target:target.gguf"
 HF_DRAFT = "hf:demo/paceline-draft:draft-Q8_0.gguf"

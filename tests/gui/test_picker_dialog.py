@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from paceline.gui.models.picker.dialog import PickerDialog
 
+pytestmark = pytest.mark.usefixtures("one_reader_for_all")
 LIMIT_MS = 20_000
 
 
