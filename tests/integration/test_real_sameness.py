@@ -35,15 +35,18 @@ def built() -> None:
 
 @pytest.mark.usefixtures("built")
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_own_kernels_give_the_same_text_with_any_strategy(model: Path, n_threads: int) -> None:
+def test_own_kernels_give_the_same_text_with_any_strategy(
+    model: Path, n_threads: int, *, is_long: bool
+) -> None:
     with Engine(model, n_threads=n_threads, kernels="own") as engine:
         if {use.by for use in engine.loaded.target.kernels} != {"own"}:
             pytest.skip("Paceline's own kernels do not take all types of this model here")
         assert engine.loaded.sameness.holds is True
         tried = 0
-        prompts = PROMPTS[: 4 - n_threads]  # two threads stall beside other work
-        for i, prompt in enumerate(prompts):
-            options = {"sampling": (GREEDY, WARM)[i % 2], "max_tokens": 60, "ignore_eog": True}
+        prompts = PROMPTS if is_long else PROMPTS[n_threads - 1 : 2]
+        for prompt in prompts:
+            sampling = GREEDY if prompt == PROMPTS[0] else WARM
+            options = {"sampling": sampling, "max_tokens": 40, "ignore_eog": True}
             plain = engine.reply(prompt, **options)
             for strategy in STRATEGIES:
                 drafted = engine.reply(prompt, strategy=strategy, **options)
@@ -62,7 +65,7 @@ def test_with_stock_kernels_the_figures_say_that_rows_differ(model: Path) -> Non
     """If a build of llama.cpp gives equal rows, that is said, and replies are the same."""
     with Engine(model) as engine:
         assert engine.loaded.sameness.holds is None
-        options = {"sampling": WARM, "max_tokens": 100, "ignore_eog": True}
+        options = {"sampling": WARM, "max_tokens": 40, "ignore_eog": True}
         plain = engine.reply(PROMPTS[0], **options)
         engine.idle()
         drafted = engine.reply(PROMPTS[0], strategy=STRATEGIES[0], **options)
@@ -74,6 +77,7 @@ def test_with_stock_kernels_the_figures_say_that_rows_differ(model: Path) -> Non
             assert drafted.tokens == plain.tokens
 
 
+@pytest.mark.long  # a load alone takes 10 to 20 s; the usual run has the demo pair's in exact mode
 def test_exact_mode_with_stock_kernels(model: Path) -> None:
     with Engine(model, n_threads=2, exact=True) as engine:
         options = {"sampling": WARM, "max_tokens": 40, "ignore_eog": True}

@@ -29,6 +29,7 @@ PROMPTS = (
     "Write a function that sums a list.",
     "Describe the sqlite3 module in detail.",
 )
+LONG_PROMPT = "word " * 300 + PROMPTS[3]
 STRATEGIES = (
     "draft:n_max=4:p_min=0",
     "draft",
@@ -152,13 +153,15 @@ def test_with_two_threads_idle_time_finds_out_that_rows_differ(
 
 
 def test_exact_mode_gives_the_plain_tokens_with_two_threads(demo_pair: tuple[Path, Path]) -> None:
-    with Engine(*demo_pair, n_threads=2, exact=True) as engine:
+    """Behind 300 tokens: a reply without exact mode would be another one, see above."""
+    with Engine(*demo_pair, n_threads=2, n_ctx=1024, exact=True) as engine:
         assert isinstance(engine.loaded, PairLoaded)
         assert any("xact mode" in note for note in engine.loaded.notes)
-        options = {"max_tokens": 400, "ignore_eog": True, "sampling": WARM}
-        plain = engine.reply(PROMPTS[3], **options)
+        options = {"max_tokens": 80, "ignore_eog": True, "sampling": WARM}
+        plain = engine.reply(LONG_PROMPT, **options)
+        assert plain.stats.n_prompt > 300
         for strategy in ("draft:n_max=4:p_min=0", "prompt-lookup:max_ngram=2"):
-            drafted = engine.reply(PROMPTS[3], strategy=strategy, **options)
+            drafted = engine.reply(LONG_PROMPT, strategy=strategy, **options)
             assert 0 < drafted.stats.n_accepted < drafted.stats.n_drafted
             assert drafted.tokens == plain.tokens
             assert drafted.stats.batch_invariant is not False
