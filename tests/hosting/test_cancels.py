@@ -170,10 +170,10 @@ class Trial:
 @pytest.mark.parametrize(
     ("kind", "mode", "n"),
     [
-        ("process", "default", 18),
-        ("process", "exact", 6),
-        ("thread", "default", 6),
-        ("thread", "exact", 6),
+        ("process", "default", 9),
+        ("process", "exact", 3),
+        ("thread", "default", 3),
+        ("thread", "exact", 3),
     ],
 )
 def test_nothing_of_a_cancel_is_left_in_the_next_reply(

@@ -92,7 +92,7 @@ class Killer:
 
 
 def test_kill_at_random_tokens(demo_pair: Pair, outputs: Path, is_long: bool) -> None:
-    n = 200 if is_long else 12
+    n = 200 if is_long else 6
     rng = random.Random(4)
     whole: dict[int, tuple[str, str]] = {}
     with Host(demo_pair) as host:
@@ -136,7 +136,7 @@ def test_whoever_is_only_halted_finishes_the_same_reply(demo_pair: Pair, is_long
         host.ready()
         first = finished_text(host.reply(seed=1))
         undisturbed = finished_text(host.reply(OTHER_QUESTION, seed=1))
-        for _ in range(20 if is_long else 3):
+        for _ in range(20 if is_long else 2):
             host.ready()
             assert finished_text(host.reply(seed=1)) == first
             n_halts = 0
@@ -184,7 +184,7 @@ def test_a_kill_just_when_a_reply_is_asked_for(demo_pair: Pair, is_long: bool) -
     rng = random.Random(9)
     answers = set()
     with Host(demo_pair) as host:
-        for _ in range(60 if is_long else 6):
+        for _ in range(60 if is_long else 3):
             host.ready()
             n_before = len(host.told)
             kill = threading.Timer(
@@ -230,7 +230,7 @@ def test_a_fault_is_told_as_what_it_is(
     order = tmp_path / "order"
     n = 1
     if fault in {"oversized batch", "row without logits"}:
-        n = 20 if is_long else 3
+        n = 20 if is_long else 2
     with Host(demo_pair, broken(fault, order, *args)) as host:
         host.ready()
         whole = finished_text(host.reply())  # nothing is ordered yet

@@ -50,7 +50,7 @@ def test_behind_a_long_prompt_the_model_is_ready_for_the_next_reply(
     demo_pair: tuple[Path, Path], *, exact: bool
 ) -> None:
     def two_replies(*, idles: bool) -> TurnFinished:
-        with Idling(*demo_pair, exact=exact) as engine:
+        with Idling(*demo_pair, n_ctx=1024, exact=exact) as engine:
             first = engine.first()
             draft = engine.pair.draft
             assert draft is not None

@@ -114,7 +114,7 @@ def test_replies_and_contexts_are_those_without_it(
     demo_pair: tuple[Path, Path], idle: object, *, exact: bool
 ) -> None:
     assert callable(idle)
-    with Idling(*demo_pair, exact=exact) as engine:
+    with Idling(*demo_pair, n_ctx=512, exact=exact) as engine:
         first = engine.first()
         expected = engine.next(first)
         engine.client.submit(Reset())
