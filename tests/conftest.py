@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 
     from paceline.catalog.inspect.inspector import InspectorThread
 
+# A shell that starts the tests in the background has them and all their children ignore Ctrl+C.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("fixed")  # another one: pytest --hypothesis-profile=explore
