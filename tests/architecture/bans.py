@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from architecture.source import Module
 
@@ -18,8 +18,8 @@ QT_VALUES = ("QColor", "QMargins", "QModelIndex", "QPoint", "QPointF", "QRect", 
 """Immutable in use, and fit to be made before there is an application."""
 
 
-def _calls(tree: ast.AST) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+def _calls(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    return (node for node in nodes if isinstance(node, ast.Call))
 
 
 def _name(function: ast.expr) -> str:
@@ -36,19 +36,19 @@ def unsafe_slots(module: Module) -> Iterator[Finding]:
     """A lambda, partial or nested function runs on the thread of the sender, not the receiver."""
     nested = {
         inner.name
-        for outer in ast.walk(module.tree)
+        for outer in module.nodes
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef))
         for inner in ast.walk(outer)
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner is not outer
     }
     nested |= {
         target.id
-        for outer in ast.walk(module.tree)
+        for outer in module.nodes
         if isinstance(outer, ast.Assign) and isinstance(outer.value, ast.Lambda)
         for target in outer.targets
         if isinstance(target, ast.Name)
     }
-    for call in _calls(module.tree):
+    for call in _calls(module.nodes):
         if not isinstance(call.func, ast.Attribute) or call.func.attr != "connect":
             continue
         for slot in (*call.args, *(keyword.value for keyword in call.keywords)):
@@ -63,14 +63,14 @@ def unsafe_slots(module: Module) -> Iterator[Finding]:
 
 def event_pumping(module: Module) -> Iterator[Finding]:
     """Pumping events re-enters whatever is under way."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, (ast.Attribute, ast.Name)) and _name(node) == "processEvents":
             yield node.lineno, "return to the event loop and go on in a slot"
 
 
 def thread_killing(module: Module) -> Iterator[Finding]:
     """A thread that is terminated holds its locks for ever."""
-    for call in _calls(module.tree):
+    for call in _calls(module.nodes):
         if isinstance(call.func, ast.Attribute) and call.func.attr == "terminate":
             yield call.lineno, "set the cancel flag and wait"
 
@@ -79,7 +79,7 @@ def sleeping_window(module: Module) -> Iterator[Finding]:
     """A window that sleeps is frozen."""
     if not module.place.startswith("gui/"):
         return
-    for call in _calls(module.tree):
+    for call in _calls(module.nodes):
         if _name(call.func) in ("sleep", "msleep", "usleep"):
             yield call.lineno, "use a timer"
 
@@ -88,7 +88,7 @@ def message_boxes(module: Module) -> Iterator[Finding]:
     """There is one door to the user."""
     if module.place == "gui/kit/notices.py":
         return
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         named = isinstance(node, (ast.Attribute, ast.Name)) and _name(node) == "QMessageBox"
         imported = isinstance(node, ast.alias) and node.name == "QMessageBox"
         if named or imported:
@@ -101,7 +101,7 @@ def module_state(module: Module) -> Iterator[Finding]:
         value = getattr(statement, "value", None)
         if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) or value is None:
             continue
-        for call in _calls(value):
+        for call in _calls(ast.walk(value)):
             name = _name(call.func)
             is_qt = name[:1] == "Q" and name[1:2].isupper() and name not in QT_VALUES
             if is_qt or name.endswith(OWNERS):
@@ -112,7 +112,7 @@ def prints(module: Module) -> Iterator[Finding]:
     """Stdout belongs to the results of the command line."""
     if module.place.startswith("cli/"):
         return
-    for call in _calls(module.tree):
+    for call in _calls(module.nodes):
         if isinstance(call.func, ast.Name) and call.func.id == "print":
             yield call.lineno, "log it, or emit an event"
 

@@ -21,10 +21,10 @@ from architecture.source import Module, modules
 
 
 @cache
-def docstring_lines(tree: ast.Module) -> set[int]:
+def docstring_lines(module: Module) -> set[int]:
     """The lines of all docstrings, those of attributes included."""
     lines: set[int] = set()
-    for node in ast.walk(tree):
+    for node in module.nodes:
         body = getattr(node, "body", ())
         for child in body if isinstance(body, list) else ():
             if (
@@ -36,14 +36,14 @@ def docstring_lines(tree: ast.Module) -> set[int]:
     return lines
 
 
-def code_lines(text: str, tree: ast.Module) -> int:
+def code_lines(module: Module) -> int:
     """Lines with at least one token that is neither a comment nor part of a docstring."""
     quiet = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
         if token.type not in quiet and token.type != tokenize.ENDMARKER:
             lines.update(range(token.start[0], token.end[0] + 1))
-    return len(lines - docstring_lines(tree))
+    return len(lines - docstring_lines(module))
 
 
 @cache
@@ -54,7 +54,7 @@ def imports() -> Mapping[str, frozenset[str]]:
 
 
 def _imports(module: Module, names: set[str]) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -113,7 +113,7 @@ def constructor_parameters() -> list[tuple[int, str]]:
     """Parameters of constructors but for `self` and those with a default, most first."""
     found = []
     for module in modules():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.FunctionDef) and node.name == "__init__":
                 plain = len(node.args.args) - 1 - len(node.args.defaults)
                 named = sum(default is None for default in node.args.kw_defaults)
@@ -129,14 +129,14 @@ def signals() -> int:
         and isinstance(node.value.func, ast.Name)
         and node.value.func.id == "Signal"
         for module in modules()
-        for node in ast.walk(module.tree)
+        for node in module.nodes
     )
 
 
 def report() -> str:
     """All numbers, a line each."""
-    code = sum(code_lines(m.text, m.tree) for m in modules())
-    docs = sum(len(docstring_lines(m.tree)) for m in modules())
+    code = sum(code_lines(m) for m in modules())
+    docs = sum(len(docstring_lines(m)) for m in modules())
     lines = sum(m.text.count("\n") for m in modules())
     largest = folders().most_common(3)
     wide = constructor_parameters()

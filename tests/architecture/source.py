@@ -24,6 +24,11 @@ class Module:
     def tree(self) -> ast.Module:
         return ast.parse(self.text)
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All of the tree; a dozen checks look through it."""
+        return tuple(ast.walk(self.tree))
+
 
 @cache
 def modules() -> tuple[Module, ...]:
