@@ -76,6 +76,7 @@ def test_the_demo_draft_drafts_for_the_wide_twin(load: Any) -> None:
     assert float(np.mean(guesses == np.array(reply))) > 0.2
 
 
+@pytest.mark.grid(short=8)  # every type, with or without experts
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_random_model_is_of_its_type(load: Any, small: Path, tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"{kind}.gguf"

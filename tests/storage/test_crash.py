@@ -19,7 +19,7 @@ from paceline.run_record import INTERRUPTED
 from paceline.storage.archive import Archive
 
 HERE = Path(__file__).parent
-N_KILLS, N_LONG, N_AT_ONCE = 30, 200, 3
+N_KILLS, N_LONG, N_AT_ONCE = 15, 200, 3
 LOST_S = 0.2
 
 
