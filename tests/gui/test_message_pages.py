@@ -83,7 +83,7 @@ def test_a_long_conversation_opens_at_its_end_with_few_views(chat: ChatView, qtb
 
 
 def test_scrolling_through_keeps_the_number_of_views_bounded(chat: ChatView, qtbot: QtBot) -> None:
-    messages = path(300)
+    messages = path(4 * MAX_BUILT)
     chat.show_path(messages)
     rest(chat, qtbot)
     most = 0

@@ -56,7 +56,8 @@ def filled(program: Program, qtbot: QtBot) -> RunDialog:
 @pytest.fixture
 def real(make_real: Callable[..., Program], qtbot: QtBot) -> Program:
     """A window with a real engine, which waits for a message."""
-    program = make_real(strategies=("suffix+draft:draft.n_max=6",), max_tokens=48)
+    # The dialog is the same with either host; its own thread is started in no time.
+    program = make_real("thread", strategies=("suffix+draft:draft.n_max=6",), max_tokens=48)
     program.start()
     qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=LOAD_MS)
     return program
