@@ -49,9 +49,6 @@ settings.register_profile("fixed", derandomize=True, deadline=None, database=Non
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("fixed")  # another one: pytest --hypothesis-profile=explore
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for what a shell runs with "&"
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # children are to hear Ctrl-C
-
 TESTS = Path(__file__).parent
 THREAD_GRACE_S = 2.0
 PROCESS_GRACE_S = 0.5
