@@ -101,6 +101,7 @@ class FakeModel:
         n_ctx: int = 512,
         max_rows: int = 65,
         can_rollback: bool = True,
+        n_states: int = 0,
         cancel: CancelFlag | None = None,
     ) -> None:
         self.vocab: Vocabulary = ByteVocabulary()
@@ -117,6 +118,8 @@ class FakeModel:
         self.slowest_s = 0.0
         self.max_rows = max_rows
         self.can_rollback = can_rollback
+        self.max_rollback = n_ctx if can_rollback else 0
+        self._n_states, self._may_go_back = n_states, True
         self.facts_key = "fake"
         self.info = ModelInfo(
             path="fake", name="Scripted model", architecture="fake", description="fake",
@@ -142,6 +145,7 @@ class FakeModel:
         if len(self.tokens) + len(tokens) > self.n_ctx:
             raise ContextFullError("context-full", "The context is full.")
         self.widths.append(len(tokens))
+        self._may_go_back = True
         self.decoding = len(tokens), time.monotonic()
         rows = []
         for i, token in enumerate(tokens):
@@ -154,9 +158,12 @@ class FakeModel:
         return np.array(rows, np.float32).reshape(n_rows, N_VOCAB)
 
     def rollback(self, n_past: int) -> bool:
-        """Shorten the context, unless the model was made not to."""
+        """Shorten the context, as far as the model was made to, and once after each decode."""
+        n = len(self.tokens) - n_past
         if not self.can_rollback:
-            return False
+            if n and (n > self.max_rollback or not self._may_go_back):
+                return False
+            self._may_go_back = self._may_go_back and not n
         del self.tokens[n_past:]
         return True
 
@@ -169,6 +176,11 @@ class FakeModel:
         """Forget everything and hold `n_ctx` tokens from now on."""
         self.clear()
         self.n_ctx, self.n_batch = n_ctx, n_batch
+
+    def keep_states(self) -> None:
+        """Take back as many tokens as it was made to."""
+        self.clear()
+        self.max_rollback = self._n_states
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
         """Say that it computes with so many threads."""

@@ -20,6 +20,14 @@ from typing import Literal
 from paceline.engine.model.model_file import GgufHeader, GgufTensor
 
 Memory = Literal["attention", "recurrent", "hybrid"]
+KEEPS_STATES = frozenset(
+    (
+        "bailingmoe3", "deepseek4", "glm5-next", "kimi-k3", "lfm2", "lfm2moe", "nemotron_h",
+        "nemotron_h_moe", "qwen35", "qwen35moe", "qwen4exp",
+    )
+)  # fmt: skip
+"""Architectures without plain attention that can take back some tokens all the same, since earlier
+states are kept (`llm_arch_supports_rs_rollback` in llama.cpp's src/llama-arch.cpp)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,8 +236,12 @@ class EngineService:
             if last < 1:
                 progress(1.0)
             model.can_rollback = self_test(model)
+            model.max_rollback = model.n_ctx if model.can_rollback else 0
+            if stage == "target" and not model.can_rollback:
+                model.keep_states()
+                self_test(model)
             uses = model.kernel_uses() if stage == "target" else ()
-            model.info = replace(model.info, can_rollback=model.can_rollback, kernels=uses)
+            model.info = replace(model.info, can_rollback=model.max_rollback > 0, kernels=uses)
         except BaseException:
             model.close()
             raise
@@ -357,11 +361,14 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
     notes = []
     if not target.info.has_template:
         notes.append("The file has no chat template; ChatML is used, which most models know.")
-    if not target.can_rollback:
+    if not target.max_rollback:
         notes.append("This model cannot take tokens back, so it runs without speculation.")
+    elif not target.can_rollback:
+        notes.append(f"This model can take back {target.max_rollback} tokens: drafts end there.")
     if draft and draft.n_ctx < target.n_ctx:
         notes.append(
-            f"The draft model's context ends at {draft.n_ctx} tokens; longer chats go on plainly."
+            f"The draft model's context ends at {draft.n_ctx} tokens; of longer chats it knows the "
+            "end alone."
         )
     sameness = pair.promise.sameness
     if sameness.is_exact:  # asked for, so it is to say what it does

@@ -314,7 +314,7 @@ def fitting(strategy: Strategy, pair: LoadedPair) -> Strategy:
     Raises:
         UserError: It speculates, and the target cannot take tokens back.
     """
-    if not strategy.speculates or pair.target.model.can_rollback:
+    if not strategy.speculates or pair.target.model.max_rollback:
         return strategy
     if strategy.is_auto:
         return replace(strategy, drafters=((OFF_INFO, {}),))
@@ -329,7 +329,7 @@ def limits_of(strategy: Strategy, pair: LoadedPair) -> tuple[str, ...]:
     """Return what Auto has to do without, in sentences."""
     if not strategy.is_auto:
         return ()
-    if not pair.target.model.can_rollback:
+    if not pair.target.model.max_rollback:
         return ("This target cannot take back rejected tokens, so Auto decodes plainly.",)
     if pair.draft is not None and not pair.draft.model.can_rollback:
         return (

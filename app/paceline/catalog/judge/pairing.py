@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from paceline.catalog.card import Examined, ModelCard
+from paceline.catalog.card import KEEPS_STATES, Examined, ModelCard
 from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
 
 Level = Literal["good", "note", "bad"]
@@ -159,7 +159,7 @@ def _refusals(target: Examined, draft: Examined) -> Iterator[Reason]:
     if not target.nature.writes:
         text = "The target does not write text from left to right, so nothing can be drafted."
         yield Reason("target-does-not-write", text, "bad")
-    elif target.nature.memory != "attention":
+    elif target.nature.memory != "attention" and target.card.architecture not in KEEPS_STATES:
         yield Reason(
             "cannot-rollback",
             "This target cannot take back rejected tokens, so nothing can be drafted for it: its "
@@ -277,6 +277,13 @@ def _about_quantisation(draft: ModelCard) -> Iterator[Reason]:
 
 
 def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
+    if target.architecture in KEEPS_STATES:
+        yield Reason(
+            "short-drafts",
+            "The target keeps a state for each token that it can take back, which are few: drafts "
+            "end there.",
+            "note",
+        )
     if not target.has_template:
         yield Reason(
             "no-template",
@@ -287,7 +294,7 @@ def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
         yield Reason(
             "draft-context",
             f"The draft model was trained for {draft.n_ctx_train} tokens and the target for "
-            f"{target.n_ctx_train}; longer chats go on plainly.",
+            f"{target.n_ctx_train}; of longer chats it knows the end alone.",
             "note",
         )
     if draft.license and draft.license.lower() != target.license.lower():

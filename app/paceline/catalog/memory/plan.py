@@ -279,7 +279,10 @@ def _with_draft(target: Load, draft: Load, machine: Machine) -> Iterator[MemoryR
     if n_ctx:
         fitted = _fitted(target, _with_ctx(draft, n_ctx), machine)
         assert fitted is not None
-        text = f"Give the draft model a context of {n_ctx} tokens; longer chats go on plainly."
+        text = (
+            f"Give the draft model a context of {n_ctx} tokens; of longer chats it knows the end "
+            "alone."
+        )
         yield _remedy("draft-context", text, fitted)
     for part in _PARTS:
         smaller = replace(draft, card=_part_of(draft.card, part), measured=None)

@@ -41,6 +41,10 @@ from paceline.messages import (
 _clock = time.perf_counter
 
 
+def _ignore(_n_done: int) -> None:
+    """Tell nobody how far a text was read."""
+
+
 class Decoder:
     """Generates one reply.
 
@@ -205,6 +209,8 @@ class Decoder:
     def _step(self) -> StepCommitted | None:
         """Decode and commit; None when nothing could be committed."""
         target, history, meter = self._target, self.history, self.meter
+        if len(target.tokens) < len(history) - 1:  # it could not take back what was rejected
+            target.extend(history[:-1], self._bench.chunk, _ignore)
         # A load's first steps are plain, so that there is something to compare with.
         is_first = self._recent_plain.n_needed > 0
         n_max = 0 if is_first else self._room()
@@ -287,7 +293,7 @@ class Decoder:
         failure: EngineError,
         *,
         n_draft: int = 0,
-        on_prefill: Callable[[int], None] = lambda _n_done: None,
+        on_prefill: Callable[[int], None] = _ignore,
     ) -> Rows:
         """Return the row after `tokens`, [1, n_vocab], though a decode failed; see `Recovery`."""
         n_left = self._max_tokens - (len(self.history) - self._n_prompt)
@@ -309,6 +315,7 @@ class Decoder:
             self._max_tokens - (len(self.history) - self._n_prompt) - 1,
             self._target.n_ctx - len(self.history),
             min(model.max_rows, self._target.widths.highest) - 1,
+            model.max_rollback,
         )
 
     # -------------------------------------------------------------------------------- commit

@@ -21,7 +21,7 @@ import numpy as np
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama.kernels import OwnKernels, uses_of
-from paceline.engine.llama.library import meta, read_text, start
+from paceline.engine.llama.library import devices, meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
 from paceline.engine.model.backend import Rows, Vocabulary
@@ -47,6 +47,11 @@ from paceline.errors import (
 from paceline.messages import KernelUse, ModelInfo, ModelParams
 
 N_BATCH = 512
+MOST_STATES = 16
+"""Tokens that a recurrent memory can take back, at most: longer drafts are seldom accepted whole,
+and each of them takes the memory of one state, 150 MB with 27 B weights."""
+STATES_SHARE = 0.1
+"""Of the memory that is free after the load, what states may take."""
 
 _log = logging.getLogger(__name__)
 _monotonic = time.monotonic
@@ -70,6 +75,7 @@ class LlamaModel:
         self._cancel = cancel
         self._context: Any = None
         self._batch: Any = None
+        self._n_states = 0
         try:
             self._open(params, path, n_rows)
         except BaseException:
@@ -98,7 +104,7 @@ class LlamaModel:
         self._context = self._new_context(*self._wanted_context)
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._make_batch()
-        self.can_rollback = True  # until `self_test` knows
+        self.can_rollback, self.max_rollback = True, self.n_ctx  # until `self_test` knows
         description = read_text(llama_cpp.llama_model_desc, model)
         self.info = ModelInfo(
             path=str(path),
@@ -134,7 +140,7 @@ class LlamaModel:
         )  # fmt: skip
 
     def _new_context(self, params: ModelParams, n_threads: int, n_threads_batch: int) -> Any:
-        p = native_context_params(params, self.n_ctx, self.n_batch, self.max_rows)
+        p = native_context_params(params, self.n_ctx, self.n_batch, self.max_rows, self._n_states)
         p.n_threads, p.n_threads_batch = n_threads, n_threads_batch
         # `strlen` on the flag's buffer: no GIL is taken at llama.cpp's many polls.
         libc = ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)
@@ -292,6 +298,26 @@ class LlamaModel:
             raise
         self._memory = llama_cpp.llama_get_memory(self._context)
         self.info = replace(self.info, n_ctx=n_ctx)
+
+    def keep_states(self) -> None:
+        """Keep as many earlier states as pay and a part of the free memory holds.
+
+        llama.cpp restores one of them when the last tokens are removed (`n_rs_seq`, for the kinds
+        that `llm_arch_supports_rs_rollback` of src/llama-arch.cpp names), once between two decodes.
+        """
+        kinds = llama_cpp.llama_model_is_recurrent, llama_cpp.llama_model_is_hybrid
+        if not any(is_kind(self._model) for is_kind in kinds):
+            return
+        self.decode([0], 1)
+        only = llama_cpp.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
+        size = llama_cpp.llama_state_seq_get_size_ext(self._context, 0, only)
+        used = {"gpu", "igpu"} if self.info.n_gpu_layers else {"cpu"}
+        free = min((info.free_bytes for _, info in devices() if info.kind in used), default=0)
+        self._n_states = min(MOST_STATES, int(STATES_SHARE * free) // max(size, 1))
+        if self._n_states:
+            self.remake(self.n_ctx, self.n_batch)
+            self._n_states = self.max_rollback = llama_cpp.llama_n_rs_seq(self._context)
+        self.clear()
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
         """Compute with so many threads from now on; see `backend.LanguageModel`."""

@@ -81,7 +81,9 @@ def native_model_params(
     return NativeModelParams(value, listed, overrides, split)
 
 
-def native_context_params(params: ModelParams, n_ctx: int, n_batch: int, max_rows: int) -> Any:
+def native_context_params(
+    params: ModelParams, n_ctx: int, n_batch: int, max_rows: int, n_states: int = 0
+) -> Any:
     """Return the structure for `llama_init_from_model`; threads and callbacks are the caller's.
 
     Args:
@@ -89,11 +91,14 @@ def native_context_params(params: ModelParams, n_ctx: int, n_batch: int, max_row
         n_ctx: Tokens.
         n_batch: Tokens that one decode takes at most.
         max_rows: Rows of logits that one decode gives at most.
+        n_states: Earlier states that a recurrent memory keeps, one for each token that can be
+            taken back; clamped to 0 for kinds of models that cannot.
     """
     p = llama_cpp.llama_context_default_params()
     p.n_ctx = n_ctx
     p.n_batch = p.n_ubatch = n_batch
     p.n_seq_max = 1
+    p.n_rs_seq = n_states
     p.n_outputs_max = max_rows
     p.flash_attn_type = FLASH_ATTN[params.flash_attn]
     p.type_k, p.type_v = KV_TYPES[params.kv_type_k][0], KV_TYPES[params.kv_type_v][0]

@@ -255,7 +255,7 @@ def calibrated(
     request_id = command.request_id
     if pair is None or pair.is_lost:
         return not_calibrated(command)
-    if not pair.target.model.can_rollback:
+    if not pair.target.model.max_rollback:
         return Calibrated(
             request_id,
             problem="This model cannot take tokens back, so nothing can be drafted for it.",

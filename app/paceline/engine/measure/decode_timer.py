@@ -144,6 +144,8 @@ class DecodeTimer:
             CancelledError: The flag was set.
             EngineError: The model failed; the context is as before, or empty.
         """
+        if not context.model.can_rollback:
+            return None
         n_held = len(context.tokens)
         n_more = min(n_more, context.n_ctx - n_held - WIDE)
         if n_more < _LEAST_MORE:
@@ -209,11 +211,12 @@ def between(
 def items_of(pair: LoadedPair) -> list[Item]:
     """Return what there is to measure, in order: nothing of a model that takes no tokens back."""
     target, draft = pair.target, pair.draft
-    if not target.model.can_rollback:
+    if not target.model.max_rollback:
         return []
     # Widths between those that are in use cost what the next one does.
     widths = target.widths
-    in_use = set(widths.every) & set(range(target.model.max_rows + 1))
+    most = min(target.model.max_rows, target.model.max_rollback)
+    in_use = set(widths.every) & set(range(most + 1))
     items = [
         Item(target, width)
         for width in WIDTHS

@@ -100,7 +100,9 @@ class LanguageModel(Protocol):
         n_ctx: Tokens that fit into the context.
         n_batch: Tokens that one decode may take.
         max_rows: Positions whose logits one decode may output.
-        can_rollback: Whether the context's tail can be removed.
+        can_rollback: Whether any number of tokens can be taken back, at any time.
+        max_rollback: Tokens that can be taken back at once after a decode: `n_ctx` where
+            `can_rollback`, a few where earlier states are kept, or 0.
         computes_here: Whether a decode is computed by the thread that asks for it, alone or with
             helpers, and not by a device.
         native_s: Seconds spent in native calls since the model was loaded.
@@ -120,6 +122,7 @@ class LanguageModel(Protocol):
     n_batch: int
     max_rows: int
     can_rollback: bool
+    max_rollback: int
     computes_here: bool
     native_s: float
     clock: Callable[[], float]
@@ -159,6 +162,17 @@ class LanguageModel(Protocol):
 
         Raises:
             ModelError: There is no room for it; the model can do nothing but `close` then.
+        """
+
+    def keep_states(self) -> None:
+        """Make room for earlier states of a recurrent memory, and set `max_rollback` by it.
+
+        The context is empty afterwards. Nothing changes where the library cannot do it for this
+        kind of model, or memory is short.
+
+        Raises:
+            CancelledError: The flag was set.
+            EngineError: The library failed; the model can do nothing but `close` then.
         """
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:

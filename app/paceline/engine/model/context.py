@@ -107,6 +107,8 @@ class CachedContext:
 
     def width_of(self, n_tokens: int, width: int = 0) -> int:
         """Return how wide the batch is in which `feed` decodes so many tokens."""
+        if not self.model.can_rollback:  # padding would have to be taken back, and a draft then
+            return n_tokens
         most = min(self.widths.highest, self.model.n_ctx - len(self.tokens))
         return self.widths.of(width if n_tokens < width <= most else n_tokens)
 

@@ -141,7 +141,7 @@ class Promise:
                 widths, evidence.n_rows(widths), self._cost, PIECE,
                 holds=self._holds, is_sure=self._is_constructed, is_possible=self._is_possible,
             )  # fmt: skip
-        if not self._context.model.can_rollback:
+        if not self._context.model.max_rollback:
             return PLAINLY
         return usual_words(
             evidence.n_rows(widths),

@@ -1,0 +1,131 @@
+"""Targets with a recurrent memory of which llama.cpp keeps states: they speculate, text unchanged.
+
+The models are hybrids with random weights: short convolutions, and a gated delta net. Few of its tokens are allowed, so that texts repeat and
+lookups are right now and then; a cell counts only with tokens accepted and rejected.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import make_pairs
+from integration.engine import Engine
+from paceline.engine.model.backend import LanguageModel
+from paceline.messages import Calibrate, Calibrated, LogitBias, SamplingParams
+
+FEW = range(100, 106)
+BIAS = tuple(LogitBias(token, -math.inf) for token in range(8192) if token not in FEW)
+PROMPT = "abc abc abc hello world hello"
+STRATEGIES = ("suffix:min_match=1:p_min=0.1", "prompt-lookup", "draft:p_min=0", "suffix+draft")
+
+
+@pytest.fixture(scope="module", params=["tiny-lfm2", "tiny-qwen35"])
+def engine(demo_pair: tuple[Path, Path], request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with Engine(make_pairs.path(request.param), demo_pair[1]) as engine:
+        yield engine
+
+
+@pytest.fixture
+def model(engine: Engine) -> LanguageModel:
+    engine.pair.empty()
+    return engine.pair.target.model
+
+
+def sampling(temperature: float) -> SamplingParams:
+    return SamplingParams(temperature, top_k=0, top_p=1, min_p=0, logit_bias=BIAS)
+
+
+def ids(engine: Engine, strategy: str, temperature: float, prompt: str = PROMPT) -> tuple[int, ...]:
+    finished = engine.reply(
+        prompt, strategy=strategy, sampling=sampling(temperature), seed=3, max_tokens=120,
+        ignore_eog=True,
+    )  # fmt: skip
+    return finished.tokens
+
+
+def test_it_says_how_far_it_goes_back(engine: Engine, model: LanguageModel) -> None:
+    assert not model.can_rollback
+    assert model.max_rollback == 16
+    assert engine.loaded.target.can_rollback
+    assert any("take back 16 tokens" in note for note in engine.loaded.notes)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_text_is_that_of_plain_decoding(
+    engine: Engine, strategy: str, temperature: float
+) -> None:
+    engine.pair.empty()
+    plain = ids(engine, "off", temperature)
+    engine.pair.empty()
+    assert ids(engine, strategy, temperature) == plain
+    n_accepted = [sum(c.n_accepted for c in step.drafted) for step in engine.steps]
+    n_drafted = [sum(c.n_drafted for c in step.drafted) for step in engine.steps]
+    assert sum(n_accepted) > 10
+    assert sum(n_drafted) > sum(n_accepted) + 10
+    assert max(n_drafted) <= 16
+    target = engine.pair.target
+    assert len(target.tokens) == target.model.n_past > 120, "it holds the reply, not a replay"
+
+
+def test_two_turns_and_a_reply_once_more(engine: Engine) -> None:
+    def course(strategy: str) -> list[tuple[int, ...]]:
+        engine.pair.empty()
+        first = ids(engine, strategy, 0.5)
+        second = ids(engine, strategy, 0.5, PROMPT + " and more")
+        return [first, second, ids(engine, strategy, 0.5)]
+
+    assert course("suffix") == course("off")
+
+
+def test_auto_drafts_once_costs_are_measured(engine: Engine) -> None:
+    engine.pair.empty()
+    plain = ids(engine, "off", 0.5)
+    engine.client.submit(Calibrate("widths"))
+    measured = engine.events[-1]
+    assert isinstance(measured, Calibrated)
+    assert not measured.problem
+    assert {cost.width for cost in measured.costs} >= {1, 2, 4, 8, 16}
+    assert ids(engine, "auto", 0.5) == plain
+    engine.idle()
+    assert ids(engine, "auto", 0.5) == plain
+
+
+def test_any_rejection_leaves_the_state_of_a_fresh_context(model: LanguageModel) -> None:
+    """The rows after what was taken back are, bit by bit, those of a text without it."""
+    drawn = random.Random(1)
+    text: list[int] = []
+    fresh: dict[int, np.ndarray] = {}
+    tokens = [drawn.randrange(8192) for _ in range(400)]
+    for n, token in enumerate(tokens):
+        fresh[n] = model.decode([token], 1)[0].copy()
+    model.clear()
+    model.decode(tokens[:1], 1)
+    text = tokens[:1]
+    n_patterns = 0
+    while len(text) < 380:
+        n_drafted = drawn.randrange(1, model.max_rollback + 1)
+        n_right = drawn.randrange(n_drafted + 1)
+        at = len(text)
+        wrong = [drawn.randrange(8192) for _ in range(n_drafted - n_right)]
+        rows = model.decode([*tokens[at : at + 1 + n_right], *wrong], n_drafted + 1)
+        for n in range(n_right + 1):
+            assert np.array_equal(rows[n], fresh[at + n]), (at, n, n_drafted)
+        assert model.rollback(at + 1 + n_right)
+        if wrong:
+            assert not model.rollback(at), "only one, until the next decode"
+        text = tokens[: at + 1 + n_right]
+        n_patterns += bool(wrong)
+    assert n_patterns > 20
+
+
+def test_kinds_of_which_no_states_are_kept_decode_plainly() -> None:
+    with Engine(make_pairs.path("tiny-mamba")) as engine:
+        assert engine.pair.target.model.max_rollback == 0
+        assert not engine.loaded.target.can_rollback
