@@ -143,6 +143,8 @@ class Promise:
             )  # fmt: skip
         if not self._context.model.max_rollback:
             return PLAINLY
+        if self._holds is None and not self._context.model.can_rollback:
+            return NOT_COMPARED
         return usual_words(
             evidence.n_rows(widths),
             evidence.difference,
@@ -335,6 +337,10 @@ class Promise:
 
 PLAINLY = (
     "This model runs without speculation, so there is no strategy that a text could depend on."
+)
+NOT_COMPARED = (
+    "Whether the same turn gives the same text with any strategy is not known: this model takes "
+    "back few tokens, so rows are not compared."
 )
 
 
