@@ -1,7 +1,8 @@
 """Targets with a recurrent memory of which llama.cpp keeps states: they speculate, text unchanged.
 
-The models are hybrids with random weights: short convolutions, and a gated delta net. Few of its tokens are allowed, so that texts repeat and
-lookups are right now and then; a cell counts only with tokens accepted and rejected.
+The models are hybrids with random weights: short convolutions, and a gated delta net. Few of their
+tokens are allowed, so that texts repeat and lookups are right now and then; a cell counts only with
+tokens accepted and rejected.
 """
 
 from __future__ import annotations
