@@ -16,6 +16,8 @@ from paceline import paths
 from paceline.engine.draft import registry
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.look.current import look
+from paceline.gui.look.scale import BASE_PX
+from paceline.gui.look.theme import apply_theme
 from paceline.gui.program import Program
 from paceline.settings import LoadedSettings, Settings
 
@@ -53,10 +55,13 @@ def _nothing_of_qt_left(qapp: QApplication) -> Iterator[None]:
     before = set(map(id, qapp.topLevelWidgets()))
     look.use_icons(paths.resources() / "icons")
     yield
+    is_usual = look.font_px == BASE_PX
     look.reset()
     deliver_deletes()
     gc.collect()
     deliver_deletes()
+    if not is_usual:  # the application keeps its font and style sheet for the next test
+        apply_theme(qapp, look.theme, look.font_px)
     widgets = [w for w in qapp.topLevelWidgets() if id(w) not in before and isValid(w)]
     timers, threads = [], []
     for found in gc.get_objects():
