@@ -274,16 +274,16 @@ def allow_warnings(_log_recorder: _Recorder) -> Callable[[str], None]:
 
 
 @pytest.fixture(scope="module")
-def reader(target_path: Path) -> Iterator[InspectorThread]:
+def reading_process(target_path: Path) -> Iterator[InspectorThread]:
     """The process that reads model files for the tests of a file, where they take it."""
     with one_reader(target_path) as thread:
         yield thread
 
 
 @pytest.fixture(scope="module")
-def one_reader_for_all(reader: InspectorThread) -> Iterator[None]:
+def one_reader_for_all(reading_process: InspectorThread) -> Iterator[None]:
     """Whatever the file's tests make asks that process."""
-    with lent(reader):
+    with lent(reading_process):
         yield
 
 

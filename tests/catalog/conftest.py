@@ -16,9 +16,9 @@ VOCABULARIES = "PACELINE_VOCABULARIES"
 
 
 @pytest.fixture
-def inspector(reader: InspectorThread, tmp_path: Path) -> Iterator[Inspector]:
+def inspector(reading_process: InspectorThread, tmp_path: Path) -> Iterator[Inspector]:
     """An inspector with an empty cache; its process is that of all tests of the file."""
-    with lent(reader):
+    with lent(reading_process):
         inspector = Inspector(tmp_path / "cache")
     yield inspector
     inspector.close()
