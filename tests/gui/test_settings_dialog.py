@@ -229,10 +229,10 @@ def test_how_much_is_learned_from_is_chosen(program: Program, client: FakeClient
     dialog = opened(program)
     program.session.send("Hello?")
     client.reply("Hi")
-    assert client.all(Remember)[-1].texts == ("Hi", "Hello?")
+    assert client.all(Remember)[-1].texts == ("Hello?", "Hi")
     choose(choice(dialog, "Learn from at most"), 8)
     assert program.settings.settings.learned_mb == 8
-    assert [command.texts for command in client.all(Remember)[-2:]] == [(), ("Hi", "Hello?")]
+    assert [command.texts for command in client.all(Remember)[-2:]] == [(), ("Hello?", "Hi")]
 
 
 def test_folders_of_the_program_are_opened(

@@ -87,6 +87,7 @@ class PanelController(QObject):
 
     def turn_options(self) -> TurnOptions:
         """What the next reply uses; the session asks when one begins."""
+        self._tune.stop()  # the reply starts with the newest strategy
         settings = self._panel.sampling.settings
         return TurnOptions(
             strategy=self._speculation.strategy,
@@ -237,7 +238,6 @@ class PanelController(QObject):
 
     @Slot()
     def _on_busy(self) -> None:
-        self._tune.stop()  # the reply started with the newest strategy
         self._check_models()  # what was refused to the last reply is over
         if self._pair.state.status == "ready":
             self._status.set_state(self.tr("Writing"), "accent")
