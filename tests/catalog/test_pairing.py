@@ -108,6 +108,11 @@ def test_remarks_about_the_draft_refuse_nothing(changes: dict[str, object], code
 
 
 def test_remarks_about_the_target() -> None:
+    hybrid = changed(TARGET, memory="hybrid", architecture="qwen35")
+    verdict = judge(hybrid, DRAFT)
+    assert verdict.ok
+    assert "short-drafts" in codes(verdict, "note")
+    assert judge(changed(TARGET, memory="hybrid", architecture="jamba"), DRAFT).ok is False
     assert codes(judge(changed(TARGET, has_template=False), DRAFT), "note") == ["no-template"]
     moe = changed(TARGET, n_experts=8, expert_bytes=(120_000_000,) * 32)
     assert codes(judge(moe, DRAFT), "note") == ["target-has-experts"]

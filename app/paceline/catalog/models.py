@@ -161,11 +161,12 @@ class Models:
             ModelError: A file cannot be used.
             HubError: The Hub cannot be reached, or has no such file.
         """
-        of_target = self.examine(target, is_stopped)
-        verdict = judge(of_target, self.examine(draft, is_stopped))
+        of_target, of_draft = self.examine(target, is_stopped), self.examine(draft, is_stopped)
+        verdict = judge(of_target, of_draft)
         if verdict.ok and not any(r.code in _WORTH_A_REMEDY for r in verdict.reasons):
             return verdict
-        if any(reason.code == "draft-larger" for reason in verdict.reasons):
+        is_larger = any(reason.code == "draft-larger" for reason in verdict.reasons)
+        if is_larger and judge(of_draft, of_target).ok:
             text = "Take them the other way round: the smaller one drafts."
             return replace(verdict, remedy=Remedy(text, target=draft, draft=target))
         until = time.monotonic() + _REMEDY_S

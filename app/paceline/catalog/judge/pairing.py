@@ -207,7 +207,9 @@ def _about_size(target: Examined, draft: Examined) -> Iterator[Reason]:
     elif not _have_weights(target.card, draft.card):
         return  # a file that is only a vocabulary has no weights
     elif ratio > 1:
-        text = "The draft model is larger than the target; the other way round they may pay."
+        text = "The draft model is larger than the target."
+        if target.nature.memory == "attention":  # others cannot draft
+            text = "The draft model is larger than the target; the other way round they may pay."
         yield Reason("draft-larger", text, "note")
     elif ratio > LARGEST_RATIO:
         text = f"{reads}; above {100 * LARGEST_RATIO:.0f} % drafting hardly pays."
