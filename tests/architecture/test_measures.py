@@ -6,10 +6,10 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 421,
+    "files": 412,
     "with one importer": 90,
     "circles": 0,
-    "code lines": 62_630,
+    "code lines": 61_100,
     "constructor parameters": 6,
     "signals": 269,
 }
