@@ -119,7 +119,7 @@ class FakeModel:
         self.max_rows = max_rows
         self.can_rollback = can_rollback
         self.max_rollback = n_ctx if can_rollback else 0
-        self._n_states, self._may_go_back = n_states, True
+        self._n_states, self._n_new = n_states, 0
         self.facts_key = "fake"
         self.info = ModelInfo(
             path="fake", name="Scripted model", architecture="fake", description="fake",
@@ -145,7 +145,7 @@ class FakeModel:
         if len(self.tokens) + len(tokens) > self.n_ctx:
             raise ContextFullError("context-full", "The context is full.")
         self.widths.append(len(tokens))
-        self._may_go_back = True
+        self._n_new = len(tokens)
         self.decoding = len(tokens), time.monotonic()
         rows = []
         for i, token in enumerate(tokens):
@@ -158,12 +158,12 @@ class FakeModel:
         return np.array(rows, np.float32).reshape(n_rows, N_VOCAB)
 
     def rollback(self, n_past: int) -> bool:
-        """Shorten the context, as far as the model was made to, and once after each decode."""
+        """Shorten the context, as far as the model was made to: see `max_rollback`."""
         n = len(self.tokens) - n_past
-        if not self.can_rollback:
-            if n and (n > self.max_rollback or not self._may_go_back):
+        if not self.can_rollback and n > 0:
+            if n > self.max_rollback or n >= self._n_new:
                 return False
-            self._may_go_back = self._may_go_back and not n
+            self._n_new = 0
         del self.tokens[n_past:]
         return True
 

@@ -75,6 +75,41 @@ def test_the_text_is_that_of_plain_decoding(
     assert len(target.tokens) == target.model.n_past > 120, "it holds the reply, not a replay"
 
 
+def test_a_short_reply_once_more_and_after_idle_time(engine: Engine) -> None:
+    """The state before the last token alone is not kept: the prompt is read again."""
+
+    def short(strategy: str = "off") -> tuple[int, ...]:
+        return engine.reply(
+            PROMPT, strategy=strategy, sampling=sampling(0.5), seed=3, max_tokens=8,
+            ignore_eog=True,
+        ).tokens  # fmt: skip
+
+    engine.pair.empty()
+    first = short()
+    engine.idle()
+    held = list(engine.pair.target.tokens)
+    assert held, "idle time leaves the context as it is"
+    assert short() == first
+    assert short("suffix") == first
+    engine.idle()
+    held = list(engine.pair.target.tokens)
+    row = engine.pair.target.feed([105], 1)[0].copy()
+    engine.pair.empty()
+    expected = engine.pair.target.feed([*held, 105], 1)[0]
+    assert np.abs(row - expected).max() < 0.01
+
+
+def test_what_the_last_decode_did_not_bring_is_not_taken_back(model: LanguageModel) -> None:
+    model.decode(list(range(8)), 1)
+    assert not model.rollback(0)
+    assert model.rollback(1)
+    assert not model.rollback(0)
+    for token in range(3):
+        model.decode([token], 1)
+    assert not model.rollback(model.n_past - 1)
+    assert model.n_past == 4
+
+
 def test_two_turns_and_a_reply_once_more(engine: Engine) -> None:
     def course(strategy: str) -> list[tuple[int, ...]]:
         engine.pair.empty()

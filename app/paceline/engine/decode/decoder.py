@@ -209,8 +209,7 @@ class Decoder:
     def _step(self) -> StepCommitted | None:
         """Decode and commit; None when nothing could be committed."""
         target, history, meter = self._target, self.history, self.meter
-        if len(target.tokens) < len(history) - 1:  # it could not take back what was rejected
-            target.extend(history[:-1], self._bench.chunk, _ignore)
+        self._read_again()
         # A load's first steps are plain, so that there is something to compare with.
         is_first = self._recent_plain.n_needed > 0
         n_max = 0 if is_first else self._room()
@@ -246,7 +245,9 @@ class Decoder:
         verdict = verify(rows, draft, position, self._chooser.sample, commit)
         sample_ended = _clock()
 
-        target.rollback(n_held + 1 + verdict.n_accepted)
+        # As far as the reply's end asks for, since some models go back only once.
+        is_over = verdict.ended or verdict.failure is not None
+        target.rollback(min(n_held + 1 + verdict.n_accepted, len(history) - is_over))
         n_discarded = verdict.n_discarded + n_dropped
         counts = self._chain.observe(proposal, verdict.n_accepted, n_discarded)
         observe_s = _clock() - sample_ended
@@ -279,6 +280,11 @@ class Decoder:
             lap.plain,
             decision,
         )
+
+    def _read_again(self) -> None:
+        """Read what the target has forgotten, since it could not take back what was rejected."""
+        if len(self._target.tokens) < len(self.history) - 1:
+            self._target.extend(self.history[:-1], self._bench.chunk, _ignore)
 
     def _decide(self, n_held: int, timed: Timed) -> Decision | None:
         """Let the chain see how long the step took; its own time falls into the next one."""

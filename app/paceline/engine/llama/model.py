@@ -164,6 +164,7 @@ class LlamaModel:
             batch.seq_id[i][0] = 0
         self._count = np.arange(self.n_ctx + 1, dtype=np.int32)
         self._n_past = 0
+        self._n_new = 0  # of these, tokens of the last decode
         # An own prototype with a plain address as its result: llama-cpp-python's would build a
         # ctypes pointer object for every call.
         prototype = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -220,6 +221,7 @@ class LlamaModel:
         if code != 0:
             self._fail(code, n, past, n_rows)
         self._n_past = past + n
+        self._n_new = n
         self._n_rows_seen = max(self._n_rows_seen, n_rows)
         return self._view(address, n_rows)
 
@@ -240,6 +242,7 @@ class LlamaModel:
     def _fail(self, code: int, n: int, past: int, n_rows: int) -> NoReturn:
         """Turn a return code of `llama_decode` (include/llama.h) into an error."""
         self._n_past = llama_cpp.llama_memory_seq_pos_max(self._memory, 0) + 1
+        self._n_new = 0
         self._n_rows_seen = 0  # the buffer may have been enlarged, and so moved, before it failed
         if code == 2 and self._cancel.is_set():
             raise CancelledError
@@ -273,7 +276,16 @@ class LlamaModel:
         )
 
     def rollback(self, n_past: int) -> bool:
-        """Shorten the context; False when this kind of model cannot."""
+        """Shorten the context; False when this kind of model cannot.
+
+        Of a recurrent memory, a decode leaves the states before its own tokens but the first.
+        llama.cpp would go back further, to a state of an earlier time, without a word.
+        """
+        n_removed = self._n_past - n_past
+        if n_removed > 0 and not self.can_rollback:
+            if n_removed >= self._n_new:
+                return False
+            self._n_new = 0
         began = self.clock()
         done: bool = llama_cpp.llama_memory_seq_rm(self._memory, 0, n_past, -1)
         self.native_s += self.clock() - began
@@ -284,7 +296,7 @@ class LlamaModel:
     def clear(self, *, wipe: bool = False) -> None:
         """Forget everything; `wipe` also zeroes the cells, which takes 60 ms for 600 MB."""
         llama_cpp.llama_memory_clear(self._memory, wipe)
-        self._n_past = 0
+        self._n_past = self._n_new = 0
 
     def remake(self, n_ctx: int, n_batch: int) -> None:
         """Free the context and make another one; see `backend.LanguageModel`."""
@@ -314,10 +326,13 @@ class LlamaModel:
         used = {"gpu", "igpu"} if self.info.n_gpu_layers else {"cpu"}
         free = min((info.free_bytes for _, info in devices() if info.kind in used), default=0)
         self._n_states = min(MOST_STATES, int(STATES_SHARE * free) // max(size, 1))
-        if self._n_states:
-            self.remake(self.n_ctx, self.n_batch)
-            self._n_states = self.max_rollback = llama_cpp.llama_n_rs_seq(self._context)
-        self.clear()
+        n_ctx = self.n_ctx
+        try:
+            self.remake(n_ctx, self.n_batch)
+        except ModelError:  # the memory was shorter than it seemed
+            self._n_states = 0
+            self.remake(n_ctx, self.n_batch)
+        self.max_rollback = llama_cpp.llama_n_rs_seq(self._context)
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
         """Compute with so many threads from now on; see `backend.LanguageModel`."""
@@ -342,7 +357,7 @@ class LlamaModel:
             llama_cpp.llama_free(self._context)
         # llama.cpp takes a null memory for an empty one.
         self._context = self._memory = None
-        self._n_past = self._n_rows_seen = self._output = 0
+        self._n_past = self._n_new = self._n_rows_seen = self._output = 0
         self._views = {}
 
     def close(self) -> None:

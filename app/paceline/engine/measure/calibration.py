@@ -308,10 +308,14 @@ def _measure(pair: LoadedPair, given: Clock | None) -> list[Item]:
 
 
 def _fill(pair: LoadedPair) -> int:
-    """Let both contexts hold a few tokens; returns how many the target's has."""
+    """Let contexts hold a few tokens, where decodes after them leave nothing; see `Item.has_room`.
+
+    Returns:
+        How many the target's has.
+    """
     rng = np.random.default_rng(0)
     for context in (pair.target, pair.draft):
-        if context is not None:
+        if context is not None and context.model.can_rollback:
             n = min(SHORT, context.n_ctx // 2)
             context.feed(rng.integers(0, context.model.vocab.n_tokens, n).tolist(), 0)
     return len(pair.target.tokens)

@@ -57,7 +57,9 @@ class Item:
 
     @property
     def has_room(self) -> bool:
-        """Whether so many tokens fit after what the context holds."""
+        """Whether so many tokens fit after what the context holds, and can be taken back."""
+        if self.context.tokens and not self.context.model.can_rollback:
+            return False
         return len(self.context.tokens) + self.width <= self.context.n_ctx
 
 

@@ -101,8 +101,8 @@ class LanguageModel(Protocol):
         n_batch: Tokens that one decode may take.
         max_rows: Positions whose logits one decode may output.
         can_rollback: Whether any number of tokens can be taken back, at any time.
-        max_rollback: Tokens that can be taken back at once after a decode: `n_ctx` where
-            `can_rollback`, a few where earlier states are kept, or 0.
+        max_rollback: Tokens that can be taken back at once after a decode, of its own but the
+            first: `n_ctx` where `can_rollback`, a few where earlier states are kept, or 0.
         computes_here: Whether a decode is computed by the thread that asks for it, alone or with
             helpers, and not by a device.
         native_s: Seconds spent in native calls since the model was loaded.

@@ -130,6 +130,8 @@ class Promise:
         The CPU computes the rest row by row.
         """
         model = self._context.model
+        if model.max_rollback and not model.can_rollback:
+            return False  # what recurrent operators do was never compared
         own = [use.by == "own" for use in model.info.kernels]
         return all(own) and bool(own) and model.computes_here and self._context.widths.lowest == 1
 
