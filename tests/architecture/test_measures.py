@@ -9,7 +9,7 @@ LIMITS = {
     "files": 412,
     "with one importer": 90,
     "circles": 0,
-    "code lines": 61_100,
+    "code lines": 61_200,
     "constructor parameters": 6,
     "signals": 269,
 }
