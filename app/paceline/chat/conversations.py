@@ -18,7 +18,7 @@ from paceline.conversation import Conversation, Message, ViewPlace, clean, clean
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from paceline.chat.reply import Reply
     from paceline.chat.store import ConversationStore
@@ -80,13 +80,13 @@ class Conversations:
         """Return the line of one conversation; None: it is not in the list."""
         return self._summaries.get(conversation_id)
 
-    def stored_ids(self) -> frozenset[str]:
-        """The ids of all that the store has and shows; another window may have deleted some.
+    def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these stored conversations that another window has deleted.
 
         Raises:
-            UserError: It cannot be read.
+            UserError: That cannot be read.
         """
-        return frozenset(line.conversation_id for line in self._kept.summaries())
+        return self._kept.gone(conversation_ids)
 
     def is_private(self, conversation_id: str) -> bool:
         """Whether it is kept in memory only."""

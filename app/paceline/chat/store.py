@@ -18,7 +18,7 @@ from paceline.errors import UserError
 from paceline.run_record import figures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from paceline.conversation import Conversation, ConversationSummary, SearchHit, ViewPlace
     from paceline.messages import StepCommitted
@@ -40,6 +40,13 @@ class ConversationStore(Protocol):
 
     def summaries(self) -> tuple[ConversationSummary, ...]:
         """All conversations, in no particular order."""
+
+    def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these conversations that are not in the list any more.
+
+        Raises:
+            UserError: That cannot be read.
+        """
 
     def load(self, conversation_id: str) -> Conversation:
         """One conversation with all messages.
@@ -146,6 +153,10 @@ class MemoryStore:
         return tuple(
             with_figures(summary_of(kept), self._last_run(kept)) for kept in self._kept.values()
         )
+
+    def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these that are not kept, or hidden."""
+        return frozenset(conversation_ids) - self._kept.keys()
 
     def load(self, conversation_id: str) -> Conversation:
         """One conversation with all messages.

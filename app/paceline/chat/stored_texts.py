@@ -63,13 +63,12 @@ class StoredTexts:
 
     def on_turn(self) -> None:
         """Take out what another window has deleted, before a reply drafts from it."""
-        if self._sizes:
-            try:
-                stored = self._conversations.stored_ids()
-            except UserError:  # it is told where something is read or written for people
-                return
-            for chat in self._sizes.keys() - stored:
-                self._take_out(chat)
+        try:
+            gone = self._conversations.gone(self._sizes)
+        except UserError:  # it is told where something is read or written for people
+            return
+        for chat in gone:
+            self._take_out(chat)
 
     def _hand_in_all(self) -> None:
         lines = sorted(self._conversations.summaries, key=attrgetter("changed_s"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -103,6 +103,10 @@ class Archive:
     def summaries(self) -> tuple[ConversationSummary, ...]:
         """All conversations that are not removed, in no particular order."""
         return self._read(reading.summaries)
+
+    def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these conversations that are not here any more; another program may delete."""
+        return self._read(reading.gone, tuple(conversation_ids))
 
     def load(self, conversation_id: str) -> Conversation:
         """One conversation with all messages; a reply that is under way with its text so far.

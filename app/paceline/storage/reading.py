@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -67,10 +67,18 @@ def summaries(connection: Connection, changes: Sequence[Change]) -> tuple[Conver
     return tuple(found.values())
 
 
-def _summary(
-    connection: Connection, waiting: WaitingHeads, conversation_id: str
-) -> ConversationSummary | None:
-    """The line of one conversation for which something waits; None: it is not shown."""
+def gone(
+    connection: Connection, changes: Sequence[Change], conversation_ids: Iterable[str]
+) -> frozenset[str]:
+    """Those of these conversations that are not in the list, or not any more."""
+    waiting = waiting_heads(changes)
+    return frozenset(
+        key for key in conversation_ids if _shown_head(connection, waiting, key) is None
+    )
+
+
+def _shown_head(connection: Connection, waiting: WaitingHeads, conversation_id: str) -> Head | None:
+    """A conversation's head; None: there is none, or it is not shown."""
     if conversation_id in waiting.heads:
         head = waiting.heads[conversation_id]
     else:
@@ -78,7 +86,15 @@ def _summary(
     is_shown = waiting.shown.get(conversation_id)
     if is_shown is None:
         is_shown = not (connection and conversations.is_removed(connection, conversation_id))
-    if head is None or not is_shown:
+    return head if is_shown else None
+
+
+def _summary(
+    connection: Connection, waiting: WaitingHeads, conversation_id: str
+) -> ConversationSummary | None:
+    """The line of one conversation for which something waits; None: it is not shown."""
+    head = _shown_head(connection, waiting, conversation_id)
+    if head is None:
         return None
     figures = waiting.figures.get(head.reply_id)
     if figures is None:
