@@ -239,7 +239,8 @@ class EngineService:
             model.max_rollback = model.n_ctx if model.can_rollback else 0
             if stage == "target" and not model.can_rollback:
                 model.keep_states()
-                self_test(model)
+                if model.max_rollback:  # with them, it computes by other operators
+                    self_test(model)
             uses = model.kernel_uses() if stage == "target" else ()
             model.info = replace(model.info, can_rollback=model.max_rollback > 0, kernels=uses)
         except BaseException:
