@@ -1228,7 +1228,7 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>Tokens of the reply by the time behind the prompt</source>
+        <source>Tokens of the reply by the time after the prompt</source>
         <translation>Token der Antwort durch die Zeit hinter dem Prompt</translation>
     </message>
     <message>
@@ -1856,12 +1856,12 @@
     <name>Choices</name>
     <message>
         <location filename="../../app/paceline/gui/state/speculation.py"/>
-        <source>Looks up first; where that finds nothing the draft model writes ahead, and the lookup goes on behind it.</source>
+        <source>Looks up first; where that finds nothing the draft model writes ahead, and the lookup goes on after it.</source>
         <translation>Schlägt zuerst nach; wo sich nichts findet, schreibt das Entwurfsmodell voraus, und dahinter geht das Nachschlagen weiter.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/speculation.py"/>
-        <source>Looks up in this order; where nothing is found the draft model writes ahead, and a lookup goes on behind it.</source>
+        <source>Looks up in this order; where nothing is found the draft model writes ahead, and a lookup goes on after it.</source>
         <translation>Schlägt in dieser Reihenfolge nach; wo sich nichts findet, schreibt das Entwurfsmodell voraus, und dahinter geht ein Lookup weiter.</translation>
     </message>
     <message>

@@ -42,7 +42,7 @@ _clock = time.perf_counter
 
 
 def _ignore(_n_done: int) -> None:
-    """Tell nobody how far a text was read."""
+    """Do not tell how far a text was read."""
 
 
 class Decoder:

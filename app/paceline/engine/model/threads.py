@@ -78,7 +78,7 @@ Clock = Callable[[], float]
 class _Waited:
     """Seconds in which the calling thread was kept waiting since it began.
 
-    It waits only while it does not run, and right behind a decode the clock that tells when it ran
+    It waits only while it does not run, and right after a decode the clock that tells when it ran
     takes a quarter of the time that reading the file does.
 
     Raises:

@@ -114,7 +114,7 @@ class BenchTableModel(QAbstractTableModel):
         )  # fmt: skip
         hints = (
             "",
-            self.tr("Tokens of the reply by the time behind the prompt"),
+            self.tr("Tokens of the reply by the time after the prompt"),
             self.tr("Plain decoding's whole time by the strategy's"),
             self.tr("Half of the repeats are between these"),
             self.tr("Accepted of all drafted tokens that were judged"),

@@ -94,11 +94,11 @@ def _chain_summary(infos: Sequence[DrafterInfo]) -> str:
     if n_lookups == 1:
         return _tr(
             "Looks up first; where that finds nothing the draft model writes ahead, and the "
-            "lookup goes on behind it.",
+            "lookup goes on after it.",
         )
     return _tr(
         "Looks up in this order; where nothing is found the draft model writes ahead, and a "
-        "lookup goes on behind it.",
+        "lookup goes on after it.",
     )
 
 
