@@ -37,7 +37,7 @@ from paceline import paths
 from shared_reader import lent, one_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from paceline.catalog.inspect.inspector import InspectorThread
 
@@ -198,7 +198,10 @@ def _no_threads_left() -> Iterator[None]:
 
 
 _started: list[int] = []
-"""Ids of all processes that `multiprocessing` started from this one, except on Windows."""
+"""Ids of all processes that `multiprocessing` started from this one, except on Windows.
+
+Its own helper, which stays, is not among them.
+"""
 
 
 def _note_starts() -> None:
@@ -207,9 +210,11 @@ def _note_starts() -> None:
         return
     start = multiprocessing.util.spawnv_passfds
 
-    def noted(*arguments: Any) -> int:
-        pid = start(*arguments)
-        _started.append(pid)
+    def noted(path: bytes, words: Sequence[str | bytes], fds: Sequence[int]) -> int:
+        pid = start(path, words, fds)
+        # The process itself does not tell before it has got as far as running its own program.
+        if any("multiprocessing.spawn" in os.fsdecode(word) for word in words):
+            _started.append(pid)
         return pid
 
     multiprocessing.util.spawnv_passfds = noted
@@ -218,11 +223,10 @@ def _note_starts() -> None:
 _note_starts()
 
 
-def _is_spawned(process: psutil.Process) -> bool:
-    """Whether it is what was started; `multiprocessing`'s own helper, which stays, is another."""
+def _is_running(process: psutil.Process) -> bool:
+    """Whether it is this one's child, and has not ended."""
     with contextlib.suppress(psutil.Error):  # it ended meanwhile
-        words = " ".join(process.cmdline())
-        return process.ppid() == os.getpid() and "multiprocessing.spawn" in words
+        return process.ppid() == os.getpid() and process.status() != psutil.STATUS_ZOMBIE
     return False
 
 
@@ -234,7 +238,7 @@ def _no_processes_left() -> Iterator[None]:
     for pid in _started[n_before:]:
         with contextlib.suppress(psutil.Error):
             left.append(psutil.Process(pid))
-    _, left = psutil.wait_procs(list(filter(_is_spawned, left)), PROCESS_GRACE_S)
+    _, left = psutil.wait_procs(list(filter(_is_running, left)), PROCESS_GRACE_S)
     ids = [process.pid for process in left]
     for process in left:
         with contextlib.suppress(psutil.Error):
