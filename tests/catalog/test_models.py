@@ -287,13 +287,6 @@ def test_where_nothing_is_found_lookups_are_left(lonely: Make) -> None:
     assert remedy.draft == ""
 
 
-def test_a_target_that_cannot_speculate_gets_no_draft(lonely: Make) -> None:
-    mamba = str(make_pairs.path("tiny-mamba"))
-    remedy = lonely(offline=True).judge(mamba, str(DRAFT)).remedy
-    assert remedy is not None
-    assert remedy.strategy == "off"
-
-
 # ---------------------------------------------------------------------------------------- plan
 
 

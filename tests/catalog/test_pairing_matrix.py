@@ -173,7 +173,7 @@ def test_a_longer_tail_flips_the_verdict(
 
 def test_verdicts_stay_under_random_names(shared_inspector: Inspector, tmp_path: Path) -> None:
     rng = random.Random(5)
-    names = ["tiny-draft", "tiny-other-vocab", "tiny-bos", "tiny-mamba", "tiny-big-vocab-mismatch"]
+    names = ["tiny-draft", "tiny-other-vocab", "tiny-bos", "tiny-big-vocab-mismatch"]
     for name in names:
         verdicts = set()
         for _ in range(3):
@@ -195,7 +195,6 @@ def test_verdicts_stay_under_random_names(shared_inspector: Inspector, tmp_path:
         ("tiny-other-vocab", "token-differs"),
         ("tiny-big-vocab-mismatch", "vocabulary-size"),
         ("tiny-bos", "bos-differs"),
-        ("tiny-mamba", "draft-cannot-rollback"),
     ],
 )
 def test_models_that_the_engine_refuses(
@@ -205,10 +204,10 @@ def test_models_that_the_engine_refuses(
     assert [reason.code for reason in verdict.reasons] == [code]
 
 
-def test_a_recurrent_target_is_refused_and_a_window_is_not(
+def test_neither_states_nor_a_window_are_refused(
     shared_inspector: Inspector, target: Examined
 ) -> None:
-    mamba = shared_inspector.examine(make_pairs.path("tiny-mamba"))
-    assert judge(mamba, target).reasons[0].code == "cannot-rollback"
-    window = shared_inspector.examine(make_pairs.path("tiny-swa"))
-    assert judge(target, window).ok
+    for name in ("tiny-mamba", "tiny-qwen35", "tiny-swa"):
+        other = shared_inspector.examine(make_pairs.path(name))
+        assert judge(target, other).ok
+        assert judge(other, target).ok

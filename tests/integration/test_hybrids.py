@@ -26,9 +26,19 @@ PROMPT = "abc abc abc hello world hello"
 STRATEGIES = ("suffix:min_match=1:p_min=0.1", "prompt-lookup", "draft:p_min=0", "suffix+draft")
 
 
-@pytest.fixture(scope="module", params=["tiny-lfm2", "tiny-qwen35"])
-def engine(demo_pair: tuple[Path, Path], request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with Engine(make_pairs.path(request.param), demo_pair[1]) as engine:
+WITH_COPIES = "tiny-mamba", "tiny-qwen35 with copies"
+
+
+@pytest.fixture(scope="module", params=["tiny-lfm2", "tiny-qwen35", *WITH_COPIES])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def engine(demo_pair: tuple[Path, Path], kind: str) -> Iterator[Engine]:
+    with Engine(make_pairs.path(kind.split(maxsplit=1)[0]), demo_pair[1]) as engine:
+        if kind in WITH_COPIES:  # as where memory is too short for states beside the present one
+            engine.pair.target.model.keep_states(0)
         yield engine
 
 
@@ -50,11 +60,13 @@ def ids(engine: Engine, strategy: str, temperature: float, prompt: str = PROMPT)
     return finished.tokens
 
 
-def test_it_says_how_far_it_goes_back(engine: Engine, model: LanguageModel) -> None:
+def test_it_says_how_far_it_goes_back(engine: Engine, model: LanguageModel, kind: str) -> None:
     assert not model.can_rollback
-    assert model.max_rollback == 16
     assert engine.loaded.target.can_rollback
-    assert any("take back 16 tokens" in note for note in engine.loaded.notes)
+    assert model.needs_copies == (kind in WITH_COPIES)
+    if not model.needs_copies:
+        assert model.max_rollback == 16
+        assert any("take back 16 tokens" in note for note in engine.loaded.notes)
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
@@ -69,10 +81,9 @@ def test_the_text_is_that_of_plain_decoding(
     n_accepted = [sum(c.n_accepted for c in step.drafted) for step in engine.steps]
     n_drafted = [sum(c.n_drafted for c in step.drafted) for step in engine.steps]
     assert sum(n_accepted) > 10
-    assert sum(n_drafted) > sum(n_accepted) + 10
-    assert max(n_drafted) <= 16
-    target = engine.pair.target
-    assert len(target.tokens) == target.model.n_past > 120, "it holds the reply, not a replay"
+    assert sum(n_drafted) > sum(n_accepted)
+    assert max(n_drafted) <= engine.pair.target.model.max_rollback
+    assert len(engine.pair.target.tokens) > 120, "it holds the reply"
 
 
 def test_a_short_reply_once_more_and_after_idle_time(engine: Engine) -> None:
@@ -99,15 +110,18 @@ def test_a_short_reply_once_more_and_after_idle_time(engine: Engine) -> None:
     assert np.abs(row - expected).max() < 0.01
 
 
-def test_what_the_last_decode_did_not_bring_is_not_taken_back(model: LanguageModel) -> None:
+def test_what_the_last_decode_did_not_bring_is_not_taken_back(
+    model: LanguageModel, kind: str
+) -> None:
     model.decode(list(range(8)), 1)
     assert not model.rollback(0)
-    assert model.rollback(1)
+    assert model.rollback(1) == (kind not in WITH_COPIES)
     assert not model.rollback(0)
+    n_past = model.n_past
     for token in range(3):
         model.decode([token], 1)
     assert not model.rollback(model.n_past - 1)
-    assert model.n_past == 4
+    assert model.n_past == n_past + 3
 
 
 def test_two_turns_and_a_reply_once_more(engine: Engine) -> None:
@@ -133,38 +147,50 @@ def test_auto_drafts_once_costs_are_measured(engine: Engine) -> None:
     assert ids(engine, "auto", 0.5) == plain
 
 
-def test_any_rejection_leaves_the_state_of_a_fresh_context(model: LanguageModel) -> None:
+def test_any_rejection_leaves_the_state_of_a_fresh_context(engine: Engine) -> None:
     """The rows after what was taken back are those of a text without it.
 
-    On most processors that is so bit by bit; some round attention by the width of the batch.
+    On most processors that is so bit by bit; some round by the width of the batch.
     """
     drawn = random.Random(1)
-    text: list[int] = []
-    fresh: dict[int, np.ndarray] = {}
+    engine.pair.empty()
+    context = engine.pair.target
     tokens = [drawn.randrange(8192) for _ in range(400)]
-    for n, token in enumerate(tokens):
-        fresh[n] = model.decode([token], 1)[0].copy()
-    model.clear()
-    model.decode(tokens[:1], 1)
-    text = tokens[:1]
+    fresh = [context.feed([token], 1)[0].copy() for token in tokens]
     n_patterns = 0
-    while len(text) < 380:
-        n_drafted = drawn.randrange(1, model.max_rollback + 1)
+    while n_patterns < 1000:
+        at = len(context.tokens)
+        if at > 380:
+            engine.pair.empty()
+            context.feed(tokens[:1], 1)
+            continue
+        n_drafted = drawn.randrange(1, 17)
         n_right = drawn.randrange(n_drafted + 1)
-        at = len(text)
         wrong = [drawn.randrange(8192) for _ in range(n_drafted - n_right)]
-        rows = model.decode([*tokens[at : at + 1 + n_right], *wrong], n_drafted + 1)
+        rows = context.feed([*tokens[at : at + 1 + n_right], *wrong], n_drafted + 1)
         for n in range(n_right + 1):
             assert np.abs(rows[n] - fresh[at + n]).max() < 0.01, (at, n, n_drafted)
-        assert model.rollback(at + 1 + n_right)
-        if wrong:
-            assert not model.rollback(at), "only one, until the next decode"
-        text = tokens[: at + 1 + n_right]
+        context.rollback(at + 1 + n_right)
+        assert context.tokens == tokens[: at + 1 + n_right], "not even a part is read again"
+        assert context.model.n_past == len(context.tokens) - context.n_owed
         n_patterns += bool(wrong)
-    assert n_patterns > 20
 
 
-def test_kinds_of_which_no_states_are_kept_decode_plainly() -> None:
-    with Engine(make_pairs.path("tiny-mamba")) as engine:
-        assert engine.pair.target.model.max_rollback == 0
-        assert not engine.loaded.target.can_rollback
+@pytest.mark.parametrize("draft", ["tiny-qwen35", "tiny-mamba"])
+def test_a_draft_model_goes_back_by_copies(draft: str) -> None:
+    with Engine(make_pairs.path("tiny-lfm2"), make_pairs.path(draft)) as engine:
+        for temperature in (0.5, 1.0):
+            engine.pair.empty()
+            plain = ids(engine, "off", temperature)
+            engine.pair.empty()
+            assert ids(engine, "draft:n_max=4:p_min=0", temperature) == plain
+            counts = [count for step in engine.steps for count in step.drafted]
+            n_drafted = sum(count.n_drafted for count in counts)
+            n_accepted = sum(count.n_accepted for count in counts)
+            assert n_drafted > n_accepted > 10
+            held = engine.pair.draft
+            assert held is not None
+            n_read_again = engine.pair.draft.model.last_decode[0]
+            assert n_read_again < 8, "a rejection does not make it read the text again"
+            engine.idle()
+            assert ids(engine, "auto", temperature) == plain

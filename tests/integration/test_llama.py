@@ -18,7 +18,6 @@ from paceline.errors import CancelledError, ContextFullError, EngineError
 from paceline.messages import (
     LoadFailed,
     ModelParams,
-    PairLoaded,
     PrefillProgressed,
     StepCommitted,
     TurnFailed,
@@ -108,18 +107,6 @@ def test_an_aborted_decode_of_a_recurrent_model_is_forgotten() -> None:
             model.decode = decode  # type: ignore[method-assign]
             assert engine.reply(QUESTION, max_tokens=20, ignore_eog=True).tokens == fresh.tokens
         assert n_stopped
-
-
-def test_a_recurrent_model_runs_plainly_and_refuses_drafts() -> None:
-    with Engine(make_pairs.path("tiny-mamba")) as engine:
-        assert isinstance(engine.loaded, PairLoaded)
-        assert not engine.loaded.target.can_rollback
-        first = engine.reply(QUESTION, max_tokens=20, ignore_eog=True)
-        again = engine.reply(QUESTION, max_tokens=20, ignore_eog=True)
-        assert again.tokens == first.tokens
-        refused = engine.run(QUESTION, strategy="prompt-lookup")
-        assert isinstance(refused, TurnFailed)
-        assert refused.code == "cannot-rollback"
 
 
 def test_typed_control_tokens_stay_text(engine: Engine) -> None:

@@ -20,14 +20,6 @@ from typing import Literal
 from paceline.engine.model.model_file import GgufHeader, GgufTensor
 
 Memory = Literal["attention", "recurrent", "hybrid"]
-KEEPS_STATES = frozenset(
-    (
-        "bailingmoe3", "deepseek4", "glm5-next", "kimi-k3", "lfm2", "lfm2moe", "nemotron_h",
-        "nemotron_h_moe", "qwen35", "qwen35moe", "qwen4exp",
-    )
-)  # fmt: skip
-"""Architectures without plain attention that can take back some tokens all the same, since earlier
-states are kept (`llm_arch_supports_rs_rollback` in llama.cpp's src/llama-arch.cpp)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +89,7 @@ class Nature:
         eos: Id of the token that ends one; -1: none.
         add_bos: Whether texts begin with it.
         add_eos: Whether texts end with it.
-        memory: "attention" can be rolled back token by token, the others cannot without help.
+        memory: "attention" takes back single tokens; the others go back to a state that was kept.
         writes: Whether it generates text from left to right; false for encoders and diffusion.
     """
 

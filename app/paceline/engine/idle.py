@@ -119,7 +119,7 @@ class CatchingUp:
             EngineError: The draft model failed.
         """
         pair, draft = self._pair, self._pair.draft
-        if draft is None or not self._is_of_use or not draft.model.can_rollback:
+        if draft is None or not self._is_of_use or not draft.model.max_rollback:
             return False
         text = pair.target.tokens
         n_shared = common_prefix(draft.tokens, text)

@@ -23,10 +23,11 @@ from paceline.engine.facts import Facts
 from paceline.engine.idle import IdleWork
 from paceline.engine.measure.calibration import calibrated
 from paceline.engine.measure.known import keep_costs, recall_acceptance
-from paceline.engine.measure.self_test import self_test
+from paceline.engine.measure.self_test import check_going_back, self_test
 from paceline.engine.measure.thread_choice import ThreadChooser
 from paceline.engine.measure.thread_choice import note as thread_note
 from paceline.engine.model.backend import Backend, LanguageModel
+from paceline.engine.model.states import MOST_STATES, NO_COPIES
 from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
@@ -237,10 +238,9 @@ class EngineService:
                 progress(1.0)
             model.can_rollback = self_test(model)
             model.max_rollback = model.n_ctx if model.can_rollback else 0
-            if stage == "target" and not model.can_rollback:
-                model.keep_states()
-                if model.max_rollback:  # with them, it computes by other operators
-                    self_test(model)
+            if not model.can_rollback:
+                model.keep_states(MOST_STATES if stage == "target" else 0)
+                check_going_back(model)
             uses = model.kernel_uses() if stage == "target" else ()
             model.info = replace(model.info, can_rollback=model.max_rollback > 0, kernels=uses)
         except BaseException:
@@ -363,7 +363,12 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
     if not target.info.has_template:
         notes.append("The file has no chat template; ChatML is used, which most models know.")
     if not target.max_rollback:
-        notes.append("This model cannot take tokens back, so it runs without speculation.")
+        notes.append(f"{NO_COPIES.format('target')} It runs without speculation.")
+    elif target.needs_copies:
+        notes.append(
+            "This model's state is copied before each draft. When tokens are rejected, those "
+            "before them are decoded once more."
+        )
     elif not target.can_rollback:
         notes.append(f"This model can take back {target.max_rollback} tokens: drafts end there.")
     if draft and draft.n_ctx < target.n_ctx:

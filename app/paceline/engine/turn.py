@@ -13,6 +13,7 @@ from paceline.engine.draft.base import DrafterInfo, Workbench
 from paceline.engine.draft.registry import OFF_INFO, find
 from paceline.engine.draft.strategy import Strategy, complete, strategy_text
 from paceline.engine.measure.known import keep_acceptance, recall_what_was_forgotten
+from paceline.engine.model.states import NO_COPIES
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import describe_failure
 from paceline.engine.request import check_limits, encode_prompt, make_sampler
@@ -320,7 +321,7 @@ def fitting(strategy: Strategy, pair: LoadedPair) -> Strategy:
         return replace(strategy, drafters=((OFF_INFO, {}),))
     raise UserError(
         "cannot-rollback",
-        "This target cannot take back rejected tokens, so nothing can be drafted for it.",
+        NO_COPIES.format("target"),
         "Use the strategy “off” with it.",
     )
 
@@ -330,9 +331,7 @@ def limits_of(strategy: Strategy, pair: LoadedPair) -> tuple[str, ...]:
     if not strategy.is_auto:
         return ()
     if not pair.target.model.max_rollback:
-        return ("This target cannot take back rejected tokens, so Auto decodes plainly.",)
-    if pair.draft is not None and not pair.draft.model.can_rollback:
-        return (
-            "This draft model cannot take back drafted tokens, so Auto uses the lookups alone.",
-        )
+        return (f"{NO_COPIES.format('target')} Auto decodes plainly.",)
+    if pair.draft is not None and not pair.draft.model.max_rollback:
+        return (f"{NO_COPIES.format('draft model')} Auto uses the lookups alone.",)
     return ()

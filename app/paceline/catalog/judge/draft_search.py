@@ -48,7 +48,7 @@ class DraftSearch:
     def find(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
         """Return what to take as a draft model; None when none can help this target."""
         here = propose_draft(target, self._here(target, is_stopped))
-        if here is None or here.draft or here.strategy == "off":
+        if here is None or here.draft:
             return here
         try:
             return (
@@ -180,8 +180,6 @@ def propose_draft(
     """
     if not target.nature.writes:
         return None
-    if target.nature.memory != "attention":
-        return Remedy("Chat with this target without speculation.", strategy="off")
     return (
         _from_library(target, library)
         or _from_list(target.card, curated)

@@ -1,11 +1,11 @@
 """Whether one model can draft for another, and whether it is likely to be faster. Pure functions.
 
 What refuses a pair is what the engine refuses: vocabularies by llama.cpp's rules
-(`engine/model/vocabularies`), models that do not write, and those that cannot take tokens back. The
-rest are remarks. Whether drafting is faster depends on machine and text and is not known before it
-is tried; the statements about it are rules of thumb from published measurements: the draft should
-read at most a quarter of the bytes that the target reads per token (Leviathan et al. 2022, arXiv
-2211.17192, section 3: the cost ratio), and small targets on fast devices gain little.
+(`engine/model/vocabularies`), and models that do not write. The rest are remarks. Whether drafting
+is faster depends on machine and text and is not known before it is tried; the statements about it
+are rules of thumb from published measurements: the draft should read at most a quarter of the bytes
+that the target reads per token (Leviathan et al. 2022, arXiv 2211.17192, section 3: the cost
+ratio), and small targets on fast devices gain little.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from paceline.catalog.card import KEEPS_STATES, Examined, ModelCard
+from paceline.catalog.card import Examined, ModelCard, Nature
 from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
 
 Level = Literal["good", "note", "bad"]
@@ -159,23 +159,9 @@ def _refusals(target: Examined, draft: Examined) -> Iterator[Reason]:
     if not target.nature.writes:
         text = "The target does not write text from left to right, so nothing can be drafted."
         yield Reason("target-does-not-write", text, "bad")
-    elif target.nature.memory != "attention" and target.card.architecture not in KEEPS_STATES:
-        yield Reason(
-            "cannot-rollback",
-            "This target cannot take back rejected tokens, so nothing can be drafted for it: its "
-            f"memory is {target.nature.memory}.",
-            "bad",
-        )
     if not draft.nature.writes:
         text = "The draft model does not write text from left to right, so it cannot draft."
         yield Reason("draft-does-not-write", text, "bad")
-    elif draft.nature.memory != "attention":
-        yield Reason(
-            "draft-cannot-rollback",
-            "This draft model cannot take back drafted tokens, so it cannot draft: its memory is "
-            f"{draft.nature.memory}.",
-            "bad",
-        )
     differs = mismatch(target, draft)
     if differs is not None:
         yield Reason(differs.code, sentence(differs), "bad")
@@ -194,6 +180,7 @@ def _remarks(target: Examined, draft: Examined) -> Iterator[Reason]:
     yield from _about_vocabulary(target, draft)
     yield from _about_family(target.card, draft.card)
     yield from _about_quantisation(draft.card)
+    yield from _about_memory(target.nature, draft.nature)
     yield from _about_the_rest(target.card, draft.card)
 
 
@@ -207,9 +194,7 @@ def _about_size(target: Examined, draft: Examined) -> Iterator[Reason]:
     elif not _have_weights(target.card, draft.card):
         return  # a file that is only a vocabulary has no weights
     elif ratio > 1:
-        text = "The draft model is larger than the target."
-        if target.nature.memory == "attention":  # others cannot draft
-            text = "The draft model is larger than the target; the other way round they may pay."
+        text = "The draft model is larger than the target; the other way round they may pay."
         yield Reason("draft-larger", text, "note")
     elif ratio > LARGEST_RATIO:
         text = f"{reads}; above {100 * LARGEST_RATIO:.0f} % drafting hardly pays."
@@ -278,14 +263,18 @@ def _about_quantisation(draft: ModelCard) -> Iterator[Reason]:
         )
 
 
+def _about_memory(target: Nature, draft: Nature) -> Iterator[Reason]:
+    for code, who, nature in (("target", "target", target), ("draft", "draft model", draft)):
+        if nature.memory != "attention":
+            yield Reason(
+                f"{code}-has-states",
+                f"The {who} has a recurrent memory: taking tokens back costs copies of its state, "
+                "which eat a part of the gain.",
+                "note",
+            )
+
+
 def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
-    if target.architecture in KEEPS_STATES:
-        yield Reason(
-            "short-drafts",
-            "The target keeps a state for each token that it can take back, which are few: drafts "
-            "end there.",
-            "note",
-        )
     if not target.has_template:
         yield Reason(
             "no-template",

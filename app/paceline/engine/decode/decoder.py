@@ -218,14 +218,13 @@ class Decoder:
         draft = proposal.tokens
         n_draft = len(draft)
         n_held = len(target.tokens)
-        width, n_dropped, is_mended = 1, 0, False
-        if n_draft:  # a wider batch can be cheaper
-            costs = self._knowledge.costs
-            width = target.width_of(n_draft + 1, costs.cheapest(n_draft + 1))
+        n_dropped, is_mended = 0, False
+        # A wider batch can be cheaper.
+        wanted = self._knowledge.costs.cheapest(n_draft + 1) if n_draft else 0
 
         verify_began = _clock()
         try:
-            rows = target.feed([history[-1], *draft], n_draft + 1, width)
+            rows = target.feed([history[-1], *draft], n_draft + 1, wanted)
         except EngineError as failure:
             try:
                 rows = self._mended(history, failure, n_draft=n_draft)
@@ -233,6 +232,7 @@ class Decoder:
                 self.finish_reason = "context"
                 return None
             draft, n_dropped, is_mended = [], n_draft, True
+        width = target.model.last_decode[0]  # with padding, and what had to be decoded again
         sample_began = _clock()
         ends: list[int] = []
 

@@ -23,6 +23,7 @@ from paceline.engine.draft.base import (
     Workbench,
 )
 from paceline.engine.model.context import common_prefix
+from paceline.engine.model.states import NO_COPIES
 from paceline.errors import EngineError, NothingAllowedError, SamplingError, UserError
 
 
@@ -42,11 +43,11 @@ class DraftModel:
                 "The strategy “draft” needs a draft model, and none is loaded.",
                 "Choose a draft model, or a strategy that needs none, such as prompt-lookup.",
             )
-        if not bench.draft.model.can_rollback:
+        if not bench.draft.model.max_rollback:
             raise UserError(
                 "draft-cannot-rollback",
-                "This draft model cannot take back drafted tokens, so it cannot draft.",
-                "Choose a draft model with plain attention, or prompt-lookup.",
+                NO_COPIES.format("draft model"),
+                "Close other programs and load it again, or choose another draft model.",
             )
         self._context = bench.draft
         self._bench = bench
@@ -160,6 +161,8 @@ class DraftModel:
                 sampler.commit(token)
             if not goes_on(sure) or len(tokens) >= n_max or token in eog:
                 break
+            if len(tokens) == 1:
+                context.save_for_draft()
             pending = [token]
         if len(tokens) < self._n_min:
             return NO_DRAFT
@@ -183,6 +186,7 @@ class DraftModel:
             done = len(context.tokens)
             context.feed(text[done : done + chunk], 0)
             self.n_decoded += chunk
+            context.model.save("prompt")
         self._n_agreed = len(context.tokens)
         return text[len(context.tokens) :]
 

@@ -23,8 +23,9 @@ from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama.kernels import OwnKernels, uses_of
 from paceline.engine.llama.library import devices, meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
+from paceline.engine.llama.saved_states import SavedStates, state_bytes
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
-from paceline.engine.model.backend import Rows, Vocabulary
+from paceline.engine.model.backend import Place, Rows, Vocabulary
 from paceline.engine.model.memory_hints import what_to_do
 from paceline.engine.model.model_file import file_id, title_with_type
 from paceline.engine.model.model_params import (
@@ -34,6 +35,7 @@ from paceline.engine.model.model_params import (
     kv_bytes_per_token,
     no_context,
 )
+from paceline.engine.model.states import has_copies, states_in
 from paceline.engine.model.threads import default_threads
 from paceline.errors import (
     BatchRefusedError,
@@ -47,11 +49,6 @@ from paceline.errors import (
 from paceline.messages import KernelUse, ModelInfo, ModelParams
 
 N_BATCH = 512
-MOST_STATES = 16
-"""Tokens that a recurrent memory can take back, at most: longer drafts are seldom accepted whole,
-and each of them takes the memory of one state, 150 MB with 27 B weights."""
-STATES_SHARE = 0.1
-"""Of the memory that is free after the load, what states may take."""
 
 _log = logging.getLogger(__name__)
 _monotonic = time.monotonic
@@ -76,6 +73,7 @@ class LlamaModel:
         self._context: Any = None
         self._batch: Any = None
         self._n_states = 0
+        self._saved = SavedStates()
         try:
             self._open(params, path, n_rows)
         except BaseException:
@@ -105,6 +103,7 @@ class LlamaModel:
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._make_batch()
         self.can_rollback, self.max_rollback = True, self.n_ctx  # until `self_test` knows
+        self.needs_copies = self._has_copies = False
         description = read_text(llama_cpp.llama_model_desc, model)
         self.info = ModelInfo(
             path=str(path),
@@ -291,15 +290,38 @@ class LlamaModel:
         self.native_s += self.clock() - began
         if done:
             self._n_past = min(self._n_past, n_past)
+            self._saved.forget(n_past)
         return done
+
+    def save(self, place: Place) -> None:
+        """Copy the state of a recurrent memory; see `backend.LanguageModel`."""
+        if not self._has_copies:
+            return
+        began = self.clock()
+        self._saved.save(place, self._context, self._n_past)
+        self.native_s += self.clock() - began
+
+    def restore(self, n_past: int) -> int:
+        """Go back to where a state was copied; see `backend.LanguageModel`."""
+        began = self.clock()
+        held = self._saved.restore(self._context, n_past)
+        self.native_s += self.clock() - began
+        self._n_past, self._n_new = max(held, 0), 0
+        return held
 
     def clear(self, *, wipe: bool = False) -> None:
         """Forget everything; `wipe` also zeroes the cells, which takes 60 ms for 600 MB."""
         llama_cpp.llama_memory_clear(self._memory, wipe)
+        self._saved.forget()
         self._n_past = self._n_new = 0
 
     def remake(self, n_ctx: int, n_batch: int) -> None:
         """Free the context and make another one; see `backend.LanguageModel`."""
+        self._n_states = 0
+        self._make_anew(n_ctx, n_batch)
+        self._limit_rollback()
+
+    def _make_anew(self, n_ctx: int, n_batch: int) -> None:
         self._free_context()
         self.n_ctx, self.n_batch = n_ctx, min(n_batch, self.n_batch)
         self.max_rows = min(self.max_rows, self.n_batch)
@@ -311,8 +333,8 @@ class LlamaModel:
         self._memory = llama_cpp.llama_get_memory(self._context)
         self.info = replace(self.info, n_ctx=n_ctx)
 
-    def keep_states(self) -> None:
-        """Keep as many earlier states as pay and a part of the free memory holds.
+    def keep_states(self, n_most: int) -> None:
+        """Keep as many earlier states as pay, and copies, as far as memory is free.
 
         llama.cpp restores one of them when the last tokens are removed (`n_rs_seq`, for the kinds
         that `llm_arch_supports_rs_rollback` of src/llama-arch.cpp names), once between two decodes.
@@ -321,18 +343,25 @@ class LlamaModel:
         if not any(is_kind(self._model) for is_kind in kinds):
             return
         self.decode([0], 1)
-        only = llama_cpp.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
-        size = llama_cpp.llama_state_seq_get_size_ext(self._context, 0, only)
-        used = {"gpu", "igpu"} if self.info.n_gpu_layers else {"cpu"}
-        free = min((info.free_bytes for _, info in devices() if info.kind in used), default=0)
-        self._n_states = min(MOST_STATES, int(STATES_SHARE * free) // max(size, 1))
-        n_ctx = self.n_ctx
-        try:
-            self.remake(n_ctx, self.n_batch)
-        except ModelError:  # the memory was shorter than it seemed
-            self._n_states = 0
-            self.remake(n_ctx, self.n_batch)
-        self.max_rollback = llama_cpp.llama_n_rs_seq(self._context)
+        size = state_bytes(self._context)
+        self.clear()
+        self._has_copies = has_copies(_free_bytes({"cpu"}), size)
+        where = {"gpu", "igpu"} if self.info.n_gpu_layers else {"cpu"}
+        n_before, self._n_states = self._n_states, states_in(_free_bytes(where), size, n_most)
+        if self._n_states != n_before:
+            try:
+                self._make_anew(self.n_ctx, self.n_batch)
+            except ModelError:  # the memory was shorter than it seemed
+                self.remake(self.info.n_ctx, self.n_batch)
+        self._limit_rollback()
+
+    def _limit_rollback(self) -> None:
+        if self.can_rollback:
+            self.max_rollback = self.n_ctx
+        else:
+            self._n_states = llama_cpp.llama_n_rs_seq(self._context)  # clamped without a word
+            self.needs_copies = self._has_copies and not self._n_states
+            self.max_rollback = self.n_batch if self.needs_copies else self._n_states
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
         """Compute with so many threads from now on; see `backend.LanguageModel`."""
@@ -357,6 +386,7 @@ class LlamaModel:
             llama_cpp.llama_free(self._context)
         # llama.cpp takes a null memory for an empty one.
         self._context = self._memory = None
+        self._saved.forget()
         self._n_past = self._n_new = self._n_rows_seen = self._output = 0
         self._views = {}
 
@@ -369,6 +399,11 @@ class LlamaModel:
         if self._model:
             llama_cpp.llama_model_free(self._model)
             self._model = None
+
+
+def _free_bytes(kinds: set[str]) -> int:
+    """Return the bytes that are free now on the device of these kinds that has the fewest."""
+    return min((info.free_bytes for _, info in devices() if info.kind in kinds), default=0)
 
 
 def _kv_bytes_per_token(model: Any, params: ModelParams) -> float | None:

@@ -33,6 +33,7 @@ from paceline.engine.measure.decode_timer import (
 )
 from paceline.engine.measure.known import BACKLOG, DRAFTER, add_draft_costs, keep_costs
 from paceline.engine.model.context import CachedContext
+from paceline.engine.model.states import NO_COPIES
 from paceline.engine.model.threads import Clock
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import not_calibrated
@@ -258,7 +259,7 @@ def calibrated(
     if not pair.target.model.max_rollback:
         return Calibrated(
             request_id,
-            problem="This model cannot take tokens back, so nothing can be drafted for it.",
+            problem=NO_COPIES.format("target"),
         )
     try:
         items = _measure(pair, clock)

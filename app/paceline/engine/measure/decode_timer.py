@@ -224,7 +224,7 @@ def items_of(pair: LoadedPair) -> list[Item]:
         for width in WIDTHS
         if width == 1 or (width in in_use and width > widths.lowest)
     ]
-    if draft and draft.model.can_rollback:
+    if draft and draft.model.max_rollback:
         items.insert(_N_FIRST, Item(draft, 1, is_draft=True))
         items.append(Item(draft, BACKLOG, is_draft=True))
     return items

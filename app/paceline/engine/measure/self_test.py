@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from paceline.engine.model.backend import LanguageModel
-from paceline.errors import ModelError
+from paceline.errors import DecodeMemoryError, ModelError
 
 WIDTHS = (1, 2, 8)
 
@@ -52,3 +52,32 @@ def self_test(model: LanguageModel) -> bool:
         model.clear()
         model.native_s = 0.0
     return can_rollback
+
+
+def check_going_back(model: LanguageModel) -> None:
+    """See that a recurrent memory decodes with what `keep_states` chose, and comes back by a copy.
+
+    Where that takes too much memory, states are dropped; where another state comes back, the model
+    takes nothing back. Leaves an empty context and `native_s` at 0.
+
+    Raises:
+        ModelError: See `self_test`.
+        CancelledError: The user stopped the load.
+        EngineError: The library failed.
+    """
+    try:
+        self_test(model)  # with states, it computes by other operators
+    except DecodeMemoryError:
+        model.remake(model.n_ctx, model.n_batch)
+        self_test(model)
+    if not model.needs_copies:
+        return
+    try:
+        model.decode([0], 1)
+        model.save("draft")
+        expected = model.decode([0], 1)[0].copy()
+        if model.restore(1) != 1 or not np.allclose(model.decode([0], 1)[0], expected, atol=1e-3):
+            model.needs_copies, model.max_rollback = False, 0
+    finally:
+        model.clear()
+        model.native_s = 0.0

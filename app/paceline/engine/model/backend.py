@@ -7,7 +7,7 @@ here is called by the engine's thread alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ Row = NDArray[np.float32]
 """Logits of one position, float32 [n_vocab]; a view into native memory."""
 Rows = NDArray[np.float32]
 """Logits of several positions, float32 [n_rows, n_vocab]; valid until the next decode."""
+Place = Literal["prompt", "draft"]
+"""Why a context may have to go back to where it is: another prompt, or a draft that is rejected."""
 
 
 class Grammar(Protocol):
@@ -101,8 +103,10 @@ class LanguageModel(Protocol):
         n_batch: Tokens that one decode may take.
         max_rows: Positions whose logits one decode may output.
         can_rollback: Whether any number of tokens can be taken back, at any time.
-        max_rollback: Tokens that can be taken back at once after a decode, of its own but the
-            first: `n_ctx` where `can_rollback`, a few where earlier states are kept, or 0.
+        max_rollback: Tokens that can be taken back after a decode: `n_ctx` where `can_rollback`;
+            of its own but the first, a few where earlier states are kept; all of its own where a
+            copy from before it is restored; or 0.
+        needs_copies: Whether taking a draft back needs a copy of the state from before it.
         computes_here: Whether a decode is computed by the thread that asks for it, alone or with
             helpers, and not by a device.
         native_s: Seconds spent in native calls since the model was loaded.
@@ -123,6 +127,7 @@ class LanguageModel(Protocol):
     max_rows: int
     can_rollback: bool
     max_rollback: int
+    needs_copies: bool
     computes_here: bool
     native_s: float
     clock: Callable[[], float]
@@ -154,21 +159,37 @@ class LanguageModel(Protocol):
     def rollback(self, n_past: int) -> bool:
         """Shorten the context to `n_past` tokens; False when the model cannot, unchanged then."""
 
+    def save(self, place: Place) -> None:
+        """Copy a recurrent state, so that `restore` can go back here; one for each `place`.
+
+        Does nothing where memory is short, or the model has another kind of memory.
+        """
+
+    def restore(self, n_past: int) -> int:
+        """Go back to the last saved place that is not behind `n_past` tokens.
+
+        Returns:
+            Tokens that the context holds then; -1: none is saved, and it is to be cleared.
+        """
+
     def clear(self, *, wipe: bool = False) -> None:
         """Forget everything; `wipe` also zeroes the memory, where NaN might have stayed."""
 
     def remake(self, n_ctx: int, n_batch: int) -> None:
-        """Free the context and make an empty one in its place, no larger than it was.
+        """Free the context and make an empty one in its place, no larger and without states.
 
         Raises:
             ModelError: There is no room for it; the model can do nothing but `close` then.
         """
 
-    def keep_states(self) -> None:
-        """Make room for earlier states of a recurrent memory, and set `max_rollback` by it.
+    def keep_states(self, n_most: int) -> None:
+        """Let a recurrent memory go back: set `max_rollback` and `needs_copies`.
 
-        The context is empty afterwards. Nothing changes where the library cannot do it for this
-        kind of model, or memory is short.
+        The context is empty afterwards. Nothing changes where memory is short.
+
+        Args:
+            n_most: Earlier states that are kept in the context, at most; fewer where they take
+                too much, none where the library cannot do it for this kind of model.
 
         Raises:
             CancelledError: The flag was set.

@@ -12,6 +12,13 @@ from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.model.backend import LanguageModel, Rows
 from paceline.errors import ContextFullError, EngineError
 
+_MOST_OWED = 16
+"""Tokens that are decoded again with a draft; more are decoded before, and the place after them is
+saved, or they would be decoded once more if that draft is rejected."""
+PROMPT_END = 32
+"""Tokens of a prompt behind the place that is saved in it: another reply to it begins at its last
+token, and in the next prompt what stands before a reply may be written in another way."""
+
 
 class BatchWidths(NamedTuple):
     """Batches that output rows have a multiple of `multiple` tokens, from `lowest` to `highest`.
@@ -56,9 +63,13 @@ def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
 class CachedContext:
     """Keeps the book of what a model's context holds.
 
-    Invariant after every method, also after an exception: ``len(tokens) == model.n_past``.
+    Invariant after every method, also after an exception: the model holds `tokens` but the last
+    `n_owed`.
 
     Attributes:
+        tokens: What the context holds.
+        n_owed: How many of them the model has to decode again, since it went back to a place
+            before them: with the next decode.
         widths: The batch widths that decodes take which output rows; see `sameness/promise.py`.
             Shorter batches are padded, and the padding is taken back.
         prefill_piece: Above 0 only in exact mode: a prompt is prefilled in pieces that begin at
@@ -69,6 +80,7 @@ class CachedContext:
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
         self.tokens: list[int] = []
+        self.n_owed = 0
         self.widths = BatchWidths()
         self.prefill_piece = 0
         self._n_whole = 0  # leading tokens that were computed in whole pieces
@@ -90,10 +102,12 @@ class CachedContext:
         try:
             if n_pad > 0:
                 rows = self._padded(tokens, n_rows, n_pad)
-            else:
+            elif self.model.can_rollback:
                 rows = self.model.decode(tokens, n_rows)
+            else:
+                rows = self._after_owed(tokens, n_rows)
         except ContextFullError:  # nothing was appended
-            if self.model.n_past != len(self.tokens):
+            if self.model.n_past != len(self.tokens) - self.n_owed:
                 self.clear()
             raise
         except BaseException:
@@ -104,6 +118,28 @@ class CachedContext:
             raise
         self.tokens.extend(tokens)
         return rows
+
+    def _after_owed(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        """Decode with what is owed in front, in the same batch where that has room."""
+        if self.n_owed > (_MOST_OWED if n_rows > 1 else self.model.n_batch - len(tokens)):
+            self._repay()
+        if n_rows > 1:
+            self.save_for_draft()
+        rows = self.model.decode([*self.tokens[len(self.tokens) - self.n_owed :], *tokens], n_rows)
+        self.n_owed = 0
+        return rows
+
+    def _repay(self) -> None:
+        while self.n_owed:
+            held = len(self.tokens) - self.n_owed
+            piece = self.tokens[held : held + self.model.n_batch]
+            self.model.decode(piece, 0)
+            self.n_owed -= len(piece)
+
+    def save_for_draft(self) -> None:
+        """Make sure that what is decoded from here on can be taken back, if anything can."""
+        if self.model.needs_copies and not self.n_owed:  # otherwise it was saved before that
+            self.model.save("draft")
 
     def width_of(self, n_tokens: int, width: int = 0) -> int:
         """Return how wide the batch is in which `feed` decodes so many tokens."""
@@ -136,7 +172,10 @@ class CachedContext:
         Raises:
             ContextFullError: Not even a single token finds room.
         """
-        self.reuse(prompt)
+        n_held = self.reuse(prompt)
+        if not self.model.can_rollback and len(prompt) - n_held > 2 * PROMPT_END:
+            self.extend(prompt[:-PROMPT_END], chunk, on_progress)
+            self.model.save("prompt")
         return self.extend(prompt, self.prefill_piece or chunk, on_progress)
 
     def extend(self, tokens: Sequence[int], chunk: int, on_progress: Callable[[int], None]) -> Rows:
@@ -176,20 +215,27 @@ class CachedContext:
         """Shorten the context to `n_tokens`; a model that cannot forgets everything."""
         if n_tokens >= len(self.tokens):
             return
-        if n_tokens > 0 and self.model.rollback(n_tokens):
-            del self.tokens[n_tokens:]
-            self._n_whole = min(self._n_whole, n_tokens)
-        else:
+        n_held = len(self.tokens) - self.n_owed
+        if n_tokens <= 0:
             self.clear()
+            return
+        if n_tokens < n_held and not self.model.rollback(n_tokens):
+            n_held = self.model.restore(n_tokens)
+            if n_held < 0:
+                self.clear()
+                return
+        self.n_owed = max(n_tokens - n_held, 0)
+        del self.tokens[n_tokens:]
+        self._n_whole = min(self._n_whole, n_tokens)
 
     def clear(self, *, wipe: bool = False) -> None:
         """Forget everything; see `LanguageModel.clear`."""
         self.model.clear(wipe=wipe)
         self.tokens.clear()
-        self._n_whole = 0
+        self.n_owed = self._n_whole = 0
 
     def remake(self, n_ctx: int, n_batch: int) -> None:
         """Go on with an empty context of another size; see `LanguageModel.remake`."""
         self.tokens.clear()
-        self._n_whole = 0
+        self.n_owed = self._n_whole = 0
         self.model.remake(n_ctx, n_batch)
