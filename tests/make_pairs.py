@@ -30,8 +30,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import platformdirs
 
+import hybrid_models
 import wide_models
-from gguf_file import GGML_Q8_0, Q8_BLOCK, Gguf, Tensor, f32, norm, q8, read, strings, zeros
+from gguf_file import GGML_Q8_0, Q8_BLOCK, Gguf, Tensor, f32, norm, q8, read, strings
+from hybrid_models import llama_layer
 from requantised import Requantised, requantise
 
 if TYPE_CHECKING:
@@ -55,27 +57,6 @@ TWIN_LAYERS = {"twin-70m": 30, "twin-350m": 188}
 
 
 # --------------------------------------------------------------------------------- the models
-
-
-def llama_layer(
-    rng: np.random.Generator, d: int, ff: int, *, mute: bool, kv: int | None = None
-) -> dict[str, Tensor]:
-    """The tensors of one layer; a mute one computes everything and adds nothing.
-
-    Keys and values have `kv` columns: fewer than `d` where several heads share one of them.
-    """
-    kv = d if kv is None else kv
-    return {
-        "attn_norm": norm(rng, d),
-        "ffn_norm": norm(rng, d),
-        "attn_q": q8(rng, d, d),
-        "attn_k": q8(rng, d, kv),
-        "attn_v": q8(rng, d, kv),
-        "attn_output": zeros(d, d) if mute else q8(rng, d, d),
-        "ffn_gate": q8(rng, d, ff),
-        "ffn_up": q8(rng, d, ff),
-        "ffn_down": zeros(ff, d) if mute else q8(rng, ff, d),
-    }
 
 
 def twin(name: str) -> Gguf:
@@ -194,71 +175,6 @@ def tiny_mamba(name: str) -> Gguf:
     return model
 
 
-def tiny_lfm2(name: str) -> Gguf:
-    """Short convolutions and attention in turns: a hybrid of which llama.cpp can keep states."""
-    d, kernel, layers = 64, 3, 4
-    model = tiny(name, "lfm2", layers)
-    del model.tensors["output.weight"], model.tensors["output_norm.weight"]
-    model.set(lfm2__attention__head_count_kv=np.array([0, 2] * (layers // 2), np.int32))
-    model.set(lfm2__shortconv__l_cache=kernel, lfm2__rope__freq_base=10000.0)
-    rng = np.random.default_rng(72)
-    # Strong enough that the token itself, embedding and output being one, is not the answer.
-    model.tensors["token_embd.weight"] = q8(rng, d, 8192)
-    model.tensors["token_embd_norm.weight"] = norm(rng, d, gain=6.0)
-    for layer in range(layers):
-        parts = llama_layer(rng, d, 128, mute=False)
-        if layer % 2:
-            parts |= {part: norm(rng, d // 2) for part in ("attn_q_norm", "attn_k_norm")}
-        else:
-            parts = {part: tensor for part, tensor in parts.items() if "attn_" not in part} | {
-                "attn_norm": parts["attn_norm"],
-                "shortconv.conv": f32(rng.normal(0, 0.5, (d, kernel))),
-                "shortconv.in_proj": q8(rng, d, 3 * d),
-                "shortconv.out_proj": q8(rng, d, d),
-            }
-        for part, tensor in parts.items():
-            model.tensors[f"blk.{layer}.{part}.weight"] = tensor
-    return model
-
-
-def tiny_qwen35(name: str) -> Gguf:
-    """Three layers with a gated delta net and one with attention: Qwen3.5's kind of hybrid."""
-    d, ff, heads, state, kernel, layers = 64, 128, 2, 16, 4, 4
-    inner = heads * state
-    model = tiny(name, "qwen35", layers)
-    sizes = {"conv_kernel": kernel, "inner_size": inner, "state_size": state}
-    for key, value in (sizes | {"time_step_rank": heads, "group_count": heads}).items():
-        model.set(**{f"qwen35.ssm.{key}": value})
-    model.set(qwen35__rope__dimension_sections=np.array([8, 4, 4, 0], np.int32))
-    rng = np.random.default_rng(73)
-    for layer in range(layers):
-        parts = {
-            f"{part}.weight": tensor
-            for part, tensor in llama_layer(rng, d, ff, mute=False).items()
-            if part != "ffn_norm"
-        }
-        parts["post_attention_norm.weight"] = norm(rng, d)
-        if layer == layers - 1:
-            parts["attn_q.weight"] = q8(rng, d, 2 * d)  # with a gate for each head
-            parts |= {f"attn_{part}_norm.weight": norm(rng, d // heads) for part in "qk"}
-        else:
-            for part in ("q", "k", "v", "output"):
-                del parts[f"attn_{part}.weight"]
-            parts |= {
-                "attn_qkv.weight": q8(rng, d, 3 * inner),
-                "attn_gate.weight": q8(rng, d, inner),
-                "ssm_conv1d.weight": f32(rng.normal(0, 0.5, (3 * inner, kernel))),
-                "ssm_dt.bias": f32(rng.uniform(-2, 0, heads)),
-                "ssm_a": f32(-rng.uniform(0.2, 1.0, heads)),
-                "ssm_beta.weight": q8(rng, d, heads),
-                "ssm_alpha.weight": q8(rng, d, heads),
-                "ssm_norm.weight": norm(rng, state),
-                "ssm_out.weight": q8(rng, inner, d),
-            }
-        model.tensors |= {f"blk.{layer}.{part}": tensor for part, tensor in parts.items()}
-    return model
-
-
 def tiny_swa(name: str) -> Gguf:
     """One layer that sees a sliding window and one that sees everything, as in Gemma 2."""
     model = tiny(name, "gemma2")
@@ -322,8 +238,13 @@ MAKERS: dict[str, Callable[[str], Gguf | bytes | Requantised]] = {
     "tiny-big-vocab-mismatch": tiny_big_vocab,
     "tiny-bos": tiny_bos,
     "tiny-no-template": tiny_no_template,
-    "tiny-lfm2": tiny_lfm2,
-    "tiny-qwen35": tiny_qwen35,
+    "tiny-lfm2": lambda name: hybrid_models.lfm2(tiny(name, "lfm2", 4)),
+    "tiny-qwen35": lambda name: hybrid_models.qwen35(tiny(name, "qwen35", 4)),
+    "tiny-qwen35moe": lambda name: hybrid_models.qwen35(
+        tiny(name, "qwen35moe", 4), experts=EXPERTS
+    ),
+    "tiny-nemotron-h": lambda name: hybrid_models.nemotron_h(tiny(name, "nemotron_h", 6)),
+    "random-qwen35": lambda _: hybrid_models.random_qwen35(read(DEMO_DRAFT)),
     "tiny-mamba": tiny_mamba,
     "tiny-swa": tiny_swa,
     "tiny-moe": tiny_moe,
@@ -348,7 +269,8 @@ def version() -> str:
     """A key that changes with the sources of this module and with the demo pair."""
     digest = hashlib.sha256()
     here = Path(__file__)
-    modules = [here.with_name(f"{n}.py") for n in ("gguf_file", "requantised", "wide_models")]
+    parts = "gguf_file", "hybrid_models", "requantised", "wide_models"
+    modules = [here.with_name(f"{part}.py") for part in parts]
     for source in (here, *modules, DEMO_TARGET, DEMO_DRAFT):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:12]

@@ -6,10 +6,10 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 412,
-    "with one importer": 90,
+    "files": 414,
+    "with one importer": 91,
     "circles": 0,
-    "code lines": 61_200,
+    "code lines": 61_260,
     "constructor parameters": 6,
     "signals": 269,
 }
