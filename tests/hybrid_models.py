@@ -151,9 +151,9 @@ def qwen35(
     return model
 
 
-def random_qwen35(tokenizer: Gguf) -> Gguf:
-    """The shape of Qwen3.5 0.8B, 24 layers of 1,024 columns, but for a small vocabulary."""
-    d, ff, layers, heads = 1024, 3584, 24, 8
+def random_qwen35(tokenizer: Gguf, layers: int = 24) -> Gguf:
+    """The shape of Qwen3.5 0.8B, layers of 1,024 columns, but for a small vocabulary."""
+    d, ff, heads = 1024, 3584, 8
     model = Gguf({k: v for k, v in tokenizer.metadata.items() if k[:6] != "llama."})
     n_vocab = tokenizer.tensors["token_embd.weight"].shape[1]
     model.set(general__architecture="qwen35", general__name="Random weights, a hybrid")

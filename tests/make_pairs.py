@@ -245,6 +245,7 @@ MAKERS: dict[str, Callable[[str], Gguf | bytes | Requantised]] = {
     ),
     "tiny-nemotron-h": lambda name: hybrid_models.nemotron_h(tiny(name, "nemotron_h", 6)),
     "random-qwen35": lambda _: hybrid_models.random_qwen35(read(DEMO_DRAFT)),
+    "short-qwen35": lambda _: hybrid_models.random_qwen35(read(DEMO_DRAFT), layers=4),
     "tiny-mamba": tiny_mamba,
     "tiny-swa": tiny_swa,
     "tiny-moe": tiny_moe,

@@ -14,7 +14,9 @@ import psutil
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend
+from paceline.engine.measure.self_test import self_test
 from paceline.engine.model.backend import LanguageModel
+from paceline.engine.model.states import MOST_STATES
 from paceline.messages import ModelParams
 
 
@@ -24,13 +26,18 @@ def main(n_ctx: str, kind: str, *paths: str) -> None:
     backend.describe()  # the library itself is no model's memory
     before = pss()
     models = []
-    for path, n_rows in zip(paths, (MAX_WIDTH, 1), strict=False):
+    for path, n_rows, n_states in zip(paths, (MAX_WIDTH, 1), (MOST_STATES, 0), strict=False):
         params = ModelParams(path, n_ctx=int(n_ctx), kv_type_k=kind, kv_type_v=kind, device="CPU")
-        models.append(
-            backend.load(params, n_rows=n_rows, cancel=CancelFlag(), progress=lambda _: None)
-        )
+        model = backend.load(params, n_rows=n_rows, cancel=CancelFlag(), progress=lambda _: None)
+        model.can_rollback = self_test(model)
+        if not model.can_rollback:
+            model.keep_states(n_states)
+        models.append(model)
     for model in models:
         fill(model)
+        if model.needs_copies:
+            model.save("prompt")
+            model.save("draft")
     print(pss() - before)
     for model in models:
         model.close()

@@ -180,13 +180,14 @@ llama_kv_cache: layer   0: dev = CPU
 llama_kv_cache: size =    3.00 MiB (  1024 cells,   1 layers,  1/1 seqs), K (f16):    1.50 MiB
 llama_memory_recurrent, layer   3: dev = CUDA1
 llama_memory_recurrent:      CUDA1 RS buffer size =     0.50 MiB
-llama_memory_recurrent: size =    0.50 MiB (     1 cells,   4 layers), R (f32):    0.10 MiB
+llama_memory_recurrent: size =    1.50 MiB (     1 cells,   4 layers, 2 rs_seq), R (f32): 0.30 MiB
 sched_reserve:      CUDA0 compute buffer size =   100.50 MiB
 sched_reserve:      CUDA1 compute buffer size =    50.00 MiB
 sched_reserve:  CUDA_Host compute buffer size =     9.00 MiB
 sched_reserve:        CPU compute buffer size =     1.00 MiB
 """.splitlines()
-    kv, compute, layers = read_log(lines, {"CUDA0", "CUDA1", "CPU"}, 4)
+    kv, compute, layers, states = read_log(lines, {"CUDA0", "CUDA1", "CPU"}, 4, n_states=2)
     assert kv == {"CUDA0": 16 * MIB, "CUDA1": 16 * MIB + MIB // 2, "CPU": 3 * MIB}
     assert compute == {"CUDA0": 100 * MIB + MIB // 2, "CUDA1": 50 * MIB, "CPU": 10 * MIB}
     assert layers == (3 * MIB, 16 * MIB, 16 * MIB, MIB // 2)
+    assert states == (0, 0, 0, MIB // 2)

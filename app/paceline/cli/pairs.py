@@ -129,7 +129,7 @@ def _memory(device: DevicePlan) -> dict[str, Any]:
     return {
         "device": device.device,
         "weights": weights,
-        "kv": kv,
+        "kv": kv + device.states,
         "compute": total - weights - kv,
         "free": device.free,
     }

@@ -45,6 +45,7 @@ from paceline.engine.model.memory_hints import (
     has_plain_cache,
     readable_size,
 )
+from paceline.engine.model.states import MOST_STATES
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 
@@ -90,7 +91,7 @@ def loads_of(
 ) -> tuple[Load, Load | None]:
     """Return the models with how they are to be loaded and what was measured for that."""
     card, params, measured = target
-    first = Load(card, params, MAX_WIDTH, measured, params)
+    first = Load(card, params, MAX_WIDTH, measured, params, MOST_STATES)
     other, others_params, others_measured = draft
     if other is None or others_params is None:
         return first, None
@@ -141,7 +142,7 @@ def device_plans(target: Load, draft: Load | None, machine: Machine) -> tuple[De
     """Return what both models take of each device, the CPU's memory last."""
     first = shares(target, machine, machine.free)
     rest = {  # the target is loaded first, and several GPUs share by what is free then
-        name: free - first[name].total if name in first else free
+        name: free - first[name].total - first[name].states if name in first else free
         for name, free in machine.free.items()
     }
     second = shares(draft, machine, rest) if draft else {}

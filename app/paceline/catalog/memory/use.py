@@ -21,6 +21,7 @@ from paceline.catalog.memory.placement import Machine, gpus_for, places
 from paceline.catalog.memory.values import Measurement, Share
 from paceline.engine.model.memory_hints import CTX_STEP
 from paceline.engine.model.model_params import DEFAULT_CTX, KV_TYPES
+from paceline.engine.model.states import N_COPIES, has_copies, states_in
 from paceline.params import ModelParams
 
 _BATCH = 512
@@ -47,6 +48,7 @@ class Load:
         n_rows: Rows of logits that one decode gives at most.
         measured: What a dry run told; None: there was none.
         measured_for: With which parameters that was.
+        n_states: Earlier states of a recurrent memory that it keeps at most.
     """
 
     card: ModelCard
@@ -54,6 +56,7 @@ class Load:
     n_rows: int
     measured: Measurement | None = None
     measured_for: ModelParams | None = None
+    n_states: int = 0
 
     @property
     def n_ctx(self) -> int:
@@ -83,7 +86,11 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
     weights = _weights(load, where, cpu)
     kv = _sum(where, _caches(load))
     compute = _buffers(load, where, machine)
-    names = dict.fromkeys((*weights, *kv, *compute))
+    taken = {
+        name: sum(part.get(name, 0) for part in (weights, kv, compute))
+        for name in (*weights, *kv, *compute)
+    }
+    states = _states(load, where, machine, {name: free[name] - n for name, n in taken.items()})
     is_plain = bool(gpus_for(load.params, machine)) or load.measured is None
     spare = 0 if load.measured is None or is_plain else load.measured.repacked
     return {
@@ -92,8 +99,9 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
             kv.get(name, 0),
             compute.get(name, 0),
             spare if name == cpu else 0,
+            states.get(name, 0),
         )
-        for name in names
+        for name in taken
     }
 
 
@@ -102,6 +110,29 @@ def _sum(where: Sequence[str], sizes: Sequence[int]) -> dict[str, int]:
     for name, size in zip(where, sizes, strict=False):
         total[name] = total.get(name, 0) + size
     return total
+
+
+def _states(
+    load: Load, where: Sequence[str], machine: Machine, left: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the states that a model keeps beside the present one; see `LlamaModel.keep_states`.
+
+    Args:
+        load: The model; without a measurement its states are not known.
+        where: Each layer's device.
+        machine: The devices.
+        left: Bytes that are free once it is loaded, by name.
+    """
+    one = _sum(where, load.measured.state_layers) if load.measured else {}
+    size, cpu = sum(one.values()), machine.cpu.name
+    if not load.measured or not size:
+        return {}
+    gpus = [gpu.name for gpu in machine.gpus] if load.params.n_gpu_layers else []
+    room = min(left[name] for name in gpus or [cpu])
+    n = states_in(room, size, min(load.n_states, load.measured.n_states))
+    if n:
+        return {name: n * share for name, share in one.items()}
+    return {cpu: N_COPIES * size} if has_copies(left[cpu], size) else {}
 
 
 def _weights(load: Load, where: Sequence[str], cpu: str) -> dict[str, int]:

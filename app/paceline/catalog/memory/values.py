@@ -21,8 +21,10 @@ class Share:
 
     Attributes:
         weights: Of the model itself.
-        kv: Caches of keys, values and recurrent states.
+        kv: Caches of keys, values and the present recurrent state.
         compute: Buffers, and what llama.cpp keeps beside them (`use.BASE`).
+        states: Earlier recurrent states, or copies of the present one, so that drafts can be taken
+            back. As many as what is left has room for, so they need not fit.
         spare: Pages of the file whose weights were copied into another layout. They stay as long
             as no other program needs the memory, so they need not fit.
     """
@@ -31,6 +33,7 @@ class Share:
     kv: int = 0
     compute: int = 0
     spare: int = 0
+    states: int = 0
 
     @property
     def total(self) -> int:
@@ -69,6 +72,11 @@ class DevicePlan:
     def fits(self) -> bool:
         """Whether both models and the margin find room."""
         return self.missing == 0
+
+    @property
+    def states(self) -> int:
+        """Bytes of both models' earlier states; where it is narrow, they come from the margin."""
+        return self.target.states + self.draft.states
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +129,12 @@ class MemoryPlan:
         Linux counts them as free while they are used. Where a system does not, less is promised
         than there will be.
         """
-        back = {each.device: each.target.total + each.draft.total for each in self.devices[:-1]}
+        back = {
+            each.device: each.target.total + each.draft.total + each.states
+            for each in self.devices[:-1]
+        }
         main = self.devices[-1]
-        back[main.device] = sum(
+        back[main.device] = main.states + sum(
             share.kv + share.compute + share.spare for share in (main.target, main.draft)
         )
         return back

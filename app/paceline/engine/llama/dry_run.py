@@ -28,13 +28,14 @@ from paceline.engine.llama.native_params import native_context_params, native_mo
 from paceline.engine.llama.repacking import repacked_bytes
 from paceline.engine.model.model_file import DryRun, check_model_file
 from paceline.engine.model.model_params import check_params, choose_ctx, no_context
+from paceline.engine.model.states import MOST_STATES
 from paceline.messages import DeviceInfo, ModelParams
 
 _N_OPEN = 2
 _LOAD_MODE_NONE = 0  # enum llama_load_mode
 _MIB = 2**20
 _LAYER = re.compile(r"\blayer +(\d+): dev = (.+?)\s*$")
-_CACHE = re.compile(r"^llama_(?:kv_cache|memory).*(?<!buffer )size = +([\d.]+) MiB")
+_CACHE = re.compile(r"^llama_(kv_cache|memory).*(?<!buffer )size = +([\d.]+) MiB")
 _COMPUTE = re.compile(r"^\w+: +(.+?) +compute buffer size = +([\d.]+) MiB")
 _ROW_BYTES = 4  # logits are f32
 
@@ -99,7 +100,7 @@ class _Model:
     def measure(self, params: ModelParams, n_rows: int) -> DryRun:
         n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(self._pointer))
         n_rows = min(n_rows, N_BATCH)
-        native = native_context_params(params, n_ctx, N_BATCH, n_rows)
+        native = native_context_params(params, n_ctx, N_BATCH, n_rows, MOST_STATES)
         lines: list[str] = []
         log = start()
         log.lines.clear()
@@ -110,13 +111,21 @@ class _Model:
             log.listener = None
         if not context:
             raise no_context(params, n_ctx, None, log.why())
+        n_states = llama_cpp.llama_n_rs_seq(context)
         llama_cpp.llama_free(context)
         n_vocab = llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(self._pointer))
-        found = read_log(lines, self._names, llama_cpp.llama_model_n_layer(self._pointer))
-        kv, compute, kv_layers = found
+        found = read_log(lines, self._names, llama_cpp.llama_model_n_layer(self._pointer), n_states)
+        kv, compute, kv_layers, state_layers = found
         # The rows' own buffer grows with the widest decode; it lies where the CPU can read it.
         compute["CPU"] = compute.get("CPU", 0) + n_rows * n_vocab * _ROW_BYTES
-        return DryRun(tuple(kv.items()), tuple(compute.items()), kv_layers, self._repacked)
+        return DryRun(
+            tuple(kv.items()),
+            tuple(compute.items()),
+            kv_layers,
+            self._repacked,
+            state_layers,
+            n_states,
+        )
 
     def close(self) -> None:
         if self._pointer:
@@ -125,34 +134,39 @@ class _Model:
 
 
 def read_log(
-    lines: Iterable[str], names: set[str], n_layers: int
-) -> tuple[dict[str, int], dict[str, int], tuple[int, ...]]:
-    """Return caches and buffers per device, and caches per layer.
+    lines: Iterable[str], names: set[str], n_layers: int, n_states: int = 0
+) -> tuple[dict[str, int], dict[str, int], tuple[int, ...], tuple[int, ...]]:
+    """Return caches and buffers per device, and caches and recurrent states per layer.
 
     Args:
         lines: What llama.cpp said while it made a context.
         names: Of the devices.
         n_layers: Of the model.
+        n_states: Earlier states in a recurrent cache, beside the present one that is told.
     """
     kv: dict[str, int] = {}
     compute: dict[str, int] = {}
-    layers = [0] * n_layers
+    layers, state_layers = [0] * n_layers, [0] * n_layers
     waiting: list[tuple[int, str]] = []
     for line in lines:
         if found := _LAYER.search(line):
             waiting.append((int(found[1]), found[2]))
         elif found := _CACHE.search(line):  # that of all layers since the last such line
-            size = float(found[1]) * _MIB / max(len(waiting), 1)
+            size = float(found[2]) * _MIB / max(len(waiting), 1)
+            is_state = found[1] == "memory"
+            if is_state:
+                size /= 1 + n_states
             for layer, device in waiting or ((0, "CPU"),):
                 kv[device] = kv.get(device, 0) + round(size)
                 if layer < n_layers:
                     layers[layer] += round(size)
+                    state_layers[layer] += round(size) * is_state
             waiting = []
         elif found := _COMPUTE.search(line):
             # A buffer that is no device's own is memory of the CPU that a GPU can read.
             device = found[1] if found[1] in names else "CPU"
             compute[device] = compute.get(device, 0) + round(float(found[2]) * _MIB)
-    return kv, compute, tuple(layers)
+    return kv, compute, tuple(layers), tuple(state_layers)
 
 
 def _uses_gpu(params: ModelParams, known: Iterable[DeviceInfo]) -> bool:

@@ -94,12 +94,16 @@ class DryRun:
         compute: Per device name: buffers for computing, and for the rows that a decode gives.
         kv_layers: The caches of each layer, 0 for one without any.
         repacked: Weights that the CPU copies into another layout.
+        state_layers: Of `kv_layers`, the present state of a recurrent memory.
+        n_states: How many earlier ones llama.cpp keeps at most; 0: it cannot, or there are none.
     """
 
     kv: tuple[tuple[str, int], ...]
     compute: tuple[tuple[str, int], ...]
     kv_layers: tuple[int, ...]
     repacked: int
+    state_layers: tuple[int, ...] = ()
+    n_states: int = 0
 
 
 _HEAD_BYTES = 1 << 20

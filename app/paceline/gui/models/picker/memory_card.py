@@ -179,7 +179,7 @@ class MemoryBar(QWidget):
     def show_plan(self, plan: DevicePlan, *, is_only: bool = False) -> None:
         """Show what is taken of a device; the only one needs no title."""
         self._plan = plan
-        needed = plan.target.total + plan.draft.total + plan.margin
+        needed = plan.target.total + plan.draft.total + plan.states + kept_free(plan)
         self.title.setText("" if is_only else plan.title)
         words = of_free(needed, plan.free)
         self.figures.setText(words)
@@ -217,6 +217,7 @@ class MemoryBar(QWidget):
             self.tr("Draft model"),
             self.tr("Draft's cache"),
             self.tr("Buffers for computing"),
+            self.tr("Earlier states, to take drafts back"),
             self.tr("Kept free"),
         )
 
@@ -264,7 +265,7 @@ def parts_of(plan: DevicePlan, names: Sequence[str]) -> tuple[Part, ...]:
     Args:
         plan: What the pair takes.
         names: For the weights and the cache of the target, those of the draft model, the buffers
-            of both, and what should stay free.
+            of both, their earlier states, and what should stay free.
     """
     theme = look.theme
     target, draft = plan.target, plan.draft
@@ -274,7 +275,8 @@ def parts_of(plan: DevicePlan, names: Sequence[str]) -> tuple[Part, ...]:
         draft.weights,
         draft.kv,
         target.compute + draft.compute,
-        plan.margin,
+        plan.states,
+        kept_free(plan),
     )
     pale_target = mixed(theme.time_verify, theme.surface)
     pale_draft = mixed(theme.accent, theme.surface)
@@ -284,12 +286,19 @@ def parts_of(plan: DevicePlan, names: Sequence[str]) -> tuple[Part, ...]:
         (theme.accent, pale_draft),
         (pale_draft, theme.surface),
         (theme.faint, ""),
+        (pale_target, theme.time_verify),
         (theme.line, theme.line_strong),
     )
     return tuple(
         Part(name, size, colour, stripes)
         for name, size, (colour, stripes) in zip(names, sizes, looks, strict=True)
     )
+
+
+def kept_free(plan: DevicePlan) -> int:
+    """Return what stays free of the margin: earlier states may take a part of it."""
+    left = plan.free - plan.target.total - plan.draft.total - plan.states
+    return min(plan.margin, left) if plan.fits else plan.margin
 
 
 def of_free(n_needed: int, n_free: int) -> str:
