@@ -123,6 +123,7 @@ class FakeModel:
         self.max_rollback = n_ctx if can_rollback else 0
         self._n_states, self._n_new = n_states, 0
         self.needs_copies, self._has_copies = False, has_copies
+        self.forgets = not can_rollback
         self.saved: dict[Place, list[int]] = {}
         self.facts_key = "fake"
         self.info = ModelInfo(

@@ -146,6 +146,8 @@ class ModelParams:
             "tensor"; empty takes llama.cpp's choice.
         tensor_split: Share of the model per GPU, in proportions; empty takes llama.cpp's choice.
         main_gpu: Index of the GPU that holds everything when `split_mode` is "none".
+        swa_full: Whether layers with a sliding window keep the whole text, so that any place of it
+            can be gone back to; otherwise their window and a batch, which takes less memory.
         extra_bufts: Whether weights are repacked for special instructions of the CPU, such as AMX;
             off where these crash. Repacked weights are a copy in memory, others stay in the file.
     """
@@ -164,3 +166,4 @@ class ModelParams:
     tensor_split: tuple[float, ...] = ()
     main_gpu: int = 0
     extra_bufts: bool = True
+    swa_full: bool = True

@@ -9,7 +9,7 @@ LIMITS = {
     "files": 414,
     "with one importer": 91,
     "circles": 0,
-    "code lines": 61_260,
+    "code lines": 61_410,
     "constructor parameters": 6,
     "signals": 269,
 }

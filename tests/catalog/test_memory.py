@@ -130,6 +130,36 @@ def test_contexts_are_padded_and_masks_grow() -> None:
     assert plan(CARD, scores, None, None, [CPU]).devices[0].target.compute > plain + 256 * MIB
 
 
+def test_the_states_of_a_hybrid_stand_beside_its_cache() -> None:
+    state = (MIB,) * 16 + (0,) * 16
+    hybrid = replace(MEASURED, state_layers=state, n_states=16)
+    free = plan(CARD, TARGET, None, None, [CPU], measured_target=MEASURED).devices[0]
+    (main,) = plan(CARD, TARGET, None, None, [CPU], measured_target=hybrid).devices
+    assert (main.target.states, main.target.kv) == (16 * 16 * MIB, free.target.kv)
+    assert main.missing == free.missing
+    narrow = main_memory(main.target.total + 800 * MIB - 16 * GIB // 20)
+    (main,) = plan(CARD, TARGET, None, None, [narrow], measured_target=hybrid).devices
+    assert main.target.states == 5 * 16 * MIB, "a tenth of what is free after the load"
+    as_draft = planned(CPU, measured_draft=hybrid)
+    assert as_draft.devices[0].draft.states == 2 * 16 * MIB, "copies"
+    without = planned(CPU, measured_draft=MEASURED)
+    assert as_draft.gives_back["CPU"] - without.gives_back["CPU"] == 2 * 16 * MIB
+    on_gpu, main = plan(CARD, TARGET, None, None, [gpu(24), CPU], measured_target=hybrid).devices
+    assert (on_gpu.target.states, main.target.states) == (16 * 16 * MIB, 0)
+    none = replace(hybrid, n_states=0)
+    on_gpu, main = plan(CARD, TARGET, None, None, [gpu(24), CPU], measured_target=none).devices
+    assert (on_gpu.target.states, main.target.states) == (0, 2 * 16 * MIB)
+
+
+def test_layers_with_a_sliding_window_show_what_they_keep_beyond_it() -> None:
+    windowed = replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
+    (main,) = plan(CARD, TARGET, None, None, [CPU], measured_target=windowed).devices
+    assert (main.target.kv, main.target.beyond_windows) == (320 * MIB, 128 * MIB)
+    alone = replace(TARGET, swa_full=False)
+    (main,) = plan(CARD, alone, None, None, [CPU], measured_target=windowed).devices
+    assert (main.target.kv, main.target.beyond_windows) == (192 * MIB, 0)
+
+
 # ------------------------------------------------------------------------------------- remedies
 
 
@@ -153,6 +183,19 @@ def test_the_remedies_come_in_their_order_each_only_if_it_helps() -> None:
     assert smaller.draft == DRAFT
     assert lookups.draft is None
     assert found.target == TARGET
+
+
+def test_windows_alone_are_the_mildest_remedy() -> None:
+    windowed = replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
+    (main,) = planned(CPU, measured_target=windowed).devices
+    total = main.target.total + main.draft.total
+    found = planned(main_memory(total - 100 * MIB), measured_target=windowed)
+    assert savings(found)[0] == "windows"
+    assert found.remedies[0].target == replace(TARGET, swa_full=False)
+    assert found.remedies[0].draft == DRAFT
+    assert "128 MiB less" in found.remedies[0].text
+    found = planned(main_memory(total - 200 * MIB), measured_target=windowed)
+    assert "windows" not in savings(found)
 
 
 def test_a_remedy_that_does_not_help_is_not_offered() -> None:

@@ -32,6 +32,7 @@ _FIELDS = {
     "device": "device{}",
     "n_cpu_moe": "n_cpu_moe{}",
     "extra_bufts": "extra_bufts{}",
+    "swa_full": "swa_full{}",
     "kv_type_k": "kv_type{}_k",
     "kv_type_v": "kv_type{}_v",
 }
@@ -144,6 +145,14 @@ def add_placement(group: argparse._ArgumentGroup) -> None:
             const=False,
             help=f"do not repack the {whose}'s weights for special instructions of the CPU: "
             "slower, for processors on which these crash, or to save memory",
+        )
+        group.add_argument(
+            f"--no-swa-full{suffix}",
+            dest=f"swa_full{suffix.replace('-', '_')}",
+            action="store_const",
+            const=False,
+            help=f"keep no more than their window in the {whose}'s layers with a sliding window: "
+            "less memory, but a change far back in a chat reads the whole prompt again",
         )
     group.add_argument(
         "--split-mode",

@@ -197,6 +197,8 @@ class EngineService:
                         "Take a smaller model of the target's own family, or prompt-lookup, which "
                         "needs none.",
                     )
+            if command.exact and target.forgets:
+                told = (*told, _NOT_EXACT)
             notes = (*told, *_choose_threads(command, target, draft, facts))
             pair = LoadedPair(
                 target,
@@ -344,6 +346,9 @@ class EngineService:
         """
         pair = self._pair
         return activity_of((*self._opening, *(pair.models if pair else ())))
+
+
+_NOT_EXACT = "Exact mode is not possible with a memory that overwrites what is far back."
 
 
 def _choose_threads(

@@ -243,10 +243,10 @@ _PARTS = (2, 4, 8, 16)
 def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[MemoryRemedy, ...]:
     """Return what to change for a pair that does not fit, the least costly first; at least one.
 
-    In this order: a quantised cache of the draft model, the draft model on the CPU, a shorter
-    context for it, a smaller draft model, lookups without one. Each is planned again and offered
-    only if the pair fits then. When even the target alone does not fit, one sentence says what
-    would.
+    In this order: no more than sliding windows in the target's cache, a quantised cache of the
+    draft model, the draft model on the CPU, a shorter context for it, a smaller draft model,
+    lookups without one. Each is planned again and offered only if the pair fits then. When even
+    the target alone does not fit, one sentence says what would.
 
     Args:
         target: The target as it was wanted, before anything was decided.
@@ -254,6 +254,15 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[Memory
         machine: The devices.
     """
     found: list[MemoryRemedy] = []
+    if saved := _beyond_windows(target, machine):
+        fitted = _fitted(_with_windows(target), draft, machine)
+        if fitted:
+            text = (
+                f"Keep no more than their window in the target's layers that have one: "
+                f"{readable_size(saved)} less. A change far back in a long chat, and another reply "
+                "after a long one, then read the prompt again."
+            )
+            found.append(_remedy("windows", text, fitted))
     if draft is not None:
         found += _with_draft(target, draft, machine)
         fitted = _fitted(target, None, machine)
@@ -328,6 +337,14 @@ def _longest(load: Load, suits: Callable[[Load], bool]) -> int:
     if not lengths:
         return 0
     return first_that(lengths, lambda n: suits(_with_ctx(load, n))) or 0
+
+
+def _beyond_windows(load: Load, machine: Machine) -> int:
+    return sum(share.beyond_windows for share in shares(load, machine, machine.free).values())
+
+
+def _with_windows(load: Load) -> Load:
+    return load.with_params(replace(load.params, swa_full=False))
 
 
 def _quantised(load: Load) -> Load | None:

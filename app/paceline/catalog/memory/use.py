@@ -84,7 +84,13 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
     where = places(load.card.n_layers, load.params, machine, free)
     cpu = machine.cpu.name
     weights = _weights(load, where, cpu)
-    kv = _sum(where, _caches(load))
+    caches, windows = _caches(load), _windows(load)
+    beyond = {}
+    if load.params.swa_full:
+        beyond = _sum(where, [whole - part for whole, part in zip(caches, windows, strict=True)])
+    else:
+        caches = windows
+    kv = _sum(where, caches)
     compute = _buffers(load, where, machine)
     taken = {
         name: sum(part.get(name, 0) for part in (weights, kv, compute))
@@ -100,6 +106,7 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
             compute.get(name, 0),
             spare if name == cpu else 0,
             states.get(name, 0),
+            beyond.get(name, 0),
         )
         for name in taken
     }
@@ -149,8 +156,23 @@ def _weights(load: Load, where: Sequence[str], cpu: str) -> dict[str, int]:
     return total
 
 
+def _windows(load: Load) -> list[int]:
+    """Return the size of each layer's cache where no more than its sliding window is kept."""
+    caches = _caches(load)
+    if load.measured is None or load.measured_for is None or not load.measured.window_layers:
+        return caches
+    then, now = load.measured_for, load.params
+    windows = (*load.measured.window_layers, *(0,) * len(caches))
+    change = _bytes_per_element(now) / _bytes_per_element(then)
+    return [min(whole, round(n * change)) for whole, n in zip(caches, windows, strict=False)]
+
+
+def _bytes_per_element(params: ModelParams) -> float:
+    return KV_TYPES[params.kv_type_k][1] + KV_TYPES[params.kv_type_v][1]
+
+
 def _caches(load: Load) -> list[int]:
-    """Return the size of each layer's cache."""
+    """Return the size of each layer's cache, with the whole text in it."""
     wanted = _estimated_caches(load.params, load.card)
     if load.measured is None or load.measured_for is None:
         return wanted

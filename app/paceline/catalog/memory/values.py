@@ -8,7 +8,9 @@ from typing import Literal
 from paceline.engine.model.model_file import DryRun
 from paceline.params import ModelParams
 
-Saving = Literal["draft-cache", "draft-on-cpu", "draft-context", "smaller-draft", "lookups", "none"]
+Saving = Literal[
+    "windows", "draft-cache", "draft-on-cpu", "draft-context", "smaller-draft", "lookups", "none"
+]
 
 
 Measurement = DryRun
@@ -25,6 +27,7 @@ class Share:
         compute: Buffers, and what llama.cpp keeps beside them (`use.BASE`).
         states: Earlier recurrent states, or copies of the present one, so that drafts can be taken
             back. As many as what is left has room for, so they need not fit.
+        beyond_windows: Of `kv`, what layers with a sliding window keep beyond it.
         spare: Pages of the file whose weights were copied into another layout. They stay as long
             as no other program needs the memory, so they need not fit.
     """
@@ -34,6 +37,7 @@ class Share:
     compute: int = 0
     spare: int = 0
     states: int = 0
+    beyond_windows: int = 0
 
     @property
     def total(self) -> int:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,14 @@ class _Model:
         self._repacked = 0 if is_plain else repacked_bytes(all_tensors(path))
 
     def measure(self, params: ModelParams, n_rows: int) -> DryRun:
+        run = self._measure(params, n_rows)
+        if not llama_cpp.llama_model_n_swa(self._pointer):
+            return run
+        other = self._measure(replace(params, swa_full=not params.swa_full), n_rows)
+        whole, windows = (run, other) if params.swa_full else (other, run)
+        return replace(run, kv_layers=whole.kv_layers, window_layers=windows.kv_layers)
+
+    def _measure(self, params: ModelParams, n_rows: int) -> DryRun:
         n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(self._pointer))
         n_rows = min(n_rows, N_BATCH)
         native = native_context_params(params, n_ctx, N_BATCH, n_rows, MOST_STATES)

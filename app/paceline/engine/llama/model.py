@@ -104,6 +104,8 @@ class LlamaModel:
         self._make_batch()
         self.can_rollback, self.max_rollback = True, self.n_ctx  # until `self_test` knows
         self.needs_copies = self._has_copies = False
+        self._window = llama_cpp.llama_model_n_swa(model)
+        self.forgets = self._keeps_windows_alone
         description = read_text(llama_cpp.llama_model_desc, model)
         self.info = ModelInfo(
             path=str(path),
@@ -134,6 +136,7 @@ class LlamaModel:
                 f"gpu{self.info.n_gpu_layers}", params.device, f"moe{params.n_cpu_moe}",
                 f"split-{params.split_mode}-{params.tensor_split}-{params.main_gpu}",
                 *(() if params.extra_bufts else ("plain-weights",)),
+                *(() if params.swa_full else ("windows",)),
                 *((self._kernels.fact,) if self._kernels.fact else ()),
             )
         )  # fmt: skip
@@ -280,6 +283,8 @@ class LlamaModel:
         Of a recurrent memory, a decode leaves the states before its own tokens but the first.
         llama.cpp would go back further, to a state of an earlier time, without a word.
         """
+        if n_past and not self._has_window_of(n_past):
+            return False
         n_removed = self._n_past - n_past
         if n_removed > 0 and not self.can_rollback:
             if n_removed >= self._n_new:
@@ -293,9 +298,30 @@ class LlamaModel:
             self._saved.forget(n_past)
         return done
 
+    def _has_window_of(self, n_past: int) -> bool:
+        """Whether sliding windows still hold all that the token at `n_past` sees.
+
+        llama.cpp overwrites cells that are out of a later token's window, and removes those of
+        earlier positions (`apply_ubatch` of src/llama-kv-cache.cpp), but never those that the first
+        token of a decode saw.
+        """
+        if not self._window:
+            return True
+        first = llama_cpp.llama_memory_seq_pos_min(self._memory, 0)
+        return bool(first <= max(n_past - self._window + 1, 0))
+
+    @property
+    def _keeps_windows_alone(self) -> bool:
+        """Whether windows and a batch take less than the context (llama-kv-cache-iswa.cpp)."""
+        is_wanted = self._window and not self._wanted_context[0].swa_full
+        return bool(is_wanted) and self._window + self.n_batch < self.n_ctx
+
     def save(self, place: Place) -> None:
-        """Copy the state of a recurrent memory; see `backend.LanguageModel`."""
-        if not self._has_copies:
+        """Copy a recurrent state, or the windows of a prompt; see `backend.LanguageModel`."""
+        if self.forgets and self.can_rollback:
+            if not has_copies(_free_bytes({"cpu"}), state_bytes(self._context)):
+                return
+        elif not self._has_copies:
             return
         began = self.clock()
         self._saved.save(place, self._context, self._n_past)
@@ -339,6 +365,7 @@ class LlamaModel:
         llama.cpp restores one of them when the last tokens are removed (`n_rs_seq`, for the kinds
         that `llm_arch_supports_rs_rollback` of src/llama-arch.cpp names), once between two decodes.
         """
+        self.forgets = True
         kinds = llama_cpp.llama_model_is_recurrent, llama_cpp.llama_model_is_hybrid
         if not any(is_kind(self._model) for is_kind in kinds):
             return
@@ -357,7 +384,7 @@ class LlamaModel:
 
     def _limit_rollback(self) -> None:
         if self.can_rollback:
-            self.max_rollback = self.n_ctx
+            self.max_rollback, self.forgets = self.n_ctx, self._keeps_windows_alone
         else:
             self._n_states = llama_cpp.llama_n_rs_seq(self._context)  # clamped without a word
             self.needs_copies = self._has_copies and not self._n_states

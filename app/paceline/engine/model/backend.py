@@ -102,11 +102,14 @@ class LanguageModel(Protocol):
         n_ctx: Tokens that fit into the context.
         n_batch: Tokens that one decode may take.
         max_rows: Positions whose logits one decode may output.
-        can_rollback: Whether any number of tokens can be taken back, at any time.
+        can_rollback: Whether tokens can be taken back at any time, as long as their cells are
+            there.
         max_rollback: Tokens that can be taken back after a decode: `n_ctx` where `can_rollback`;
             of its own but the first, a few where earlier states are kept; all of its own where a
             copy from before it is restored; or 0.
         needs_copies: Whether taking a draft back needs a copy of the state from before it.
+        forgets: Whether what is far back cannot be gone back to without a copy: with a recurrent
+            memory, and where layers keep no more than their sliding window.
         computes_here: Whether a decode is computed by the thread that asks for it, alone or with
             helpers, and not by a device.
         native_s: Seconds spent in native calls since the model was loaded.
@@ -128,6 +131,7 @@ class LanguageModel(Protocol):
     can_rollback: bool
     max_rollback: int
     needs_copies: bool
+    forgets: bool
     computes_here: bool
     native_s: float
     clock: Callable[[], float]
@@ -160,9 +164,10 @@ class LanguageModel(Protocol):
         """Shorten the context to `n_past` tokens; False when the model cannot, unchanged then."""
 
     def save(self, place: Place) -> None:
-        """Copy a recurrent state, so that `restore` can go back here; one for each `place`.
+        """Copy what is overwritten, so that `restore` can go back here; one for each `place`.
 
-        Does nothing where memory is short, or the model has another kind of memory.
+        That is a recurrent state, or the cells of sliding windows. Does nothing where memory is
+        short, or nothing is overwritten.
         """
 
     def restore(self, n_past: int) -> int:

@@ -100,6 +100,8 @@ class CachedContext:
         """
         n_pad = self.width_of(len(tokens), width) - len(tokens) if n_rows else 0
         try:
+            if self.model.can_rollback:
+                self._repay()  # only behind windows, and so seldom that a batch of its own is fine
             if n_pad > 0:
                 rows = self._padded(tokens, n_rows, n_pad)
             elif self.model.can_rollback:
@@ -173,7 +175,8 @@ class CachedContext:
             ContextFullError: Not even a single token finds room.
         """
         n_held = self.reuse(prompt)
-        if not self.model.can_rollback and len(prompt) - n_held > 2 * PROMPT_END:
+        is_long = len(prompt) - n_held > 2 * PROMPT_END
+        if self.model.forgets and is_long and not self.prefill_piece:
             self.extend(prompt[:-PROMPT_END], chunk, on_progress)
             self.model.save("prompt")
         return self.extend(prompt, self.prefill_piece or chunk, on_progress)
@@ -203,13 +206,17 @@ class CachedContext:
         return rows
 
     def reuse(self, prompt: Sequence[int]) -> int:
-        """Keep the longest common prefix with `prompt`, at most all but its last token."""
+        """Keep the longest common prefix with `prompt`, at most all but its last token.
+
+        Returns:
+            How many of its tokens need not be decoded.
+        """
         keep = min(common_prefix(self.tokens, prompt), len(prompt) - 1)
         if self.prefill_piece:
             keep = min(keep, self._n_whole)
             keep -= keep % self.prefill_piece
         self.rollback(keep)
-        return len(self.tokens)
+        return len(self.tokens) - self.n_owed
 
     def rollback(self, n_tokens: int) -> None:
         """Shorten the context to `n_tokens`; a model that cannot forgets everything."""

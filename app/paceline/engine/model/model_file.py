@@ -92,10 +92,13 @@ class DryRun:
     Attributes:
         kv: Per device name: caches of keys, values and recurrent states.
         compute: Per device name: buffers for computing, and for the rows that a decode gives.
-        kv_layers: The caches of each layer, 0 for one without any.
+        kv_layers: The caches of each layer, 0 for one without any; with the whole text in those
+            that have a sliding window.
         repacked: Weights that the CPU copies into another layout.
         state_layers: Of `kv_layers`, the present state of a recurrent memory.
         n_states: How many earlier ones llama.cpp keeps at most; 0: it cannot, or there are none.
+        window_layers: `kv_layers` where no more than sliding windows is kept; empty: there are
+            none.
     """
 
     kv: tuple[tuple[str, int], ...]
@@ -104,6 +107,7 @@ class DryRun:
     repacked: int
     state_layers: tuple[int, ...] = ()
     n_states: int = 0
+    window_layers: tuple[int, ...] = ()
 
 
 _HEAD_BYTES = 1 << 20

@@ -72,7 +72,7 @@ class Promise:
     ) -> None:
         self._context = context
         self._costs = costs
-        self._is_exact = is_exact and context.model.can_rollback
+        self._is_exact = is_exact and not context.model.forgets
         self._clock = clock
         self._key = f"{context.model.facts_key}|{processor()}"
         self._evidence = Evidence(facts, self._key)
@@ -130,8 +130,10 @@ class Promise:
         The CPU computes the rest row by row.
         """
         model = self._context.model
-        if model.max_rollback and not model.can_rollback:
-            return False  # what recurrent operators do was never compared
+        if model.max_rollback and model.forgets:
+            # What recurrent operators do was never compared; and where windows alone are kept, the
+            # order of cells, in which attention adds up, follows from what was taken back.
+            return False
         own = [use.by == "own" for use in model.info.kernels]
         return all(own) and bool(own) and model.computes_here and self._context.widths.lowest == 1
 
@@ -145,7 +147,7 @@ class Promise:
             )  # fmt: skip
         if not self._context.model.max_rollback:
             return PLAINLY
-        if self._holds is None and not self._context.model.can_rollback:
+        if self._holds is None and self._context.model.forgets:
             return NOT_COMPARED
         return usual_words(
             evidence.n_rows(widths),
@@ -251,7 +253,7 @@ class Promise:
             EngineError: The model failed; the context is as before, or empty.
         """
         context = self._context
-        if not context.model.can_rollback or not self._is_possible:
+        if context.model.forgets or not self._is_possible:
             return False
         began = self._clock()
         try:
@@ -341,8 +343,8 @@ PLAINLY = (
     "This model runs without speculation, so there is no strategy that a text could depend on."
 )
 NOT_COMPARED = (
-    "Whether the same turn gives the same text with any strategy is not known: this model takes "
-    "back few tokens, so rows are not compared."
+    "Whether the same turn gives the same text with any strategy is not known: this model's memory "
+    "overwrites what is far back, so rows are not compared."
 )
 
 

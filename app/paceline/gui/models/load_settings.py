@@ -62,6 +62,17 @@ class _Column:
                 "if the engine crashes while a model is loaded, or if memory is short."
             )
         )
+        self.swa_full = QCheckBox()
+        self.swa_full.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        self.swa_full.setChecked(True)
+        self.swa_full.setToolTip(
+            _tr(
+                "Layers with a sliding window, as in Gemma and gpt-oss, keep the whole chat, so "
+                "that any place of it can be gone back to at once, and the text is the same with "
+                "any strategy. Without the tick they keep their window alone: less memory, but a "
+                "change far back in a chat reads the whole prompt again."
+            )
+        )
         self.split_mode = Choice()
         for mode, name in (
             ("", _tr("auto")),
@@ -79,13 +90,14 @@ class _Column:
         self.main_gpu.setToolTip(_tr("Number of the GPU that holds everything when one GPU does"))
         self.n_cpu_moe.valueChanged.connect(owner.on_changed)
         self.extra_bufts.toggled.connect(owner.on_changed)
+        self.swa_full.toggled.connect(owner.on_changed)
         self.split_mode.currentIndexChanged.connect(owner.on_changed)
         self.tensor_split.textChanged.connect(owner.on_changed)
         self.main_gpu.valueChanged.connect(owner.on_changed)
 
     @property
     def fields(self) -> tuple[QWidget, ...]:
-        return (self.extra_bufts, self.n_cpu_moe, *self.split)
+        return (self.extra_bufts, self.swa_full, self.n_cpu_moe, *self.split)
 
     @property
     def split(self) -> tuple[QWidget, ...]:
@@ -95,6 +107,7 @@ class _Column:
         blockers = [QSignalBlocker(widget) for widget in self.fields]
         self.n_cpu_moe.setValue(params.n_cpu_moe)
         self.extra_bufts.setChecked(params.extra_bufts)
+        self.swa_full.setChecked(params.swa_full)
         self.split_mode.setCurrentIndex(max(self.split_mode.findData(params.split_mode), 0))
         if self._shares() != params.tensor_split:
             self.tensor_split.setText(", ".join(f"{share:g}" for share in params.tensor_split))
@@ -109,6 +122,7 @@ class _Column:
             tensor_split=self._shares(),
             main_gpu=self.main_gpu.value(),
             extra_bufts=self.extra_bufts.isChecked(),
+            swa_full=self.swa_full.isChecked(),
         )
 
     def problem(self) -> str:
@@ -138,6 +152,7 @@ class AdvancedLoading(FoldSection):
         self.target, self.draft = _Column(self), _Column(self)
         names = (
             self.tr("Repack weights"),
+            self.tr("Beyond windows"),
             self.tr("Experts on CPU"),
             self.tr("Split"),
             self.tr("Shares"),
@@ -182,6 +197,7 @@ class AdvancedLoading(FoldSection):
         for column, is_there in ((self.target, has_target), (self.draft, has_draft)):
             column.n_cpu_moe.setEnabled(is_there and self._has_gpu)
             column.extra_bufts.setEnabled(is_there)
+            column.swa_full.setEnabled(is_there)
             for field in column.split:
                 field.setEnabled(is_there and self._n_gpus > 1)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 def saving_title(saving: Saving) -> str:
     """Return what a button says; empty for what only the user can find, such as another model."""
     return {
+        "windows": _tr("Keep no more than the windows"),
         "draft-cache": _tr("Quantise the draft's cache"),
         "draft-on-cpu": _tr("Draft on the processor"),
         "draft-context": _tr("Shorten the draft's context"),

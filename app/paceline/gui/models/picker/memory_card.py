@@ -214,6 +214,7 @@ class MemoryBar(QWidget):
         return (
             self.tr("Target"),
             self.tr("Target's cache"),
+            self.tr("More than its sliding windows"),
             self.tr("Draft model"),
             self.tr("Draft's cache"),
             self.tr("Buffers for computing"),
@@ -264,14 +265,16 @@ def parts_of(plan: DevicePlan, names: Sequence[str]) -> tuple[Part, ...]:
 
     Args:
         plan: What the pair takes.
-        names: For the weights and the cache of the target, those of the draft model, the buffers
-            of both, their earlier states, and what should stay free.
+        names: For the weights and the cache of the target, what of it lies beyond sliding windows,
+            weights and cache of the draft model, the buffers of both, their earlier states, and
+            what should stay free.
     """
     theme = look.theme
     target, draft = plan.target, plan.draft
     sizes = (
         target.weights,
-        target.kv,
+        target.kv - target.beyond_windows,
+        target.beyond_windows,
         draft.weights,
         draft.kv,
         target.compute + draft.compute,
@@ -283,6 +286,7 @@ def parts_of(plan: DevicePlan, names: Sequence[str]) -> tuple[Part, ...]:
     looks = (
         (theme.time_verify, ""),
         (pale_target, ""),
+        (pale_target, theme.surface),
         (theme.accent, pale_draft),
         (pale_draft, theme.surface),
         (theme.faint, ""),

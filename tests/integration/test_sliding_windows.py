@@ -1,0 +1,141 @@
+"""Layers with a sliding window: drafts, ways back, and the cache that keeps no more than windows.
+
+`tiny-swa` has random weights and a window of 32 tokens, so that texts of 1,500 tokens go far
+beyond it, and beyond the batch of 512 that llama.cpp keeps with it. A cell counts only with tokens
+accepted and rejected.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import make_pairs
+from integration.engine import Engine
+from paceline.engine.model.context import PROMPT_END
+from paceline.messages import LogitBias, PairLoaded, SamplingParams
+
+FEW = range(100, 106)
+BIAS = tuple(LogitBias(token, -math.inf) for token in range(8192) if token not in FEW)
+PROMPT = " ".join(str(i * i) for i in range(300)) + " abc abc hello"
+STRATEGIES = (
+    "suffix:min_match=1:p_min=0.1",
+    "prompt-lookup",
+    "draft:p_min=0",
+    "suffix+draft",
+)
+
+
+@pytest.fixture(scope="module", params=["whole", "windows"])
+def engine(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
+    path = make_pairs.path("tiny-swa")
+    with Engine(path, demo_pair[1], n_ctx=2048, swa_full=request.param == "whole") as engine:
+        yield engine
+
+
+def ids(
+    engine: Engine, strategy: str, temperature: float, max_tokens: int = 150
+) -> tuple[int, ...]:
+    sampling = SamplingParams(temperature, top_k=0, top_p=1, min_p=0, logit_bias=BIAS)
+    return engine.reply(
+        PROMPT, strategy=strategy, sampling=sampling, seed=3, max_tokens=max_tokens, ignore_eog=True
+    ).tokens
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_text_is_that_of_plain_decoding(
+    engine: Engine, strategy: str, temperature: float
+) -> None:
+    engine.pair.empty()
+    plain = ids(engine, "off", temperature)
+    assert len(engine.pair.target.tokens) > 1000
+    engine.pair.empty()
+    drafted = ids(engine, strategy, temperature)
+    assert len(drafted) == len(plain)
+    if not engine.pair.target.model.forgets:  # otherwise cells are added up in another order
+        assert drafted == plain
+    counts = [count for step in engine.steps for count in step.drafted]
+    n_accepted = sum(count.n_accepted for count in counts)
+    assert 5 <= n_accepted < sum(count.n_drafted for count in counts)
+    ids(engine, "auto", temperature)
+
+
+def test_another_reply_after_a_long_one_begins_in_the_prompt(engine: Engine) -> None:
+    """Where windows alone are kept, a copy from near the prompt's end brings them back."""
+    engine.pair.empty()
+    first = ids(engine, "off", 0.5, max_tokens=900)
+    again = engine.reply(PROMPT, sampling=SamplingParams(0), max_tokens=5, ignore_eog=True)
+    n_kept = 1 if not engine.pair.target.model.forgets else PROMPT_END
+    assert again.stats.n_reused == again.stats.n_prompt - n_kept
+    assert len(set(first)) > 1
+
+
+def test_any_rejection_leaves_the_rows_of_a_fresh_context(engine: Engine) -> None:
+    """Where windows alone are kept, but for the order in which attention adds up its cells."""
+    drawn = random.Random(2)
+    engine.pair.empty()
+    context = engine.pair.target
+    tokens = [drawn.randrange(8192) for _ in range(1600)]
+    fresh = [context.feed([token], 1)[0].copy() for token in tokens]
+    limit = 0.3 if context.model.forgets else 0.01
+    engine.pair.empty()
+    context.feed(tokens[:1], 1)
+    n_patterns = 0
+    while len(context.tokens) < 1560:
+        at = len(context.tokens)
+        n_drafted = drawn.randrange(1, 17)
+        n_right = drawn.randrange(n_drafted + 1)
+        wrong = [drawn.randrange(8192) for _ in range(n_drafted - n_right)]
+        rows = context.feed([*tokens[at : at + 1 + n_right], *wrong], n_drafted + 1)
+        for n in range(n_right + 1):
+            assert np.abs(rows[n] - fresh[at + n]).max() < limit, (at, n, n_drafted)
+        context.rollback(at + 1 + n_right)
+        assert context.tokens == tokens[: at + 1 + n_right], "nothing is read again"
+        n_patterns += bool(wrong)
+    assert n_patterns > 100
+
+
+def test_only_with_the_whole_text_the_same_text_is_promised(engine: Engine) -> None:
+    words = engine.pair.promise.sameness.words
+    assert ("memory overwrites what is far back" in words) == engine.pair.target.model.forgets
+    engine.pair.empty()
+    ids(engine, "suffix", 0.5)
+    engine.idle()
+    if engine.pair.target.model.forgets:
+        assert engine.pair.promise.sameness.holds is None
+
+
+def test_exact_mode_says_that_it_needs_the_whole_text() -> None:
+    path = make_pairs.path("tiny-swa")
+    for n_ctx, is_possible in ((2048, False), (512, True)):
+        with Engine(path, n_ctx=n_ctx, swa_full=False, exact=True) as engine:
+            assert isinstance(engine.loaded, PairLoaded)
+            refusals = [note for note in engine.loaded.notes if "overwrites" in note]
+            assert bool(refusals) != is_possible
+
+
+def test_no_window_is_gone_back_to_that_is_not_whole(engine: Engine) -> None:
+    """At any distance: the rows are right, or the context is empty."""
+    drawn = random.Random(3)
+    engine.pair.empty()
+    context = engine.pair.target
+    tokens = [drawn.randrange(8192) for _ in range(1600)]
+    fresh = [context.feed([token], 1)[0].copy() for token in tokens]
+    n_refused, worst = 0, []
+    for back in (1, 100, 400, 511, 544, 576, 700, 900, 1200, 1500):
+        engine.pair.empty()
+        context.prefill(tokens, 512, lambda _: None)
+        context.rollback(len(tokens) - back)
+        n_refused += not context.tokens
+        if context.tokens:
+            row = context.feed(tokens[len(tokens) - back :][:1], 1)[0]
+            worst.append(float(np.abs(row - fresh[len(tokens) - back]).max()))
+    assert max(worst) < 0.2, "what prefill in other batches changes; another window: above 1"
+    assert (n_refused > 0) == context.model.forgets
+    assert n_refused < 10
