@@ -62,6 +62,20 @@ def test_the_best_offer_is_verified_as_far_as_it_pays() -> None:
     assert settled.decision.gain > 1.5
 
 
+@pytest.mark.parametrize(("curve", "n", "n_again"), [("cpu", 7, 3), ("moe", 1, 0)])
+def test_what_is_decoded_again_after_a_rejection_counts_as_a_cost(
+    curve: str, n: int, n_again: int
+) -> None:
+    knowledge = calibrated(CURVES[curve])
+    settled = []
+    for knowledge.replays in (False, True):
+        controller = control(knowledge=knowledge)
+        controller.plan(10, 100)
+        controller.offer("suffix", [0.97, 0.97, 0.9, 0.8, 0.7, 0.6, 0.5] if n > 1 else [0.9] * 8)
+        settled.append(controller.settle())
+    assert [each.n for each in settled] == [n, n_again]
+
+
 def test_nothing_offered_is_nothing_verified() -> None:
     controller = control()
     controller.plan(10, 100)

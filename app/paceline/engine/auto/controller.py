@@ -110,7 +110,7 @@ class StepTimes(NamedTuple):
 class _Draft:
     """A proposal of this step: its tokens' classes of confidence and chances of survival."""
 
-    __slots__ = ("classes", "drafter", "expected", "n", "survivals", "value")
+    __slots__ = ("again", "classes", "drafter", "expected", "n", "survivals", "value")
 
     def __init__(self, drafter: str, classes: list[int], survivals: list[float]) -> None:
         self.drafter = drafter
@@ -119,6 +119,7 @@ class _Draft:
         self.n = 0  # tokens to verify, what that is worth, and tokens that it will commit
         self.value = 0.0
         self.expected = 1.0
+        self.again = 0.0  # plain steps of tokens that are likely to be decoded once more
 
 
 class Controller:
@@ -194,6 +195,8 @@ class Controller:
         self._scale = costs.context.scale(n_ctx)
         plain = pace.plain * self._scale
         self._slack = self.ledger.slack(plain) / plain - _RESERVE
+        if self._knowledge.replays:
+            self._slack -= self._careful[2] - 1.0  # the token before a draft, decoded again
         self._noise = 1.0 + pace.spread
         most = min(n_room, self._n_most)
         if most < 1:
@@ -288,7 +291,10 @@ class Controller:
         if n >= self._most_sure or self._drafting + each > self._slack:
             return False
         likely = survival * 0.5 * (rate + self._mean)
-        if likely < self.rate * (each + ratios[n + 2] - ratios[n + 1]):
+        cost = each + ratios[n + 2] - ratios[n + 1]
+        if self._knowledge.replays:
+            cost += (survival - likely) * (ratios[n + 2] - 1.0)
+        if likely < self.rate * cost:
             return False
         self._drafting += each
         return True
@@ -331,7 +337,8 @@ class Controller:
                 "dear" if is_expensive else "shut" if self._is_shut else "nothing"
             )
         n = best.n if best.drafter == FORCED else min(best.n, n_most)
-        gain = best.expected / (self._ratios[n + 1] + (self._drafting if best is model else 0.0))
+        drafting = self._drafting if best is model else 0.0
+        gain = best.expected / (self._ratios[n + 1] + best.again + drafting)
         reason: Reason = "forced" if best.drafter == FORCED else "pays"
         if best is model and not self._rates.has_paid:
             reason = "trial"
@@ -545,16 +552,21 @@ class Controller:
     def _cut(self, draft: _Draft, most: int) -> None:
         """Set how many tokens of a draft to verify, and what that is worth."""
         ratios, rate, last = self._ratios, self.rate, self._last_width
-        switch = self._knowledge.switch
+        switch, replays = self._knowledge.switch, self._knowledge.replays
         base = 1.0 if last == 1 else 1.0 + switch
         best, best_value, expected, total, width = 1, 0.0, 1.0, 0.0, 1
+        again, before = 0.0, 1.0
         for survival in draft.survivals[: max(most, 0)]:
             total += survival
             width += 1
             cost = ratios[width] - base if width == last else ratios[width] - base + switch
+            if replays:  # where this token is rejected, all before it are decoded once more
+                again += (before - survival) * (ratios[width] - 1.0)
+                before = survival
+                cost += again
             value = total - rate * cost
             if value > best_value:
-                best, best_value, expected = width, value, total + 1.0
+                best, best_value, expected, draft.again = width, value, total + 1.0, again
         draft.n, draft.value, draft.expected = best - 1, best_value, expected
 
     def _plainly(self, reason: Reason) -> StepPlan:

@@ -27,6 +27,7 @@ class Knowledge:
         slope: How plain steps depend on the context.
         n_ctx: The context of the last step.
         n_tokens: Tokens of the present reply.
+        replays: Whether the accepted tokens of a draft that is rejected in part are decoded again.
     """
 
     costs: VerifyCosts = field(default_factory=VerifyCosts)
@@ -39,6 +40,7 @@ class Knowledge:
     slope: ContextSlope = field(default_factory=ContextSlope)
     n_ctx: int = 0
     n_tokens: int = 0
+    replays: bool = False
 
     def begin_reply(self) -> None:
         """Another reply begins: learn from the last one what is only then known."""

@@ -78,6 +78,7 @@ class Decoder:
         self._max_tokens = max_tokens
         self._recent_plain = recent_plain or RecentPlain()
         self._knowledge = knowledge or Knowledge()
+        self._knowledge.replays = target.model.needs_copies
         self.meter = TurnMeter(PlainTime(self._knowledge, self._recent_plain))
         self._chain: Chain = make_chain(strategy, bench, self.meter, self._knowledge)
         self._was_controlled = False  # before a switch
