@@ -340,6 +340,20 @@ def test_a_repository_offers_its_files(hub: HubPage, results: HubResults) -> Non
     assert hub.stack.currentWidget() is hub.rows
 
 
+def test_a_sidecar_is_shown_and_cannot_be_picked(hub: HubPage, qtbot: QtBot) -> None:
+    hub.open_repository(MODEL.repo)
+    sidecar = HubChoice("Q4_0", (HubFile("mtp-wolf-Q4_0.gguf", 10**8, ""),))
+    hub.show_repository(replace(REPOSITORY, sidecars=(sidecar,)), CHOICES[1])
+    files = hub.card.files
+    last = files.model().index(len(CHOICES), 0)
+    text = hub.card.row_text(last)
+    assert (text.title, text.is_dimmed) == ("mtp-wolf-Q4_0", True)
+    assert text.problem.startswith("Drafter of wolf (MTP head)")
+    assert text.problem in last.data(SPOKEN)
+    with qtbot.assertNotEmitted(hub.card.picked):
+        files.picked.emit(last)
+
+
 def test_a_repository_that_comes_too_late_is_dropped(hub: HubPage, results: HubResults) -> None:
     opened(hub, results, REPOSITORY)
     hub.card.back_button.click()

@@ -2,7 +2,8 @@
 
 ``check --json`` prints ``{"ok", "reasons": [{"code", "text"}], "remedy": {"text", "target",
 "draft"} | null, "memory": [{"device", "weights", "kv", "compute", "free"}]}``: both models
-together, in bytes. That a pair does not fit is an answer, not a failure.
+together, in bytes. That a pair does not fit is an answer, not a failure. Where a file is a drafter
+but no model (``target-is-sidecar``, ``draft-is-sidecar``), ``memory`` is empty.
 """
 
 from __future__ import annotations
@@ -97,10 +98,11 @@ def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bo
     target, draft = read_params(args.target, args, ""), read_params(args.draft, args, "_draft")
     verdict = models.judge(target.path, draft.path, is_stopped)
     plan: MemoryPlan | None = None
-    engine = ask_engine().answer
-    if engine is None:
+    are_models = verdict.reasons[0].code not in ("target-is-sidecar", "draft-is-sidecar")
+    engine = ask_engine().answer if are_models else None
+    if engine is None and are_models:
         remark("The engine does not start, so memory is not known; `paceline doctor` says why.")
-    else:
+    elif engine is not None:
         plan = models.plan(target, draft, engine.devices, is_stopped=is_stopped)
     if args.json:
         return json.dumps(_as_object(verdict, plan, target.path), indent=2, ensure_ascii=False)

@@ -70,7 +70,7 @@ class DraftSearch:
         promising = [
             (str(entry.file.path), entry.card)
             for entry in self.library
-            if entry.card is not None and may_draft(target.card, entry.card)
+            if entry.card and not entry.problem and may_draft(target.card, entry.card)
         ]
         promising.sort(key=lambda one: (rank(one[1]), one[0]))
         for path, _ in promising[:_MOST_LOOKED_INTO]:
