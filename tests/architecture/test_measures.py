@@ -9,7 +9,7 @@ LIMITS = {
     "files": 415,
     "with one importer": 91,
     "circles": 0,
-    "code lines": 61_400,
+    "code lines": 61_490,
     "constructor parameters": 6,
     "signals": 269,
 }

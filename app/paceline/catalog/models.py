@@ -267,6 +267,8 @@ class Models:
         if file:
             reference = HubReference(repo, file)
             return file_here(reference, self.models_folder, self.places()) is not None
+        if not repo:
+            return False
         found = find_models(repository_folder(self.models_folder, repo))
         return any(sidecar_in_path(model.path.name) is None for model in found)
 

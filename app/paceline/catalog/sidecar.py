@@ -31,6 +31,7 @@ _ARCHITECTURES: dict[str, SidecarKind] = {
 }
 """Names in src/llama-arch.cpp, and of Gemma's assistants those of earlier files and of a fork.
 DSpark's files are of DFlash's architecture, too."""
+NOT_YET = "this version cannot use it yet"
 SIDECAR = "sidecar"
 """The code of the error that a file is one."""
 _ENDING = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
@@ -70,7 +71,7 @@ class Sidecar:
     def sentence(self) -> str:
         """What it is, and that it cannot be used yet."""
         model = self.model or "another model"
-        return f"Drafter of {model} ({self.title}); this version cannot use it yet."
+        return f"Drafter of {model} ({self.title}); {NOT_YET}."
 
 
 def sidecar_in_header(header: GgufHeader, tensors: Iterable[str]) -> SidecarKind:
