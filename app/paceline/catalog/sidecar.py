@@ -40,7 +40,8 @@ _PART = r"(?:^|[-_. /]){}(?=$|[-_. ])"
 _EAGLE = re.compile(_PART.format(r"eagle-?3"), re.IGNORECASE)  # Eagle alone is a family of models
 _DFLASH = re.compile(_PART.format(r"(?:dflash|dspark)"), re.IGNORECASE)
 _GEMMA_4 = re.compile(r"gemma-?4", re.IGNORECASE)
-_OF_GEMMA_4 = re.compile(_PART.format(r"(?:mtp|assistant)"), re.IGNORECASE)
+_OF_GEMMA_4 = re.compile(_PART.format(r"(?:mtp|(?:it|qat)-assistant)"), re.IGNORECASE)
+"""The word alone may be what a model was trained to be: a home assistant."""
 _MTP = re.compile(r"(?:^|/)mtp(?:-|/)", re.IGNORECASE)
 """How llama.cpp names a head alone, and unsloth the folder of heads. The word elsewhere in a name
 says as a rule that a whole model has its head inside."""

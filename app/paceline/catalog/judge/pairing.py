@@ -272,8 +272,7 @@ def _about_checking(target: ModelCard) -> Iterator[Reason]:
         yield Reason(
             "target-dear-to-check",
             f"On a processor, checking several tokens in {target.quantisation} costs about as much "
-            "as writing them one by one; in Q4_0, IQ4_NL, Q4_K or Q8_0 it costs little more than "
-            "one.",
+            "as writing them one by one; it costs least in Q4_0, IQ4_NL, Q4_K and Q8_0.",
             "note",
         )
 

@@ -94,7 +94,7 @@ class RecommendedPairs(QAbstractListModel):
             pair = row.pair
             drafted = self.tr("drafted by {}").format(pair.draft_file or pair.draft_repo)
             fits = {
-                True: self.tr("fits this machine"),
+                True: self.tr("fits the memory"),
                 False: self.tr("needs more memory"),
                 None: "",
             }[row.fits]
@@ -228,7 +228,7 @@ class RecommendedPage(Page):
             self._model.show_drafts(picks.target)
         else:
             self.intro.setText(
-                self.tr("Pairs that were reported to work; what fits this machine comes first.")
+                self.tr("Pairs that were reported to work; what fits the memory comes first.")
             )
             self._model.show_pairs(n_free)
 
@@ -241,7 +241,7 @@ class RecommendedPage(Page):
         draft = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
         badges = []
         if row.fits is not None:
-            fits = Badge(self.tr("fits this machine"), "accent")
+            fits = Badge(self.tr("fits the memory"), "accent")
             badges.append(fits if row.fits else Badge(self.tr("needs more memory"), "lookup"))
         gain = str(pair.gain or self.tr("gain {}").format(NOT_CHECKED))
         if is_draft:
