@@ -55,15 +55,22 @@ def check(models: Models, pair: CuratedPair) -> Finding:
     """Return what the Hub says about an entry; a Hub that cannot be asked is a problem of it."""
     problems: list[str] = []
     pages: list[HubRepository] = []
-    for repo in (pair.target_repo, pair.draft_repo):
+    for repo in filter(None, (pair.target_repo, pair.draft_repo)):
         try:
             pages.append(models.hub.repository(repo))
         except UserError as error:
             problems.append(error.message)
-    if problems:
-        return Finding(problems=tuple(problems))
+    if problems or pair.kind == "lookup":
+        return Finding(verdict="names no models", problems=tuple(problems))
     gate = ", ".join(page.model.gate for page in pages)
     target = _choice(pages[0], pair.target_file, problems)
+    if pair.kind == "mtp":
+        heads = [each for page in pages[1:] for each in page.sidecars]
+        head = next((each for each in heads if each.path == pair.draft_file), None)
+        if pair.draft_file and head is None:
+            problems.append(f"{pair.draft_repo} has no MTP head “{pair.draft_file}”")
+        n_bytes = head.n_bytes if head else None
+        return Finding(pair.draft_file, n_bytes, None, gate, "MTP", tuple(problems))
     draft = _choice(pages[1], pair.draft_file, problems)
     if draft is None or target is None:
         return Finding(gate=gate, problems=tuple(problems))

@@ -6,10 +6,10 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 414,
+    "files": 415,
     "with one importer": 91,
     "circles": 0,
-    "code lines": 61_410,
+    "code lines": 61_650,
     "constructor parameters": 6,
     "signals": 269,
 }

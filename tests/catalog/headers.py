@@ -10,6 +10,7 @@ import numpy as np
 
 import make_pairs
 from gguf_file import Gguf, Tensor, read, strings
+from paceline.catalog.card import SidecarKind
 from paceline.engine.llama import parse_header
 from paceline.engine.model.model_file import GgufHeader
 
@@ -52,6 +53,18 @@ def small_vocabulary(n_tokens: int = 300) -> Gguf:
         name: Tensor((32, 2), 0, bytes(256))
         for name in ("token_embd.weight", "blk.0.attn_q.weight")
     }
+    return model
+
+
+def sidecar_model(kind: SidecarKind) -> Gguf:
+    """A drafter that is no model of its own, with tensors that mean nothing."""
+    architecture = {
+        "mtp": "qwen35", "assistant": "gemma4-assistant", "eagle": "eagle3", "dflash": "dflash",
+    }[kind]  # fmt: skip
+    model = small_vocabulary()
+    model.set(general__architecture=architecture)
+    model.set(**{f"{architecture}__block_count": 4, f"{architecture}__nextn_predict_layers": 1})
+    model.tensors["blk.3.nextn.eh_proj.weight"] = model.tensors.pop("blk.0.attn_q.weight")
     return model
 
 

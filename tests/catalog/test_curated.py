@@ -21,7 +21,9 @@ ENTRY: dict[str, Any] = {
         "architecture": None, "params": [1, 9],
     },
     "draft": {"repo": "pack/Cub", "file": "cub.gguf", "n_bytes": 5},
-    "gain": "Twice as fast",
+    "machine": "any",
+    "least_memory": 7,
+    "gain": {"claim": "Twice as fast", "texts": "code", "temperature": 0.5},
     "evidence": {"url": "https://example.com", "date": "2025-02-28"},
     "vocabulary_checked": None,
 }  # fmt: skip
@@ -46,11 +48,15 @@ def with_value(place: str, value: object) -> dict[str, Any]:
 def test_the_shipped_list() -> None:
     pairs = load_curated(curated_pairs_path())
     assert len(pairs) >= 12
-    assert len({(p.target_repo, p.target_file, p.draft_repo) for p in pairs}) == len(pairs)
+    assert len({(p.title, p.kind) for p in pairs}) == len(pairs)
     for pair in pairs:
-        assert pair.kind == "draft"
         assert pair.evidence is not None, "an entry without a source is a guess"
-        assert pair.target_repo != pair.draft_repo
+        if pair.kind == "draft":
+            assert pair.target_repo != pair.draft_repo
+            assert not pair.drafter
+        else:
+            assert not pair.draft_reference, "it is no pair to load"
+    assert {pair.kind for pair in pairs} == {"draft", "mtp", "lookup"}
 
 
 def test_an_entry_as_it_should_be(tmp_path: Path) -> None:
@@ -58,8 +64,25 @@ def test_an_entry_as_it_should_be(tmp_path: Path) -> None:
     assert pair.target_reference == "hf:pack/Wolf:q8/wolf.gguf"
     assert pair.draft_reference == "hf:pack/Cub:cub.gguf"
     assert pair.target_params == (1, 9)
+    assert str(pair.gain) == "Twice as fast; on code, at temperature 0.5"
+    assert pair.needs == "any machine, from 7 bytes of memory"
     assert pair.evidence is not None
     assert pair.evidence.date == "2025-02-28"
+
+
+def test_entries_that_are_no_pairs_to_load(tmp_path: Path) -> None:
+    (head,) = loaded(tmp_path, {**ENTRY, "type": "mtp"})
+    assert head.drafter == "MTP head, cub.gguf; this version cannot use it yet"
+    (inside,) = loaded(tmp_path, {**ENTRY, "type": "mtp", "draft": None})
+    assert "inside the target's file" in inside.drafter
+    target = {"repo": None, "file": None, "words": [], "architecture": None, "params": [1, 9]}
+    without = {**ENTRY, "type": "lookup", "target": target, "draft": None, "least_memory": None}
+    (lookups,) = loaded(tmp_path, without)
+    assert "no second model" in lookups.drafter
+    assert head.draft_reference == inside.draft_reference == lookups.draft_reference == ""
+    assert lookups.target_reference == ""
+    (words,) = loaded(tmp_path, {**ENTRY, "gain": {**ENTRY["gain"], "temperature": None}})
+    assert str(words.gain) == "Twice as fast; on code"
 
 
 def test_what_is_not_known_is_null(tmp_path: Path) -> None:
@@ -75,7 +98,15 @@ def test_what_is_not_known_is_null(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
-        ("type", "mtp", "pair.type"),
+        ("type", "eagle", "pair.type"),
+        ("type", "lookup", "“lookup” has target.params and names no model"),
+        ("draft", None, "“draft” needs a draft"),
+        ("target.repo", None, "target.repo is missing"),
+        ("machine", "laptop", "pair.machine"),
+        ("least_memory", None, "least_memory"),
+        ("least_memory", 0, "least_memory"),
+        ("gain", "Twice as fast", "gain"),
+        ("gain.temperature", "warm", "gain.temperature"),
         ("title", 3, "pair.title"),
         ("more", 1, "no field 'more'"),
         ("target.repo", "wolf", "target.repo 'wolf' is no OWNER/NAME"),
@@ -131,9 +162,9 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     ("name", "architecture", "billions", "title"),
     [
         ("Qwen2.5 Coder 32B Instruct", "qwen2", 32.8, "Qwen2.5 Coder 32B Instruct"),
-        ("Qwen2.5 7B Instruct", "qwen2", 7.6, "Qwen2.5 7B Instruct"),
+        ("Qwen2.5 7B Instruct", "qwen2", 7.6, "Qwen2.5 7B and 14B Instruct"),
+        ("Fox 1B", "fox", 1.0, "Any model of 2B and less"),
         ("Llama 3.3 70B Instruct", "llama", 70.6, "Llama 3.3 70B Instruct"),
-        ("DeepSeek R1 Distill Qwen 32B", "qwen2", 32.8, "DeepSeek R1 Distill Qwen 32B"),
         ("Gemma 3 12b It", "gemma3", 11.8, "Gemma 3 12B"),
     ],
 )

@@ -101,6 +101,24 @@ def test_a_pair_that_was_found_not_to_fit_is_not_proposed() -> None:
     assert remedy.strategy == "prompt-lookup"
 
 
+def test_what_is_no_pair_to_load_is_never_proposed_as_one() -> None:
+    remedy = propose_draft(TARGET, [], [replace(PAIR, kind="mtp")], FOUND)
+    assert remedy is not None
+    assert remedy.draft == "hf:a/right"
+    lookups = replace(
+        PAIR, kind="lookup", target_repo="", target_words=(), target_architecture=None,
+        target_params=(1, TARGET.card.n_params), draft_repo="", draft_file=None,
+    )  # fmt: skip
+    remedy = propose_draft(TARGET, [], [PAIR, lookups], FOUND)
+    assert remedy is not None
+    assert (remedy.draft, remedy.strategy) == ("", "prompt-lookup")
+    assert "so small a target" in remedy.text
+    larger = replace(lookups, target_params=(1, TARGET.card.n_params - 1))
+    found = propose_draft(TARGET, [], [PAIR, larger], FOUND)
+    assert found is not None
+    assert found.draft == PAIR.draft_reference
+
+
 def test_the_hub_comes_last_with_what_is_open_and_small() -> None:
     remedy = propose_draft(TARGET, [], [], FOUND)
     assert remedy is not None

@@ -232,13 +232,7 @@ def diffusion() -> bytes:
     return gguf_bytes(model)
 
 
-def helper() -> bytes:
-    model = small_vocabulary()
-    model.set(general__architecture="eagle3")
-    return gguf_bytes(model)
-
-
-@pytest.mark.parametrize("make", [encoder, diffusion, helper])
+@pytest.mark.parametrize("make", [encoder, diffusion])
 def test_what_does_not_write(
     inspector: Inspector, tmp_path: Path, make: Callable[[], bytes]
 ) -> None:

@@ -91,6 +91,8 @@ def listed(folder: Path, repo: str, file: str | None) -> Path:
             "architecture": "llama", "params": None,
         },
         "draft": {"repo": repo, "file": file, "n_bytes": None},
+        "machine": "any",
+        "least_memory": 1,
         "gain": None,
         "evidence": None,
         "vocabulary_checked": None,

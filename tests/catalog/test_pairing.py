@@ -87,6 +87,24 @@ def test_a_tail_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("quantisation", "is_dear"),
+    [
+        ("IQ2_XXS", True),
+        ("Q2_K", True),
+        ("Q3_K_M", False),
+        ("Q4_0", False),
+        ("IQ4_XS", False),
+        ("Q8_0", False),
+        ("", False),
+    ],
+)
+def test_a_target_whose_tokens_are_dear_to_check_is_named(quantisation: str, is_dear: bool) -> None:
+    verdict = judge(changed(TARGET, quantisation=quantisation), DRAFT)
+    assert verdict.ok
+    assert ("target-dear-to-check" in [reason.code for reason in verdict.reasons]) is is_dear
+
+
+@pytest.mark.parametrize(
     ("changes", "code"),
     [
         ({"n_bytes": 2_000_000_000, "layer_bytes": (100_000_000,) * 20}, "draft-large"),

@@ -210,12 +210,15 @@ def test_the_list_shows_reports_and_what_nobody_checked() -> None:
     assert len(rows) >= 12
     for row in rows:
         assert set(row) == {
-            "title", "type", "target", "draft", "gain", "evidence", "vocabulary_checked",
+            "title", "type", "target", "draft", "machine", "least_memory", "gain", "evidence",
+            "vocabulary_checked",
         }  # fmt: skip
         assert row["evidence"]["url"].startswith("https://")
-        assert row["draft"]["is_here"] is False
+        assert (row["draft"] or row["target"])["is_here"] is False
     text = pairs("list").out
-    assert text.count("not checked") >= len(rows)
+    assert text.count("not checked") >= sum(row["type"] == "draft" for row in rows)
+    assert text.count("cannot use it yet") == sum(row["type"] == "mtp" for row in rows)
+    assert "no second model" in text
     assert "hf:bartowski/Llama-3.2-1B-Instruct-GGUF:Llama-3.2-1B-Instruct-Q8_0.gguf" in text
 
 
@@ -224,7 +227,7 @@ def test_the_list_knows_what_is_here(paceline_home: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "Llama-3.2-1B-Instruct-Q8_0.gguf").write_bytes(b"GGUF")
     rows = json.loads(pairs("list", "--json").out)
-    here = {row["title"] for row in rows if row["draft"]["is_here"]}
+    here = {row["title"] for row in rows if row["draft"] and row["draft"]["is_here"]}
     assert here == {"Llama 3.1 8B Instruct", "Llama 3.3 70B Instruct"}
     assert "on this computer" in pairs("list").out
 

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from PySide6.QtWidgets import QApplication, QMainWindow
 
+from catalog.headers import gguf_bytes, sidecar_model
 from gui.picker_world import (
     BIG,
     GIB,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 LIMIT_S = 20.0
 QWEN = "Qwen/Qwen2.5-7B-Instruct-GGUF"
+GEMMA = "unsloth/gemma-4-12B-it-qat-GGUF"
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct-GGUF"
 
 
@@ -90,6 +92,18 @@ def make_hub(folder: Path) -> None:
             "license": "other",
             "gguf": {**qwen, "total": 72_706_203_648},
         },
+    )
+    make_repository(
+        folder,
+        GEMMA,
+        {
+            "gemma-4-12B-it-qat-Q4_0.gguf": (BIG, Q4_K),
+            "gemma-4-12B-it-qat-Q8_0.gguf": (BIG, Q8_0),
+            "mmproj-F16.gguf": (SMALL, Q8_0),
+            "mtp-gemma-4-12B-it.gguf": (SMALL, Q4_K),
+            "MTP/gemma-4-12B-it-Q8_0-MTP.gguf": (SMALL, Q8_0),
+        },
+        {"downloads": 640_000, "likes": 770, "license": "apache-2.0", "gguf": qwen},
     )
     demo_repositories(folder)
 
@@ -153,7 +167,7 @@ def installed(camera: Camera) -> None:
     picker = camera.picker
     picker.open(1)
     camera.until(lambda: camera.world.entries.rowCount() > 5 and not camera.world.library.is_busy)
-    camera.shoot("01-installed")
+    camera.shoot("01-installed", (1366, 768))
     camera.pick("installed", "7B")
     camera.judged()
     camera.shoot("02-target-picked")
@@ -227,6 +241,10 @@ def searching(camera: Camera, server: HubServer) -> None:
     camera.shoot("25-gated")
     camera.shoot("25-gated-small", (760, 560))
     dialog.hub.card.back.emit()
+    dialog.hub.open_repository(GEMMA)
+    camera.until(lambda: dialog.hub.card.name.full_text == GEMMA)
+    camera.shoot("25-sidecars", (1366, 768))
+    dialog.hub.card.back.emit()
     dialog.hub.search.setText("zzzz")
     camera.until(lambda: camera.world.results.state == "empty")
     camera.shoot("26-nothing-found")
@@ -252,6 +270,8 @@ def main(out: Path) -> None:
             folder = Path(temporary)
             make_library(folder / "models")
             make_hub(folder / "hub")
+            head = folder / "models" / "mtp-gemma-4-12B-it.gguf"
+            head.write_bytes(gguf_bytes(sidecar_model("assistant")))
             with HubServer(folder / "hub") as server:
                 world = World(
                     folder / "home",

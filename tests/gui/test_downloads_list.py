@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from paceline.catalog.download.journal import DownloadRequest, DownloadState, Status
-from paceline.gui.models.downloads.model import STATE_ROLE, STEPS, DownloadsModel, line, title
+from paceline.gui.models.downloads.model import STATE_ROLE, DownloadsModel, line, steps, title
 from paceline.gui.models.downloads.panel import DownloadRow, DownloadsPanel
 
 if TYPE_CHECKING:
@@ -117,6 +117,12 @@ def test_all_of_them_in_one_line(model: DownloadsModel) -> None:
 # --------------------------------------------------------------------------------------- panel
 
 
+def test_a_drafter_that_is_no_model_cannot_be_used(model: DownloadsModel) -> None:
+    request = replace(REQUEST, files=("mtp-gemma-4-12B-it.gguf",))
+    model.show(replace(state("x", "done"), request=request))
+    assert steps(model.states[0]) == ("forget",)
+
+
 def only(panel: DownloadsPanel) -> DownloadRow:
     (row,) = panel.rows
     return row
@@ -132,9 +138,10 @@ def test_what_can_be_done_depends_on_the_status(
 ) -> None:
     model.show(state("x", status))
     row = only(panel)
-    assert shown_buttons(row) == sorted(STEPS[status], key=list(row.buttons).index)
-    assert len(STEPS[status]) in (1, 2)
-    for step in STEPS[status]:
+    possible = steps(state("x", status))
+    assert shown_buttons(row) == sorted(possible, key=list(row.buttons).index)
+    assert len(possible) in (1, 2)
+    for step in possible:
         with qtbot.waitSignal(panel.wanted) as wanted:
             row.buttons[step].click()
         assert wanted.args == [step, "x"]

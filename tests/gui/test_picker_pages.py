@@ -240,6 +240,32 @@ def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model(host: QWidge
     assert page.stack.currentWidget() is page.state
 
 
+def test_what_is_no_pair_to_load_is_shown_as_what_it_is(host: QWidget) -> None:
+    head = replace(PAIR, title="Wolf 7B, head", kind="mtp", least_memory=10**9)
+    lookups = replace(
+        PAIR, title="Small ones", kind="lookup", target_repo="", target_file=None, target_words=(),
+        target_architecture=None, target_params=(1, 8 * 10**9), draft_repo="", draft_file=None,
+    )  # fmt: skip
+    page = RecommendedPage(RecommendedPairs((head, lookups, PAIR)))
+    hosted(host, page)
+    page.show_picks(Picks(), 16 * 2**30)
+    shown = rows(page)
+    assert [row.title for row in shown] == ["Wolf 7B", "Wolf 7B, head", "Small ones"]
+    assert "this version cannot use it yet" in shown[1].facts
+    assert shown[1].badges == ()
+    pairs, wanted, picked = [], [], []
+    page.pair_picked.connect(lambda target, draft: pairs.append((target, draft)))
+    page.repository_wanted.connect(wanted.append)
+    page.picked.connect(picked.append)
+    for row in (1, 2):
+        press(page, row, Qt.Key.Key_Return)
+    assert (pairs, wanted, picked) == ([], [head.target_repo], [])
+    page.show_picks(Picks(2, replace(TARGET, title="Wolf-7B")), 16 * 2**30)
+    assert [row.title for row in rows(page)] == ["No draft model", "Wolf-0.5B-Q8_0"]
+    press(page, 0, Qt.Key.Key_Space)
+    assert picked == [None]
+
+
 @pytest.fixture
 def results() -> HubResults:
     return HubResults()
@@ -338,6 +364,20 @@ def test_a_repository_offers_its_files(hub: HubPage, results: HubResults) -> Non
     assert len(picked) == 1
     card.back_button.click()
     assert hub.stack.currentWidget() is hub.rows
+
+
+def test_a_sidecar_is_shown_and_cannot_be_picked(hub: HubPage, qtbot: QtBot) -> None:
+    hub.open_repository(MODEL.repo)
+    sidecar = HubChoice("Q4_0", (HubFile("mtp-wolf-Q4_0.gguf", 10**8, ""),))
+    hub.show_repository(replace(REPOSITORY, sidecars=(sidecar,)), CHOICES[1])
+    files = hub.card.files
+    last = files.model().index(len(CHOICES), 0)
+    text = hub.card.row_text(last)
+    assert (text.title, text.is_dimmed) == ("mtp-wolf-Q4_0", True)
+    assert text.problem.startswith("Drafter of wolf (MTP head)")
+    assert text.problem in last.data(SPOKEN)
+    with qtbot.assertNotEmitted(hub.card.picked):
+        files.picked.emit(last)
 
 
 def test_a_repository_that_comes_too_late_is_dropped(hub: HubPage, results: HubResults) -> None:

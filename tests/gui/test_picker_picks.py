@@ -8,7 +8,7 @@ import pytest
 
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubRepository
-from paceline.catalog.judge.curated import CuratedPair, Evidence
+from paceline.catalog.judge.curated import CuratedPair, Evidence, Gain
 from paceline.gui.models.candidates import (
     Candidate,
     candidate_facts,
@@ -40,9 +40,10 @@ PAIR = CuratedPair(
     draft_repo="o/Wolf-0.5B-GGUF",
     draft_file="Wolf-0.5B-Q8_0.gguf",
     draft_bytes=531_000_000,
-    gain="1.5 times as fast on a laptop",
+    gain=Gain("1.5 times as fast on a laptop", "code", 0.0),
     evidence=Evidence("https://example.org/wolf", "2026-01-02"),
     vocabulary_checked=None,
+    least_memory=6_000_000_000,
 )
 
 
@@ -135,8 +136,10 @@ def test_a_file_of_the_hub_becomes_a_candidate() -> None:
 
 
 def test_recommended_pairs_are_told_by_memory_and_by_target() -> None:
-    large = replace(PAIR, title="Wolf 70B", target_params=(70_000_000_000,) * 2)
-    unknown = replace(PAIR, title="Wolf", target_params=None)
+    large = replace(
+        PAIR, title="Wolf 70B", target_params=(70_000_000_000,) * 2, least_memory=45_000_000_000
+    )
+    unknown = replace(PAIR, title="Wolf", target_params=None, least_memory=None)
     model = RecommendedPairs((large, PAIR, unknown))
     model.show_pairs(16 * 2**30)
     rows = [model.index(row).data(PAIR_ROLE) for row in range(model.rowCount())]

@@ -14,7 +14,7 @@ from gui.fake_client import described, model_info
 from gui.picker_world import BIG, HUGE, Q8_0, SMALL, write_model
 from paceline.catalog.judge.curated import curated_pairs_path, load_curated
 from paceline.catalog.models import Models
-from paceline.gui.welcome.first_pairs import estimated_bytes, quick_bytes, that_fit
+from paceline.gui.welcome.first_pairs import quick_bytes, that_fit
 from paceline.gui.welcome.first_run_page import machine_facts, models_fact
 from paceline.gui.welcome.start_page import starters
 from paceline.messages import DeviceInfo, EngineDescribed, LoadPair, PairLoaded, StartTurn
@@ -163,8 +163,9 @@ def test_recommended_pairs_fit_and_are_of_different_sizes() -> None:
     for n_free in (7 * GB, 12 * GB, 22 * GB, 140 * GB):
         chosen = that_fit(pairs, n_free, 3)
         assert chosen
-        assert all(estimated_bytes(pair) <= n_free for pair in chosen)
-    assert len({estimated_bytes(pair) for pair in that_fit(pairs, 22 * GB, 3)}) == 3
+        assert all(0 < (pair.least_memory or 0) <= n_free for pair in chosen)
+        assert all(pair.kind == "draft" for pair in chosen)
+    assert len({pair.least_memory for pair in that_fit(pairs, 24 * GB, 3)}) == 3
 
 
 # ------------------------------------------------------------------------- with a real library

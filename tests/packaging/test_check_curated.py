@@ -40,7 +40,9 @@ def entry(draft: str = "demo/draft", file: str | None = None, **changes: Any) ->
             "architecture": "llama", "params": None,
         },
         "draft": {"repo": draft, "file": file, "n_bytes": None},
-        "gain": "Much",
+        "machine": "any",
+        "least_memory": 10**6,
+        "gain": {"claim": "Much", "texts": None, "temperature": None},
         "evidence": {"url": "https://example.com", "date": None},
         "vocabulary_checked": None,
     }  # fmt: skip
@@ -94,6 +96,19 @@ def test_what_is_wrong_is_named(
     assert run(hub, tmp_path, wrong) == 1
     problems = [line for line in capsys.readouterr().out.splitlines() if "    ! " in line]
     assert any(problem in line for line in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("file", "code"), [("mtp-target.gguf", 0), ("mtp-other.gguf", 1), ("target.gguf", 1)]
+)
+def test_an_mtp_head_is_looked_for_among_the_sidecars(tmp_path: Path, file: str, code: int) -> None:
+    files: dict[str, bytes | Path] = {
+        "target.gguf": make_pairs.DEMO_TARGET,
+        "mtp-target.gguf": b"GGUF",
+    }
+    with HubServer({"demo/target": Repository("demo/target", files)}) as server:
+        assert run(server, tmp_path, entry("demo/target", file, type="mtp")) == code
+        assert run(server, tmp_path, {**entry(type="mtp"), "draft": None}) == 0
 
 
 def test_what_was_found_is_written_and_nothing_else(hub: HubServer, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from typing import Literal
 from paceline.engine.model.model_file import GgufHeader, GgufTensor
 
 Memory = Literal["attention", "recurrent", "hybrid"]
+SidecarKind = Literal["", "mtp", "assistant", "eagle", "dflash"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class ModelCard:
         n_experts_used: Of the experts, how many work on one token; 0: not said.
         tied_bytes: Of `input_bytes`, what serves as the output, too, and is read in full then; 0
             where the output has weights of its own.
+        sidecar: Which drafter without a model of its own it is; empty: it is a model.
     """
 
     name: str
@@ -76,6 +78,7 @@ class ModelCard:
     kv_elements: tuple[tuple[int, int], ...]
     n_experts_used: int = 0
     tied_bytes: int = 0
+    sidecar: SidecarKind = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +185,11 @@ def quantisation_in_name(file_name: str) -> str:
         return ""
     name = found[-1].upper()
     return _OTHER_NAMES.get(name, name)
+
+
+def without_quantisation(file_name: str) -> str:
+    """Return a file's name without the quantisation in it."""
+    return _NAME.sub("", file_name)
 
 
 def bits_per_weight(name: str) -> float:

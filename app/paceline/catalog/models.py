@@ -25,12 +25,13 @@ from paceline.catalog.hub.remote import examine_remote, named_file, remote_heade
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
 from paceline.catalog.judge.draft_search import DraftSearch
-from paceline.catalog.judge.pairing import Remedy, Verdict, judge
+from paceline.catalog.judge.pairing import Reason, Remedy, Verdict, judge
 from paceline.catalog.local.library import Library, why_no_model
 from paceline.catalog.local.model_files import ModelFile, find_models, model_at
 from paceline.catalog.local.places import Place, places
 from paceline.catalog.memory.plan import plan
 from paceline.catalog.memory.values import Measurement, MemoryPlan
+from paceline.catalog.sidecar import SIDECAR, sidecar_in_path
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import DeviceInfo
@@ -138,7 +139,7 @@ class Models:
             is_stopped: Polled while the network is waited for.
 
         Raises:
-            ModelError: The file cannot be used.
+            ModelError: The file cannot be used; with the code `SIDECAR`: it is one.
             HubError: The Hub cannot be reached, or has no such file.
         """
         file = self._file(reference, is_stopped)
@@ -150,7 +151,7 @@ class Models:
             model = _whole(file)
             name = model.path.name
             examined = self.inspector.examine(model.path, model.parts)
-        if problem := why_no_model(examined.card):
+        if problem := why_no_model(examined.card, name):
             raise _unusable(name, problem)
         return examined
 
@@ -161,7 +162,15 @@ class Models:
             ModelError: A file cannot be used.
             HubError: The Hub cannot be reached, or has no such file.
         """
-        of_target, of_draft = self.examine(target, is_stopped), self.examine(draft, is_stopped)
+        try:
+            of_target = self.examine(target, is_stopped)
+        except ModelError as error:
+            return _is_sidecar(error, "target-is-sidecar")
+        try:
+            of_draft = self.examine(draft, is_stopped)
+        except ModelError as error:
+            verdict = _is_sidecar(error, "draft-is-sidecar")
+            return replace(verdict, remedy=self._remedy(of_target, is_stopped))
         verdict = judge(of_target, of_draft)
         if verdict.ok and not any(r.code in _WORTH_A_REMEDY for r in verdict.reasons):
             return verdict
@@ -169,6 +178,13 @@ class Models:
         if is_larger and judge(of_draft, of_target).ok:
             text = "Take them the other way round: the smaller one drafts."
             return replace(verdict, remedy=Remedy(text, target=draft, draft=target))
+        remedy = self._remedy(of_target, is_stopped)
+        if verdict.ok and (remedy is None or not remedy.draft or remedy.draft == draft):
+            return verdict  # the pair works, and nothing better is known
+        return replace(verdict, remedy=remedy)
+
+    def _remedy(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
+        """Return what to take as a draft model, as far as that is found in time."""
         until = time.monotonic() + _REMEDY_S
 
         def is_late() -> bool:
@@ -180,10 +196,7 @@ class Models:
             None if self.offline else self.hub,
             self.examine,
         )
-        remedy = search.find(of_target, is_late)
-        if verdict.ok and (remedy is None or not remedy.draft or remedy.draft == draft):
-            return verdict  # the pair works, and nothing better is known
-        return replace(verdict, remedy=remedy)
+        return search.find(target, is_late)
 
     def plan(
         self,
@@ -254,7 +267,10 @@ class Models:
         if file:
             reference = HubReference(repo, file)
             return file_here(reference, self.models_folder, self.places()) is not None
-        return any(find_models(repository_folder(self.models_folder, repo)))
+        if not repo:
+            return False
+        found = find_models(repository_folder(self.models_folder, repo))
+        return any(sidecar_in_path(model.path.name) is None for model in found)
 
     def close(self) -> None:
         """End downloads, then the helper process; a second call does nothing.
@@ -333,6 +349,17 @@ def _whole(file: Path) -> ModelFile:
     if model.what_is_missing:
         raise _unusable(file.name, model.what_is_missing)
     return model
+
+
+def _is_sidecar(error: ModelError, code: str) -> Verdict:
+    """Return the verdict on a pair of which one file is a sidecar.
+
+    Raises:
+        ModelError: The error says something else.
+    """
+    if error.code != SIDECAR:
+        raise error
+    return Verdict(ok=False, reasons=(Reason(code, error.message, "bad"),))
 
 
 def _unusable(name: str, problem: str) -> ModelError:

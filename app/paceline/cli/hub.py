@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.references import is_repo
 from paceline.catalog.hub.repository import recommended
 from paceline.catalog.hub.values import SearchQuery
+from paceline.catalog.sidecar import Sidecar, sidecar_in_path
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.output import Progress, Results, in_columns, remark
 from paceline.cli.usage import UsageError, whole_number
@@ -62,7 +64,8 @@ def add(parser: Parser) -> None:
     files = commands.add_parser(
         "files",
         help="list the models of a repository",
-        description="List the models of a repository by quantisation, the smallest first.",
+        description="List the models of a repository by quantisation, the smallest first, and "
+        "the drafters beside them that are no models.",
         epilog="Example: paceline hub files Qwen/Qwen3-0.6B-GGUF",
     )
     files.add_argument("repo", metavar="REPO", help="OWNER/NAME")
@@ -138,7 +141,7 @@ def _search(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) 
 def _files(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str:
     page = hub.repository(checked_repo(args.repo), is_stopped=is_stopped)
     best = recommended(page.choices, psutil.virtual_memory().available)
-    rows = [choice_as_object(page, choice, best) for choice in page.choices]
+    rows = [choice_as_object(page, each, best) for each in (*page.choices, *page.sidecars)]
     if not rows:
         remark(f"{page.model.repo} has no models in GGUF format.")
     if not page.has_access:
@@ -178,10 +181,12 @@ def as_object(model: HubModel) -> dict[str, Any]:
 def choice_as_object(
     page: HubRepository, choice: HubChoice, best: HubChoice | None
 ) -> dict[str, Any]:
-    """Return a model of a repository for JSON."""
+    """Return a model of a repository for JSON, or a sidecar, which is no quantisation of it."""
+    sidecar = sidecar_in_path(choice.path)
     return {
         "reference": f"hf:{page.model.repo}:{choice.path}",
-        "quantisation": choice.quantisation or None,
+        "quantisation": (not sidecar and choice.quantisation) or None,
+        "sidecar": sidecar and asdict(sidecar),
         "size": choice.n_bytes,
         "complete": choice.is_complete,
         "recommended": choice == best,
@@ -223,10 +228,11 @@ def choices_as_text(choices: Sequence[dict[str, Any]]) -> str:
         remarks = [
             "recommended here" if choice["recommended"] else "",
             "" if choice["complete"] else "parts are missing",
+            Sidecar(**choice["sidecar"]).sentence if choice["sidecar"] else "",
         ]
         rows.append(
             (
-                choice["quantisation"] or "?",
+                choice["quantisation"] or ("" if choice["sidecar"] else "?"),
                 words.file_size(choice["size"]),
                 f"{files[0]['path']}{parts}",
                 ", ".join(filter(None, remarks)),
@@ -262,6 +268,8 @@ def _download(args: argparse.Namespace) -> int:
             if error.code == "stopped":
                 return EXIT_CODE
             raise
+        for sidecar in filter(None, map(sidecar_in_path, files[:1])):
+            remark(sidecar.sentence)
         models = paths.data_dir / "models"
         folder = args.dest or download_folder(models, args.repo, files[0])
         request = DownloadRequest(args.repo, files, args.revision, str(folder))

@@ -2,12 +2,15 @@
 
 ``list --json`` prints one array; every object has ``path`` (of a split model the first part),
 ``name``, ``architecture``, ``n_params``, ``quantisation``, ``n_ctx_train``, ``size`` (bytes of all
-parts), ``vocabulary``, ``license``, ``source`` and ``problem``; what is not known is null.
+parts), ``vocabulary``, ``license``, ``source``, ``problem`` and ``sidecar``; what is not known is
+null. A drafter that is no model of its own has ``{"kind", "model"}`` there: ``mtp``, ``assistant``,
+``eagle`` or ``dflash``, and what it drafts for; models have null.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +124,7 @@ def _record(entry: LibraryEntry) -> dict[str, Any]:
         "license": (card and card.license) or None,
         "source": file.source,
         "problem": entry.problem or None,
+        "sidecar": entry.sidecar and asdict(entry.sidecar),
     }
 
 

@@ -2,12 +2,17 @@
 
 ``check --json`` prints ``{"ok", "reasons": [{"code", "text"}], "remedy": {"text", "target",
 "draft"} | null, "memory": [{"device", "weights", "kv", "compute", "free"}]}``: both models
-together, in bytes. That a pair does not fit is an answer, not a failure.
+together, in bytes. That a pair does not fit is an answer, not a failure. Where a file is a drafter
+but no model (``target-is-sidecar``, ``draft-is-sidecar``), ``memory`` is empty.
+
+``list --json`` prints an array; ``type`` is "draft" for a pair, "mtp" for a model with a drafter
+that this version cannot use, "lookup" for models that need none. ``draft`` may be null.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from paceline.catalog.judge.curated import NOT_CHECKED
@@ -56,7 +61,8 @@ def add(parser: Parser) -> None:
         "list",
         help="show pairs that were reported to work, with the reports",
         description="Show pairs of models that were reported to work, where that was, and which "
-        "of them are on this computer. The gains are what the reports say.",
+        "of them are on this computer; then models that need no draft model, and models with an "
+        "MTP head, which this version cannot use yet. The gains are what the reports say.",
     )
     listing.add_argument("--json", action="store_true", help="one JSON array")
 
@@ -97,10 +103,11 @@ def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bo
     target, draft = read_params(args.target, args, ""), read_params(args.draft, args, "_draft")
     verdict = models.judge(target.path, draft.path, is_stopped)
     plan: MemoryPlan | None = None
-    engine = ask_engine().answer
-    if engine is None:
+    are_models = verdict.reasons[0].code not in ("target-is-sidecar", "draft-is-sidecar")
+    engine = ask_engine().answer if are_models else None
+    if engine is None and are_models:
         remark("The engine does not start, so memory is not known; `paceline doctor` says why.")
-    else:
+    elif engine is not None:
         plan = models.plan(target, draft, engine.devices, is_stopped=is_stopped)
     if args.json:
         return json.dumps(_as_object(verdict, plan, target.path), indent=2, ensure_ascii=False)
@@ -181,14 +188,22 @@ def _pair_object(pair: CuratedPair, here: tuple[bool, bool]) -> dict[str, Any]:
     return {
         "title": pair.title,
         "type": pair.kind,
-        "target": {"repo": pair.target_repo, "file": pair.target_file, "is_here": here[0]},
+        "target": {
+            "repo": pair.target_repo or None,
+            "file": pair.target_file,
+            "is_here": here[0],
+        },
         "draft": {
             "repo": pair.draft_repo,
             "file": pair.draft_file,
             "n_bytes": pair.draft_bytes,
             "is_here": here[1],
-        },
-        "gain": pair.gain,
+        }
+        if pair.draft_repo
+        else None,
+        "machine": pair.machine,
+        "least_memory": pair.least_memory,
+        "gain": pair.gain and asdict(pair.gain),
         "evidence": evidence and {"url": evidence.url, "date": evidence.date},
         "vocabulary_checked": pair.vocabulary_checked,
     }
@@ -201,11 +216,17 @@ def _pair_text(pair: CuratedPair, here: tuple[bool, bool]) -> str:
         ("target", pair.target_repo, pair.target_file, None, here[0]),
         ("draft", pair.draft_repo, pair.draft_file, pair.draft_bytes, here[1]),
     ):
+        if not repo or (name == "draft" and pair.drafter):
+            continue
         parts = [f"hf:{repo}:{file}" if file else f"hf:{repo}"]
         parts += [file_size(size)] if size else []
         parts += ["on this computer"] if is_here else []
         lines.append(f"  {name:<11} {', '.join(parts)}")
-    lines.append(f"  {'vocabulary':<11} {vocabulary[pair.vocabulary_checked]}")
+    if pair.drafter:
+        lines.append(f"  {'drafter':<11} {pair.drafter}")
+    else:
+        lines.append(f"  {'vocabulary':<11} {vocabulary[pair.vocabulary_checked]}")
+    lines.append(f"  {'for':<11} {pair.needs}")
     lines.append(f"  {'gain':<11} {pair.gain or NOT_CHECKED}")
     if pair.evidence:
         when = f", {pair.evidence.date}" if pair.evidence.date else ""

@@ -11,6 +11,7 @@ from paceline.catalog.hub import errors
 from paceline.catalog.hub.search import hub_model, whole
 from paceline.catalog.hub.values import HubChoice, HubFile, HubRepository, host_of
 from paceline.catalog.local.model_files import BY_PRODUCT, PART
+from paceline.catalog.sidecar import sidecar_in_path
 
 _ROOM = 0.85
 """The share of the free memory that weights may fill; context and buffers need the rest."""
@@ -37,7 +38,8 @@ def get_repository(endpoint: str, repo: str, revision: str) -> HubRepository:
     model = hub_model(said)
     if model is None:
         raise errors.bad_answer(host_of(endpoint), "a repository's page was expected")
-    choices = grouped(_files(said.get("siblings")))
+    files = _files(said.get("siblings"))
+    choices = grouped(files)
     has_access = True
     if model.gate != "open" and choices:
         has_access = _may_read(endpoint, model.repo, choices[0].path, revision)
@@ -52,16 +54,24 @@ def get_repository(endpoint: str, repo: str, revision: str) -> HubRepository:
         if isinstance(link, str) and link.startswith(("https://", "http://"))
         else "",
         has_access=has_access,
+        sidecars=grouped(files, sidecars=True),
     )
 
 
-def grouped(files: Iterable[HubFile]) -> tuple[HubChoice, ...]:
-    """Return the models among files: parts grouped, by-products left out, the smallest first."""
+def grouped(files: Iterable[HubFile], *, sidecars: bool = False) -> tuple[HubChoice, ...]:
+    """Return the models among files: parts grouped, by-products left out, the smallest first.
+
+    Args:
+        files: All of a repository.
+        sidecars: Whether the sidecars are wanted in place of the models.
+    """
     singles: list[HubChoice] = []
     splits: dict[tuple[str, int], dict[int, HubFile]] = {}
     for file in files:
         name = PurePosixPath(file.path).name
         if not name.lower().endswith(".gguf") or BY_PRODUCT.search(name[: -len(".gguf")]):
+            continue
+        if (sidecar_in_path(file.path) is not None) is not sidecars:
             continue
         part = PART.search(file.path)
         if part is None:

@@ -113,6 +113,7 @@ class HubRepository:
         model: As in a list of results.
         commit: The revision that was looked at, 40 hex digits.
         choices: Models to download, the smallest first.
+        sidecars: Drafters beside them that are no models.
         url: The web page, where access to a gated model is requested.
         license_url: Address of the license, or empty.
         has_access: Whether its files may be downloaded with the token at hand.
@@ -124,6 +125,7 @@ class HubRepository:
     url: str
     license_url: str = ""
     has_access: bool = True
+    sidecars: tuple[HubChoice, ...] = ()
 
 
 def origin(url: str) -> tuple[str, str, int]:

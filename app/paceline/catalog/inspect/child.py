@@ -38,6 +38,7 @@ from paceline.catalog.inspect.wire import (
     decode_question,
     pack_texts,
 )
+from paceline.catalog.sidecar import SIDECAR, sidecar_in_header, sidecar_of
 from paceline.catalog.words import one_line
 from paceline.engine.model.model_file import GgufHeader, check_model_file
 from paceline.engine.model.vocabularies import hash_of_texts
@@ -125,6 +126,7 @@ def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
         kv_elements=kv_elements(header, n_layers),
         n_experts_used=_count(header, "expert_used_count"),
         tied_bytes=embedding_bytes if is_tied else 0,
+        sidecar=sidecar_in_header(header, (tensor.name for tensor in tensors)),
     )
 
 
@@ -246,7 +248,7 @@ if TYPE_CHECKING:
 
 _FAILED = 70  # EX_SOFTWARE of sysexits.h
 _WORD_PIECES = 3  # enum llama_vocab_type: the tokenizer of BERT and similar models
-_NOT_ALONE = {"eagle3", "dflash", "gemma4-assistant", "clip", "wavtokenizer-dec"}
+_NOT_ALONE = {"clip", "wavtokenizer-dec"}
 """Architectures that are a part of another model."""
 
 
@@ -348,6 +350,13 @@ class Reader:
         self._texts = question.files[0], token_texts(headers[0])
         if question.card_only:
             return Seen(card, None)
+        if sidecar := sidecar_of(card, files[0].name):
+            # llama.cpp may not be able to read it, and nothing could be done with it.
+            raise ModelError(
+                SIDECAR,
+                f"“{files[0].name}” is no model of its own. {sidecar.sentence}",
+                "Choose a model, or lookups, which need none.",
+            )
         causal = headers[0].values.get(f"{card.architecture}.attention.causal", True)
         return Seen(card, _nature(files[0], card.architecture, is_causal=bool(causal)))
 

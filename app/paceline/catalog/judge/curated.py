@@ -1,24 +1,31 @@
 """Pairs of models that are reported to work, shipped as a file with the reports' addresses.
 
 An unchecked value is null there and shown as "not checked"; a gain is a claim of its source and not
-a measurement of this program. `packaging/check_curated.py` checks every entry on the Hub.
+a measurement of this program. Two kinds of entries are no pairs to load: models with an MTP head,
+which this version cannot use, and models that need no drafter but lookups.
+`packaging/check_curated.py` checks every entry on the Hub.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from paceline.catalog.card import ModelCard
+from paceline.catalog.sidecar import NOT_YET
+from paceline.catalog.words import file_size
 from paceline.codec import CodecError, decode_part
 from paceline.errors import UserError
 from paceline.paths import resources
 
 T = TypeVar("T")
+Kind = Literal["draft", "mtp", "lookup"]
+Machine = Literal["any", "gpu", "processor"]
 
 NOT_CHECKED = "not checked"
 """How an unknown value is shown."""
@@ -42,23 +49,48 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Gain:
+    """What a report claims.
+
+    Attributes:
+        claim: The gain, with the machine it was seen on.
+        texts: What was written, e.g. "code"; None: not said.
+        temperature: None: not said.
+    """
+
+    claim: str
+    texts: str | None
+    temperature: float | None
+
+    def __str__(self) -> str:
+        texts = f"on {self.texts}" if self.texts else ""
+        heat = "" if self.temperature is None else f"at temperature {self.temperature:g}"
+        when = ", ".join(filter(None, (texts, heat)))
+        return f"{self.claim}; {when}" if when else self.claim
+
+
+@dataclass(frozen=True, slots=True)
 class CuratedPair:
-    """One pair; None stands for what is not known.
+    """One entry; None stands for what is not known.
 
     Attributes:
         title: Its name for users, e.g. "Qwen2.5 Coder 7B".
-        target_repo: ``OWNER/NAME`` on the Hub.
+        target_repo: ``OWNER/NAME`` on the Hub; empty: any model of that size.
         target_file: Path of a GGUF file in it.
         target_words: Words that a target's name or family has, all of them, in lower case.
         target_architecture: E.g. ``qwen2``.
         target_params: Weights of the target, from and to.
-        draft_repo: ``OWNER/NAME`` on the Hub.
+        draft_repo: ``OWNER/NAME`` on the Hub; empty: the target has its head inside, or needs no
+            drafter.
         draft_file: Path of a GGUF file in it.
         draft_bytes: Its size.
-        gain: What the source claims, with the machine it was seen on.
+        gain: What the source claims.
         evidence: The source.
         vocabulary_checked: The result of comparing the two headers.
-        kind: How the draft model drafts.
+        kind: "draft": a draft model, a pair that can be loaded; "mtp": an MTP head; "lookup":
+            lookups alone.
+        machine: What the entry is for.
+        least_memory: Bytes that all of it takes with a context of 4,096 tokens.
     """
 
     title: str
@@ -70,15 +102,33 @@ class CuratedPair:
     draft_repo: str
     draft_file: str | None
     draft_bytes: int | None
-    gain: str | None
+    gain: Gain | None
     evidence: Evidence | None
     vocabulary_checked: bool | None
-    kind: Literal["draft"] = "draft"
+    kind: Kind = "draft"
+    machine: Machine = "any"
+    least_memory: int | None = None
+
+    @property
+    def drafter(self) -> str:
+        """Who drafts in place of a draft model, as a phrase; empty: a draft model does."""
+        if self.kind == "lookup":
+            return "no second model: lookups draft from the chat itself"
+        where = self.draft_file or self.draft_repo or "inside the target's file"
+        return f"MTP head, {where}; {NOT_YET}" if self.kind == "mtp" else ""
+
+    @property
+    def needs(self) -> str:
+        """Which machine it is for, as a phrase."""
+        machine = {"any": "any machine", "gpu": "a GPU", "processor": "a processor"}[self.machine]
+        size = f", from {file_size(self.least_memory)} of memory" if self.least_memory else ""
+        return f"{machine}{size}"
 
     @property
     def draft_reference(self) -> str:
-        """``hf:OWNER/NAME:FILE``; empty when no file is known."""
-        return f"hf:{self.draft_repo}:{self.draft_file}" if self.draft_file else ""
+        """``hf:OWNER/NAME:FILE`` of a draft model; empty when no file is known."""
+        is_model = self.draft_file and self.kind == "draft"
+        return f"hf:{self.draft_repo}:{self.draft_file}" if is_model else ""
 
     @property
     def target_reference(self) -> str:
@@ -104,7 +154,7 @@ def words_of(name: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    repo: str
+    repo: str | None
     file: str | None
     words: tuple[str, ...]
     architecture: str | None
@@ -121,8 +171,9 @@ class _Draft:
 @dataclass(frozen=True, slots=True)
 class _Rest:
     title: str
-    type: Literal["draft"]
-    gain: str | None
+    type: Kind
+    machine: Machine
+    least_memory: int | None
     vocabulary_checked: bool | None
 
 
@@ -161,34 +212,38 @@ def _pair(entry: Any) -> CuratedPair:
     """
     if not isinstance(entry, dict):
         raise CodecError("a pair is an object")
-    missing = {"title", "type", "target", "draft", "gain", "evidence", "vocabulary_checked"} - {
-        *entry
-    }
+    names = ("target", "draft", "gain", "evidence")
+    missing = {*names, *(field.name for field in fields(_Rest))} - {*entry}
     if missing:
         raise CodecError(f"“{min(missing)}” is missing")
-    parts = {name: entry[name] for name in ("target", "draft", "evidence")}
-    rest = _part(_Rest, "pair", {k: v for k, v in entry.items() if k not in parts})
-    target = _part(_Target, "target", parts["target"])
-    draft = _part(_Draft, "draft", parts["draft"])
-    evidence = None
-    if parts["evidence"] is not None:
-        evidence = _part(Evidence, "evidence", parts["evidence"])
-    _check(target, draft, evidence, rest.gain)
+    rest = _part(_Rest, "pair", {k: v for k, v in entry.items() if k not in names})
+    target = _part(_Target, "target", entry["target"])
+    draft = _optional(_Draft, "draft", entry)
+    gain = _optional(Gain, "gain", entry)
+    evidence = _optional(Evidence, "evidence", entry)
+    _check_kind(rest, target, draft)
+    _check(target, draft, evidence, gain)
     return CuratedPair(
         title=rest.title,
-        target_repo=target.repo,
+        target_repo=target.repo or "",
         target_file=target.file,
         target_words=target.words,
         target_architecture=target.architecture,
         target_params=(target.params[0], target.params[1]) if target.params else None,
-        draft_repo=draft.repo,
-        draft_file=draft.file,
-        draft_bytes=draft.n_bytes,
-        gain=rest.gain,
+        draft_repo=draft.repo if draft else "",
+        draft_file=draft.file if draft else None,
+        draft_bytes=draft.n_bytes if draft else None,
+        gain=gain,
         evidence=evidence,
         vocabulary_checked=rest.vocabulary_checked,
         kind=rest.type,
+        machine=rest.machine,
+        least_memory=rest.least_memory,
     )
+
+
+def _optional(cls: type[T], name: str, entry: Mapping[str, object]) -> T | None:
+    return None if entry[name] is None else _part(cls, name, entry[name])
 
 
 def _part(cls: type[T], name: str, data: object) -> T:
@@ -199,19 +254,36 @@ def _part(cls: type[T], name: str, data: object) -> T:
         raise CodecError(str(error).replace(cls.__name__, name, 1)) from None
 
 
-def _check(target: _Target, draft: _Draft, evidence: Evidence | None, gain: str | None) -> None:
+def _check_kind(rest: _Rest, target: _Target, draft: _Draft | None) -> None:
+    if rest.type == "lookup":
+        if target.repo or target.file or target.words or draft or target.params is None:
+            raise CodecError("an entry of type “lookup” has target.params and names no model")
+        return
+    if target.repo is None:
+        raise CodecError("target.repo is missing")
+    if not target.words or any(words_of(word) != {word} for word in target.words):
+        raise CodecError("target.words is no list of single words in lower case")
+    if rest.type == "draft" and draft is None:
+        raise CodecError("an entry of type “draft” needs a draft")
+    if rest.least_memory is None or rest.least_memory <= 0:
+        raise CodecError("least_memory is no number of bytes")
+
+
+def _check(
+    target: _Target, draft: _Draft | None, evidence: Evidence | None, gain: Gain | None
+) -> None:
     for name, part in (("target", target), ("draft", draft)):
+        if part is None or part.repo is None:
+            continue
         if not _REPO.fullmatch(part.repo):
             raise CodecError(f"{name}.repo {part.repo!r:.60} is no OWNER/NAME")
         if part.file is not None and not _FILE.fullmatch(part.file):
             raise CodecError(f"{name}.file {part.file!r:.60} is no path of a GGUF file")
-    if not target.words or any(words_of(word) != {word} for word in target.words):
-        raise CodecError("target.words is no list of single words in lower case")
     if target.params is not None and (
         len(target.params) != 2 or not 0 < target.params[0] <= target.params[1]
     ):
         raise CodecError("target.params is no smallest and largest number of weights")
-    if draft.n_bytes is not None and (draft.n_bytes <= 0 or draft.file is None):
+    if draft and draft.n_bytes is not None and (draft.n_bytes <= 0 or draft.file is None):
         raise CodecError("draft.n_bytes is no size of a file that is named")
     if gain is not None and evidence is None:
         raise CodecError("a gain needs evidence")

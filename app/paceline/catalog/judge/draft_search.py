@@ -50,6 +50,8 @@ class DraftSearch:
         here = propose_draft(target, self._here(target, is_stopped))
         if here is None or here.draft:
             return here
+        if without := _without_draft(target.card, self.curated):
+            return without
         try:
             return (
                 self._from_list(target, is_stopped)
@@ -70,7 +72,7 @@ class DraftSearch:
         promising = [
             (str(entry.file.path), entry.card)
             for entry in self.library
-            if entry.card is not None and may_draft(target.card, entry.card)
+            if entry.card and not entry.problem and may_draft(target.card, entry.card)
         ]
         promising.sort(key=lambda one: (rank(one[1]), one[0]))
         for path, _ in promising[:_MOST_LOOKED_INTO]:
@@ -182,6 +184,7 @@ def propose_draft(
         return None
     return (
         _from_library(target, library)
+        or _without_draft(target.card, curated)
         or _from_list(target.card, curated)
         or _from_hub(target.card, hub)
         or Remedy(
@@ -226,10 +229,22 @@ def _from_library(target: Examined, library: Iterable[tuple[str, Examined]]) -> 
     )
 
 
+def _without_draft(target: ModelCard, curated: Iterable[CuratedPair]) -> Remedy | None:
+    """Return that a target of this size needs no draft model, where the list says so."""
+    if not any(pair.kind == "lookup" and pair.is_for(target) for pair in curated):
+        return None
+    return Remedy(
+        "Use lookups, which draft from the chat itself: beside so small a target a draft model "
+        "hardly pays on a processor.",
+        strategy=LOOKUPS,
+    )
+
+
 def curated_for(target: ModelCard, curated: Iterable[CuratedPair]) -> list[CuratedPair]:
     """Return the pairs of the list whose target this model is, the most specific first."""
+    pairs = (pair for pair in curated if pair.kind == "draft" and pair.is_for(target))
     return sorted(
-        (pair for pair in curated if pair.vocabulary_checked is not False and pair.is_for(target)),
+        (pair for pair in pairs if pair.vocabulary_checked is not False),
         key=lambda pair: (-len(pair.target_words), not pair.draft_reference),
     )
 

@@ -78,6 +78,9 @@ _SMALL_TARGET = 3_000_000_000
 _FEW_BITS = 3.5
 _MANY_BITS = 12.0
 _LARGE_DRAFT = 1_000_000_000
+_DEAR_TO_CHECK = ("IQ1", "IQ2", "IQ3", "Q1", "Q2", "TQ", "NVFP4")
+"""Quantisations whose weights neither llama.cpp's CPU kernels nor Paceline's (the table of
+`app/kernels/kernels.cpp`) read once for several tokens."""
 _COMMON_WORDS = frozenset(
     {"a", "and", "base", "chat", "draft", "gguf", "instruct", "it", "meta", "mini", "model", "of",
      "preview", "small", "large", "the", "ai", "v", "b", "m"}
@@ -180,6 +183,7 @@ def _remarks(target: Examined, draft: Examined) -> Iterator[Reason]:
     yield from _about_vocabulary(target, draft)
     yield from _about_family(target.card, draft.card)
     yield from _about_quantisation(draft.card)
+    yield from _about_checking(target.card)
     yield from _about_memory(target.nature, draft.nature)
     yield from _about_the_rest(target.card, draft.card)
 
@@ -259,6 +263,16 @@ def _about_quantisation(draft: ModelCard) -> Iterator[Reason]:
             "draft-many-bits",
             f"The draft model has {bits:.0f} bits per weight; one of 8 bits reads half as much "
             "or less per drafted token.",
+            "note",
+        )
+
+
+def _about_checking(target: ModelCard) -> Iterator[Reason]:
+    if target.quantisation.startswith(_DEAR_TO_CHECK):
+        yield Reason(
+            "target-dear-to-check",
+            f"On a processor, checking several tokens in {target.quantisation} costs about as much "
+            "as writing them one by one; it costs least in Q4_0, IQ4_NL, Q4_K and Q8_0.",
             "note",
         )
 

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from paceline.catalog.card import ModelCard
 from paceline.catalog.local.model_files import ModelFile, find_models, model_at
 from paceline.catalog.local.places import Place, find_ollama_models
+from paceline.catalog.sidecar import Sidecar, sidecar_in_path, sidecar_of
 from paceline.catalog.words import done_and_total
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import ModelError
@@ -44,7 +45,7 @@ class LibraryEntry:
 
     Attributes:
         file: Where it lies.
-        card: What its header says; None: not read yet, or `problem`.
+        card: What its header says; None: not read yet, or `problem`; a sidecar has both.
         problem: Why it cannot be used, in one sentence; empty: no reason is known.
         is_ours: Whether this program has downloaded it, and so may delete it.
     """
@@ -53,6 +54,12 @@ class LibraryEntry:
     card: ModelCard | None
     problem: str = ""
     is_ours: bool = False
+
+    @property
+    def sidecar(self) -> Sidecar | None:
+        """Which sidecar it is, by its name as long as its header is not read; None: none."""
+        name = self.file.path.name
+        return sidecar_of(self.card, name) if self.card else sidecar_in_path(name)
 
 
 class Library:
@@ -197,12 +204,14 @@ class Library:
         else:
             try:
                 card = self._inspector.card(file.path, file.parts)
-                problem = why_no_model(card) or _why_not_whole(card, file)
+                reasons = why_no_model(card, file.path.name), _why_not_whole(card, file)
+                problem = " ".join(filter(None, reasons))
             except ModelError as error:
                 if error.code == "closed":
                     return LibraryEntry(file, None, is_ours=self._is_ours(file.path))
                 problem, is_lasting = error.message, error.code not in _PASSING
-        known = Known(file, None if problem else card, problem)
+        is_kept = card is not None and (not problem or card.sidecar)
+        known = Known(file, card if is_kept else None, problem)
         if is_lasting:
             with self._guard:
                 self._remembered()[file.path] = known
@@ -254,8 +263,10 @@ def _as_prefix(folder: Path) -> str:
     return os.path.join(folder.absolute(), "")  # noqa: PTH118  pathlib drops the separator
 
 
-def why_no_model(card: ModelCard) -> str:
+def why_no_model(card: ModelCard, file_name: str) -> str:
     """Return why a valid and complete file cannot be used for chats; empty: it can."""
+    if sidecar := sidecar_of(card, file_name):
+        return sidecar.sentence
     if not card.n_params:
         return "It holds a vocabulary and no weights."
     if not card.n_layers:
@@ -279,7 +290,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of one file; `card` or `problem`, not both."""
+    """What is known of one file; `card` or `problem`, and of a sidecar both."""
 
     file: ModelFile
     card: ModelCard | None
@@ -368,7 +379,9 @@ def _known(record: Any) -> Known | None:
         problem = record["problem"]
     except (CodecError, KeyError, TypeError):
         return None
-    if not isinstance(problem, str) or not file.parts or (card is None) != bool(problem):
+    if not isinstance(problem, str) or not file.parts:
+        return None
+    if (card is None or bool(card.sidecar)) != bool(problem):
         return None
     return Known(
         ModelFile(

@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication
 from paceline.catalog import words
 from paceline.catalog.card import quantisation_in_name
 from paceline.catalog.hub.references import is_reference, parse_reference
+from paceline.catalog.sidecar import sidecar_in_path
 from paceline.gui.models.lists.library import place_title
 from paceline.gui.state.pair import file_name, model_name
 
@@ -132,7 +133,8 @@ def of_path(reference: str, library: LibraryModel) -> Candidate:
 
 def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
     """Return the candidate for one file of a repository of the Hub."""
-    model = repository.model
+    model, sidecar = repository.model, sidecar_in_path(choice.path)
+    missing = "" if choice.is_complete else _tr("Parts of this model are missing on the Hub.")
     return Candidate(
         reference=f"hf:{model.repo}:{choice.path}",
         title=file_name(choice.path),
@@ -140,9 +142,9 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
         n_bytes=choice.n_bytes,
         is_here=False,
         n_params=model.n_params,
-        quantisation=choice.quantisation,
+        quantisation="" if sidecar else choice.quantisation,
         n_ctx_train=model.n_ctx_train,
-        problem="" if choice.is_complete else _tr("Parts of this model are missing on the Hub."),
+        problem=sidecar.sentence if sidecar else missing,
         files=tuple(file.path for file in choice.files),
         architecture=model.architecture,
         repo=model.repo,

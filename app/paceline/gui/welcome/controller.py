@@ -16,7 +16,7 @@ from paceline import starter
 from paceline.catalog.words import size_text
 from paceline.errors import UserError
 from paceline.gui.welcome.example_player import ExamplePlayer
-from paceline.gui.welcome.first_pairs import best_here, estimated_bytes, quick_bytes, that_fit
+from paceline.gui.welcome.first_pairs import best_here, quick_bytes, that_fit
 from paceline.gui.welcome.first_run_page import FirstRunPage, machine_facts, models_fact
 from paceline.gui.welcome.start_page import Starter, StartPage, starters
 from paceline.params import ModelParams
@@ -303,9 +303,7 @@ class WelcomeController(QObject):
             [
                 (
                     pair.title,
-                    self.tr("about {}, on the disk and in memory").format(
-                        size_text(estimated_bytes(pair))
-                    ),
+                    self.tr("needs about {} of memory").format(size_text(pair.least_memory or 0)),
                 )
                 for pair in self._curated
             ]

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
 from paceline.catalog.judge.draft_search import distance, may_draft
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ ROOM = 0.85
 """Of the free memory, what weights may take: contexts and buffers need the rest."""
 _QUICK_BYTES = 12 * 10**9
 """Of main memory: at 50 GB/s, which two channels of DDR4 give, four tokens per second."""
-_Q8_BYTES = 1.07
-"""Per weight of Q8_0: 8.5 bits."""
 _BUILT_IN = "built-in"
 
 
@@ -88,21 +85,12 @@ def quick_bytes(devices: Iterable[DeviceInfo]) -> int:
     return free.get(True) or min(free.get(False, 0), _QUICK_BYTES)
 
 
-def estimated_bytes(pair: CuratedPair) -> int:
-    """Return roughly what a pair takes on the disk and in memory; 0: not known."""
-    if pair.target_params is None:
-        return 0
-    middle = sum(pair.target_params) / 2
-    is_q8 = "q8_0" in (pair.target_file or "").lower()
-    return round(middle * (_Q8_BYTES if is_q8 else BYTES_PER_WEIGHT)) + (pair.draft_bytes or 0)
-
-
 def that_fit(pairs: Sequence[CuratedPair], n_free: int, most: int) -> list[CuratedPair]:
-    """Return curated pairs that find room, the largest first and one of each size.
+    """Return curated pairs that find room and can be loaded, the largest first, one of each size.
 
     Where both files are named a pair is one click; those come first among the same size.
     """
-    fitting = [each for each in pairs if 0 < estimated_bytes(each) <= ROOM * n_free]
+    fitting = [p for p in pairs if p.kind == "draft" and 0 < (p.least_memory or 0) <= n_free]
     fitting.sort(key=lambda each: (-_size_class(each), not _is_complete(each)))
     chosen: list[CuratedPair] = []
     for pair in fitting:

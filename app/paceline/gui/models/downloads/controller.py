@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline.catalog.words import file_size
 from paceline.gui.kit.notices import Action, ask_to_delete
-from paceline.gui.models.downloads.model import DownloadsModel, title
+from paceline.gui.models.downloads.model import DownloadsModel, steps, title
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog, QWidget
@@ -154,9 +154,10 @@ class DownloadsController(QObject):
     def _tell(self, state: DownloadState) -> None:
         name = title(state)
         if state.status == "done":
+            use = Action(self.tr("Use it"), partial(self.do, "use", state.id))
             self._notifications.tell(
                 self.tr("“{}” is downloaded.").format(name),
-                action=Action(self.tr("Use it"), partial(self.do, "use", state.id)),
+                action=use if "use" in steps(state) else None,
                 topic=DOWNLOADS,
             )
         elif state.status == "failed":

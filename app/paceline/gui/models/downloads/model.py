@@ -20,6 +20,7 @@ from PySide6.QtCore import (
 
 from paceline.catalog import words
 from paceline.catalog.local.model_files import PART
+from paceline.catalog.sidecar import sidecar_in_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +35,7 @@ Step = Literal["pause", "resume", "retry", "cancel", "use", "forget"]
 _TOP = QModelIndex()
 _UNDER_WAY = ("waiting", "running", "verifying")
 
-STEPS: dict[str, tuple[Step, ...]] = {
+_STEPS: dict[str, tuple[Step, ...]] = {
     "waiting": ("pause", "cancel"),
     "running": ("pause", "cancel"),
     "verifying": ("cancel",),
@@ -43,7 +44,6 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "done": ("use", "forget"),
     "cancelled": ("retry", "forget"),
 }
-"""What can be done with a download, by its status."""
 
 
 def _tr(text: str) -> str:
@@ -53,6 +53,12 @@ def _tr(text: str) -> str:
 def is_under_way(state: DownloadState) -> bool:
     """Whether it goes on, or will as soon as another one ends."""
     return state.status in _UNDER_WAY
+
+
+def steps(state: DownloadState) -> tuple[Step, ...]:
+    """Return what can be done with a download; a drafter that is no model cannot be loaded."""
+    is_sidecar = any(map(sidecar_in_path, state.request.files))
+    return tuple(s for s in _STEPS[state.status] if s != "use" or not is_sidecar)
 
 
 def title(state: DownloadState) -> str:

@@ -29,7 +29,7 @@ from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, with_soft_breaks
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
 from paceline.gui.models.downloads.controller import DOWNLOADS
-from paceline.gui.models.downloads.model import STEPS, line, permille, title
+from paceline.gui.models.downloads.model import line, permille, steps, title
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent
@@ -214,7 +214,7 @@ class DownloadRow(QFrame):
             restyle(self.line)
         self.setAccessibleName(name)
         self.setAccessibleDescription(text)
-        self._show_steps(STEPS[state.status], name)
+        self._show_steps(steps(state), name)
 
     def focus_first(self) -> None:
         """Give the keyboard to the first of the buttons."""

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from paceline.catalog import words
 from paceline.catalog.hub.values import HubModel, SearchQuery
 from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
+from paceline.catalog.sidecar import sidecar_in_path
 from paceline.catalog.words import size_text
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import ElidedLabel
@@ -78,6 +79,8 @@ class _Choices(QAbstractListModel):
         if role == CHOICE_ROLE:
             return choice
         if role == Qt.ItemDataRole.AccessibleTextRole:
+            if sidecar := sidecar_in_path(choice.path):
+                return spoken(choice.path, sidecar.sentence, size_text(choice.n_bytes))
             return spoken(choice.quantisation, choice.path, size_text(choice.n_bytes))
         return choice.path if role == Qt.ItemDataRole.DisplayRole else None
 
@@ -210,7 +213,7 @@ class RepositoryCard(QWidget):
             )
         )
         self.token.clear()
-        self._choices.show_choices(repository.choices)
+        self._choices.show_choices(repository.choices + repository.sidecars)
         if recommended is not None and recommended in repository.choices:
             at = self._choices.index(repository.choices.index(recommended), 0)
             self.files.setCurrentIndex(at)
@@ -239,7 +242,7 @@ class RepositoryCard(QWidget):
             badges.append(Badge(self.tr("more than the free memory"), "lookup"))
         n_parts = len(choice.files)
         return RowText(
-            title=choice.quantisation or candidate.title,
+            title=candidate.quantisation or candidate.title,
             facts=choice.path if n_parts == 1 else self.tr("{} parts").format(n_parts),
             size=size_text(choice.n_bytes),
             badges=tuple(badges),

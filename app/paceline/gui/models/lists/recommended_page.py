@@ -18,7 +18,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
-from paceline.catalog.judge.curated import BYTES_PER_WEIGHT, NOT_CHECKED, words_of
+from paceline.catalog.judge.curated import NOT_CHECKED, words_of
 from paceline.catalog.words import size_text
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel
@@ -53,7 +53,7 @@ class Recommendation:
 
 
 class RecommendedPairs(QAbstractListModel):
-    """What fits comes first; within that the order of the list that is shipped."""
+    """Pairs to load come first, of these what fits; within that the order of the list."""
 
     def __init__(self, pairs: Sequence[CuratedPair], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -63,14 +63,14 @@ class RecommendedPairs(QAbstractListModel):
     def show_pairs(self, n_free: int) -> None:
         """Show all pairs; `n_free` bytes of memory are free, 0: not known."""
         rows = [Recommendation(pair, _fits(pair, n_free)) for pair in self._pairs]
-        self._show(sorted(rows, key=lambda row: row.fits is False))
+        self._show(sorted(rows, key=lambda row: (bool(row.pair.drafter), row.fits is False)))
 
     def show_drafts(self, target: Candidate) -> None:
-        """Show the draft models for a target, each once."""
+        """Show the draft models for a target, each once, or that it needs none."""
         drafts = {
             pair.draft_reference or pair.draft_repo: pair
             for pair in reversed(self._pairs)
-            if is_for(pair, target)
+            if pair.kind != "mtp" and is_for(pair, target)
         }
         self._show([Recommendation(pair, None) for pair in reversed(drafts.values())])
 
@@ -91,13 +91,14 @@ class RecommendedPairs(QAbstractListModel):
         if role == PAIR_ROLE:
             return row
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            draft = row.pair.draft_file or row.pair.draft_repo
+            pair = row.pair
+            drafted = self.tr("drafted by {}").format(pair.draft_file or pair.draft_repo)
             fits = {
-                True: self.tr("fits this machine"),
+                True: self.tr("fits the memory"),
                 False: self.tr("needs more memory"),
                 None: "",
             }[row.fits]
-            return spoken(row.pair.title, self.tr("drafted by {}").format(draft), fits)
+            return spoken(pair.title, pair.drafter or drafted, fits)
         return row.pair.title if role == Qt.ItemDataRole.DisplayRole else None
 
 
@@ -106,6 +107,8 @@ def is_for(pair: CuratedPair, target: Candidate) -> bool:
     if pair.target_architecture and target.architecture not in ("", pair.target_architecture):
         return False
     low, high = pair.target_params or (0, target.n_params)
+    if not target.n_params and not pair.target_words:
+        return False
     if target.n_params and not low <= target.n_params <= high:
         return False
     name = words_of(f"{target.title} {target.repo}")
@@ -120,8 +123,8 @@ def target_candidate(pair: CuratedPair) -> Candidate | None:
 
 
 def draft_candidate(pair: CuratedPair) -> Candidate | None:
-    """Return the draft model to fetch; None: the pair names no file."""
-    if pair.draft_file is None:
+    """Return the draft model to fetch; None: the pair names no file, or has none."""
+    if pair.draft_file is None or pair.drafter:
         return None
     return _candidate(pair.draft_reference, pair.draft_repo, pair.draft_file, pair.draft_bytes or 0)
 
@@ -146,10 +149,9 @@ def _candidate(reference: str, repo: str, file: str, n_bytes: int) -> Candidate:
 
 
 def _fits(pair: CuratedPair, n_free: int) -> bool | None:
-    if not n_free or pair.target_params is None:
+    if not n_free or pair.least_memory is None or pair.drafter:
         return None
-    n_bytes = pair.target_params[1] * BYTES_PER_WEIGHT + (pair.draft_bytes or 0)
-    return n_bytes <= n_free
+    return pair.least_memory <= n_free
 
 
 _LINE_PX = 600
@@ -184,6 +186,8 @@ class RecommendedPage(Page):
         self.gain.setWordWrap(True)
         self.files = ElidedLabel(_LINE_PX)
         self.files.setProperty("role", "small")
+        self.needs = QLabel()
+        self.needs.setProperty("role", "small")
         self.checked = QLabel()
         self.checked.setProperty("role", "small")
         self.source = ElidedLabel(_LINE_PX)
@@ -198,7 +202,7 @@ class RecommendedPage(Page):
         row.addWidget(self.source)
         row.addWidget(self.source_button)
         row.addStretch(1)
-        for widget in (self.gain, self.files, self.checked):
+        for widget in (self.gain, self.needs, self.files, self.checked):
             self.details.body.addWidget(widget)
         self.details.body.addLayout(row)
         return self.details
@@ -224,7 +228,7 @@ class RecommendedPage(Page):
             self._model.show_drafts(picks.target)
         else:
             self.intro.setText(
-                self.tr("Pairs that were reported to work; what fits this machine comes first.")
+                self.tr("Pairs that were reported to work; what fits the memory comes first.")
             )
             self._model.show_pairs(n_free)
 
@@ -237,17 +241,20 @@ class RecommendedPage(Page):
         draft = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
         badges = []
         if row.fits is not None:
-            fits = Badge(self.tr("fits this machine"), "accent")
+            fits = Badge(self.tr("fits the memory"), "accent")
             badges.append(fits if row.fits else Badge(self.tr("needs more memory"), "lookup"))
+        gain = str(pair.gain or self.tr("gain {}").format(NOT_CHECKED))
+        if is_draft:
+            size = size_text(pair.draft_bytes or 0)
+            title = self.tr("No draft model") if pair.drafter else draft
+            return RowText(title, gain, size, is_picked=self._is_picked(row))
         return RowText(
-            title=draft if is_draft else pair.title,
-            facts=pair.gain or self.tr("gain {}").format(NOT_CHECKED)
-            if is_draft
-            else self.tr("drafted by {}").format(draft),
-            size=size_text(pair.draft_bytes or 0) if is_draft else "",
+            title=pair.title,
+            facts=pair.drafter or self.tr("drafted by {}").format(draft),
             badges=tuple(badges),
-            is_picked=self._is_picked(row),
-            is_dimmed=row.fits is False,
+            # What is no pair to load leads to its files, if anywhere.
+            is_picked=None if pair.drafter else self._is_picked(row),
+            is_dimmed=row.fits is False or pair.kind == "mtp",
         )
 
     def pick(self, index: QModelIndex) -> bool:
@@ -255,16 +262,21 @@ class RecommendedPage(Page):
         row = index.data(PAIR_ROLE)
         if not isinstance(row, Recommendation):
             return False
-        draft, target = draft_candidate(row.pair), target_candidate(row.pair)
+        pair = row.pair
+        draft, target = draft_candidate(pair), target_candidate(pair)
+        if pair.kind == "lookup":
+            if self._is_second_step:
+                self.picked.emit(None)
+            return self._is_second_step
         if self._is_second_step:
             if draft is None:
-                self.repository_wanted.emit(row.pair.draft_repo)
+                self.repository_wanted.emit(pair.draft_repo)
                 return False
             self.picked.emit(draft)
             return True
         if draft is None or target is None:
-            missing = row.pair.draft_repo if target is not None else row.pair.target_repo
-            self.repository_wanted.emit(missing)
+            is_draft = target is not None and not pair.drafter
+            self.repository_wanted.emit(pair.draft_repo if is_draft else pair.target_repo)
             return False
         self.pair_picked.emit(target, draft)
         return True
@@ -285,7 +297,11 @@ class RecommendedPage(Page):
 
     def _is_picked(self, row: Recommendation) -> bool:
         picks = self._picks
-        if picks is None or picks.draft is None:
+        if picks is None:
+            return False
+        if row.pair.kind == "lookup":
+            return picks.step == 2 and picks.is_decided and picks.draft is None
+        if picks.draft is None:
             return False
         is_draft = picks.draft.reference == row.pair.draft_reference
         if picks.step == 2:
@@ -314,16 +330,15 @@ class RecommendedPage(Page):
         pair = row.pair
         self.details.set_title(pair.title)
         self.gain.setText(self.tr("Reported: {}").format(pair.gain or NOT_CHECKED))
-        self.files.set_full_text(
-            self.tr("Draft model: {}").format(
-                facts(pair.draft_repo, pair.draft_file or self.tr("file {}").format(NOT_CHECKED))
-            )
-        )
+        self.needs.setText(self.tr("For {}").format(pair.needs))
+        draft = facts(pair.draft_repo, pair.draft_file or self.tr("file {}").format(NOT_CHECKED))
+        self.files.set_full_text(self.tr("Drafter: {}").format(pair.drafter or draft))
         words = {True: self.tr("compared, they agree"), False: self.tr("compared, they differ")}
         checked = NOT_CHECKED
         if pair.vocabulary_checked is not None:
             checked = words[pair.vocabulary_checked]
         self.checked.setText(self.tr("Vocabularies: {}").format(checked))
+        self.checked.setVisible(not pair.drafter)
         self.source.set_full_text(evidence_text(pair))
         self.source_button.setVisible(pair.evidence is not None)
 

@@ -1,0 +1,131 @@
+"""Sidecars: drafters in files of their own that are no language models.
+
+An MTP head, an assistant of Gemma 4, an EAGLE or a DFlash network drafts from what its target has
+computed, and is nothing without it. It lies beside the quantisations of its target, often the
+smallest file there, so a list of models must know it. The header decides where it was read, the
+name where it was not. The kinds are known here alone. Pure functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from paceline.catalog.card import ModelCard, SidecarKind, without_quantisation
+from paceline.engine.model.model_file import GgufHeader
+
+_TITLES: dict[SidecarKind, str] = {
+    "mtp": "MTP head",
+    "assistant": "MTP assistant",
+    "eagle": "EAGLE",
+    "dflash": "DFlash",
+}
+_ARCHITECTURES: dict[str, SidecarKind] = {
+    "gemma4-assistant": "assistant",
+    "gemma4_assistant": "assistant",
+    "gemma4_mtp": "assistant",
+    "eagle3": "eagle",
+    "dflash": "dflash",
+}
+"""Names in src/llama-arch.cpp, and of Gemma's assistants those of earlier files and of a fork.
+DSpark's files are of DFlash's architecture, too."""
+NOT_YET = "this version cannot use it yet"
+SIDECAR = "sidecar"
+"""The code of the error that a file is one."""
+_ENDING = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
+_BLOCK = re.compile(r"blk\.(\d+)\.")
+_PART = r"(?:^|[-_. /]){}(?=$|[-_. ])"
+_EAGLE = re.compile(_PART.format(r"eagle-?3"), re.IGNORECASE)  # Eagle alone is a family of models
+_DFLASH = re.compile(_PART.format(r"(?:dflash|dspark)"), re.IGNORECASE)
+_GEMMA_4 = re.compile(r"gemma-?4", re.IGNORECASE)
+_OF_GEMMA_4 = re.compile(_PART.format(r"(?:mtp|(?:it|qat)-assistant)"), re.IGNORECASE)
+"""The word alone may be what a model was trained to be: a home assistant."""
+_MTP = re.compile(r"(?:^|/)mtp(?:-|/)", re.IGNORECASE)
+"""How llama.cpp names a head alone, and unsloth the folder of heads. The word elsewhere in a name
+says as a rule that a whole model has its head inside."""
+_WORDS = re.compile(
+    _PART.format(r"(?:mtp|assistant|eagle-?3|dflash|dspark|draft(?:er)?|speculator|heads?)"),
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecar:
+    """A drafter that is no model of its own.
+
+    Attributes:
+        kind: How it drafts.
+        model: What it drafts for, as far as names tell; empty: they do not.
+    """
+
+    kind: SidecarKind
+    model: str
+
+    @property
+    def title(self) -> str:
+        """Its kind in words, e.g. ``MTP head``."""
+        return _TITLES[self.kind]
+
+    @property
+    def sentence(self) -> str:
+        """What it is, and that it cannot be used yet."""
+        model = self.model or "another model"
+        return f"Drafter of {model} ({self.title}); {NOT_YET}."
+
+
+def sidecar_in_header(header: GgufHeader, tensors: Iterable[str]) -> SidecarKind:
+    """Return which sidecar a file is; empty: none.
+
+    A model may have its heads inside: they are its last blocks. A file of heads has no other
+    blocks (`mtp_only` in llama.cpp's src/models).
+
+    Args:
+        header: Of the file, or of a split model's first part.
+        tensors: Names of all tensors.
+    """
+    kind = _ARCHITECTURES.get(header.text("general.architecture"), "")
+    n_heads = header.of_architecture("nextn_predict_layers")
+    if kind or n_heads <= 0:
+        return kind
+    first = header.of_architecture("block_count") - n_heads
+    blocks = {int(found[1]) for name in tensors if (found := _BLOCK.match(name))}
+    return "mtp" if blocks and min(blocks) >= first >= 0 else ""
+
+
+def sidecar_in_path(path: str) -> Sidecar | None:
+    """Return which sidecar a file is by its name, and by that of its folder; None: none.
+
+    Args:
+        path: Within its repository, with ``/``; or the name alone.
+    """
+    kind: SidecarKind = ""
+    if _GEMMA_4.search(path) and _OF_GEMMA_4.search(path):  # which has no heads inside
+        kind = "assistant"
+    elif _MTP.search(path):
+        kind = "mtp"
+    elif _EAGLE.search(path):
+        kind = "eagle"
+    elif _DFLASH.search(path):
+        kind = "dflash"
+    return Sidecar(kind, _model(PurePosixPath(path).name)) if kind else None
+
+
+def sidecar_of(card: ModelCard, file_name: str) -> Sidecar | None:
+    """Return which sidecar a file is whose header was read; None: none.
+
+    Args:
+        card: Of the file.
+        file_name: Says what it drafts for, or the name in the header does.
+    """
+    if not card.sidecar:
+        return None
+    named = sidecar_in_path(file_name)
+    return Sidecar(card.sidecar, named.model if named else _model(card.name))
+
+
+def _model(name: str) -> str:
+    """Return a sidecar's name without what says that it is one."""
+    name = without_quantisation(_ENDING.sub("", name))
+    return _WORDS.sub("", name).strip("-_. ")
