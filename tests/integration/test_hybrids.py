@@ -125,14 +125,31 @@ def test_what_the_last_decode_did_not_bring_is_not_taken_back(
     assert model.n_past == n_past + 3
 
 
-def test_two_turns_and_a_reply_once_more(engine: Engine) -> None:
+def test_two_turns_a_reply_once_more_and_an_edit(engine: Engine) -> None:
     def course(strategy: str) -> list[tuple[int, ...]]:
         engine.pair.empty()
         first = ids(engine, strategy, 0.5)
         second = ids(engine, strategy, 0.5, PROMPT + " and more")
-        return [first, second, ids(engine, strategy, 0.5)]
+        again = ids(engine, strategy, 0.5)
+        return [first, second, again, ids(engine, strategy, 0.5, "abc edited hello")]
 
     assert course("suffix") == course("off")
+
+
+def test_without_memory_for_states_it_goes_on_by_copies(engine: Engine, kind: str) -> None:
+    """As after a decode that ran out of memory, which makes the context anew."""
+    target = engine.pair.target
+    plain = ids(engine, "off", 0.5)
+    model, states = target.model, target.model.max_rollback
+    try:
+        target.remake(model.n_ctx, model.n_batch)
+        assert model.needs_copies
+        assert ids(engine, "suffix", 0.5) == plain
+        assert ids(engine, "auto", 0.5) == plain
+    finally:
+        engine.pair.empty()
+        model.keep_states(0 if kind in WITH_COPIES else 16)
+    assert model.max_rollback == states
 
 
 def test_auto_drafts_once_costs_are_measured(engine: Engine) -> None:
