@@ -6,10 +6,10 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 414,
-    "with one importer": 91,
+    "files": 417,
+    "with one importer": 92,
     "circles": 0,
-    "code lines": 61_260,
+    "code lines": 61_880,
     "constructor parameters": 6,
     "signals": 269,
 }

@@ -22,14 +22,28 @@ PAIRS = {
     "<mm:think>": "</mm:think>",
     "[THINK]": "[/THINK]",
     "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|inner_prefix|>": "<|inner_suffix|>",
+    "Here are my reasoning steps:": "[BEGIN FINAL RESPONSE]",
     "<|channel>thought": "<channel|>",
 }
-"""What begins the reasoning, and what ends it; the last is Gemma 4's, a token and a word."""
+"""What begins the reasoning, and what ends it. Apriel's are plain sentences; the last is Gemma 4's,
+a token and a word."""
 
 HARMONY = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
 """gpt-oss begins every part of a reply with the first three, and ends all but the last."""
 
-_GEMMA = ("<|channel>", "<channel|>")
+_PARTS = (("<|channel>", "<channel|>"), ("[BEGIN FINAL RESPONSE]",))
+"""Control tokens of marks that are more than a token."""
+
+
+def opened_by(prompt: str) -> str:
+    """Return the mark, with the blanks after it, by which a prompt opens the reasoning itself.
+
+    Models then write none: without it, nothing tells where their reasoning begins.
+    """
+    text = prompt.rstrip()
+    mark = next((mark for mark in PAIRS if text.endswith(mark)), "")
+    return mark and mark + prompt[len(text) :]
 
 
 def visible_tokens(find: Callable[[str], int | None]) -> Iterator[tuple[int, str]]:
@@ -45,7 +59,7 @@ def visible_tokens(find: Callable[[str], int | None]) -> Iterator[tuple[int, str
     Yields:
         Token ids with their texts.
     """
-    for marks in (*PAIRS.items(), HARMONY, _GEMMA):
+    for marks in (*PAIRS.items(), HARMONY, *_PARTS):
         tokens = [find(mark) for mark in marks]
         for token, mark in zip(tokens, marks, strict=True):
             if token is not None and None not in tokens:
