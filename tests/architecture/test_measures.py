@@ -6,12 +6,12 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 417,
-    "with one importer": 92,
+    "files": 418,
+    "with one importer": 93,
     "circles": 0,
-    "code lines": 61_880,
+    "code lines": 62_055,
     "constructor parameters": 6,
-    "signals": 269,
+    "signals": 271,
 }
 
 

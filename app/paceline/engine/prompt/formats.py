@@ -54,9 +54,18 @@ CHATML = Format(
 PLAIN = Format(
     "plain",
     (),
-    "{% for m in messages %}{% if m.role == 'system' %}{{ m.content }}\n\n"
-    "{% else %}{{ m.role | capitalize }}: {{ m.content | trim }}\n{% endif %}"
-    "{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}",
+    """\
+{% for m in messages %}
+{% if m.role == 'system' %}
+{{ m.content }}
+
+{% else %}
+{{ m.role | capitalize }}: {{ m.content | trim }}
+{% endif %}
+{% endfor %}
+{% if add_generation_prompt %}
+Assistant:
+{%- endif %}""",
 )
 CONTINUE = Format("continue", (), "{% for m in messages %}{{ m.content }}{% endfor %}")
 FORMATS = (
@@ -141,4 +150,7 @@ def words_on(guessed: Format, vocab: Vocabulary) -> str:
     family = family_of(vocab)
     if family is None:
         return words
-    return f"{words} If it was made to chat, take the template {family.name}."
+    return (
+        f"{words} If it was made to chat, take the template {family.name}: under Models → Chat "
+        f"template… in the window, by --template {family.name} on the command line."
+    )
