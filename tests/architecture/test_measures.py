@@ -9,7 +9,7 @@ LIMITS = {
     "files": 418,
     "with one importer": 93,
     "circles": 0,
-    "code lines": 62_055,
+    "code lines": 62_060,
     "constructor parameters": 6,
     "signals": 271,
 }

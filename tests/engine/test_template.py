@@ -118,6 +118,7 @@ def test_turns_that_are_plain_text_end_a_reply() -> None:
     assert ChatTemplate(source, VOCAB).stops == ("\n### Instruction:", "\n### Response:")
     assert ChatTemplate(PLAIN, VOCAB).stops == ()
     assert ChatTemplate("{{ raise_exception('no') }}", VOCAB).stops == ()
+    assert ChatTemplate("{{ messages[0].content | upper }}: go on", VOCAB).stops == ()
 
 
 def test_a_template_that_reads_the_parts_of_a_content() -> None:

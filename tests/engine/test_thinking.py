@@ -96,6 +96,7 @@ def test_a_prompt_that_opens_the_reasoning_is_known(mark: str) -> None:
     assert opened_by(f"user: hi\nassistant:{mark}\n") == f"{mark}\n"
     assert opened_by(f"{mark}hm{PAIRS[mark]}") == ""
     assert opened_by("") == ""
+    assert opened_by("hi\n\nHere are my reasoning steps:\n") == "[BEGIN REASONING]\n"
 
 
 @pytest.mark.parametrize(("think", "begin"), [("", "<think>\n"), ("off", "")])

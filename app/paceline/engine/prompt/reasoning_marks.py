@@ -23,11 +23,14 @@ PAIRS = {
     "[THINK]": "[/THINK]",
     "<|START_THINKING|>": "<|END_THINKING|>",
     "<|inner_prefix|>": "<|inner_suffix|>",
-    "Here are my reasoning steps:": "[BEGIN FINAL RESPONSE]",
+    "[BEGIN REASONING]": "[BEGIN FINAL RESPONSE]",
     "<|channel>thought": "<channel|>",
 }
-"""What begins the reasoning, and what ends it. Apriel's are plain sentences; the last is Gemma 4's,
-a token and a word."""
+"""What begins the reasoning, and what ends it; the last is Gemma 4's, a token and a word."""
+
+_SENTENCES = {"Here are my reasoning steps:": "[BEGIN REASONING]"}
+"""Apriel's prompts open the reasoning with a sentence, which stands in other models' answers, too;
+so its replies begin with a mark of our own."""
 
 HARMONY = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
 """gpt-oss begins every part of a reply with the first three, and ends all but the last."""
@@ -42,7 +45,8 @@ def opened_by(prompt: str) -> str:
     Models then write none: without it, nothing tells where their reasoning begins.
     """
     text = prompt.rstrip()
-    mark = next((mark for mark in PAIRS if text.endswith(mark)), "")
+    openings = {mark: mark for mark in PAIRS} | _SENTENCES
+    mark = next((mark for end, mark in openings.items() if text.endswith(end)), "")
     return mark and mark + prompt[len(text) :]
 
 

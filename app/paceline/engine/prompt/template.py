@@ -72,8 +72,9 @@ class ChatTemplate:
             text = self.render([*asked, ChatMessage("user", _AGAIN)])
         except EngineError:
             return ()
-        after_reply, _, after_question = text.rpartition(_REPLY)[2].partition(_AGAIN)
-        if self._holds_control_tokens(after_reply):
+        _, reply, rest = text.rpartition(_REPLY)
+        after_reply, again, after_question = rest.partition(_AGAIN)
+        if not (reply and again) or self._holds_control_tokens(after_reply):
             return ()
         parts = [part for part in (after_reply, after_question) if part.strip()]
         return tuple("\n" * part.startswith("\n") + part.strip() for part in parts)
