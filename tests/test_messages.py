@@ -15,7 +15,7 @@ from paceline import messages
 
 IMPERATIVES = {
     *("Load", "Start", "Tune", "Cancel", "Describe", "Count", "Remember", "Unload", "Shutdown"),
-    *("Calibrate", "Reset"),
+    *("Calibrate", "Reset", "Render"),
 }
 DATACLASSES = [
     value

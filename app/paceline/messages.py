@@ -36,6 +36,7 @@ from paceline.params import DEFAULT_STRATEGY
 from paceline.params import KernelWish as KernelWish  # noqa: PLC0414
 from paceline.params import LogitBias as LogitBias  # noqa: PLC0414
 from paceline.params import ModelParams as ModelParams  # noqa: PLC0414
+from paceline.params import Prompting as Prompting  # noqa: PLC0414
 from paceline.params import SamplingParams as SamplingParams  # noqa: PLC0414
 from paceline.params import Strategy as Strategy  # noqa: PLC0414
 
@@ -100,6 +101,7 @@ class StartTurn:
             drafts were accepted is kept in `cache_dir` (false: a private chat).
         cuts: Whether the oldest messages are left out where the prompt does not fit, in turns of
             question and answer; the system prompt and the last question always stay.
+        prompting: How the messages become a prompt.
         expected: A reply that was generated before, with the same prompt, sampling and seed; the
             turn ends with `TextDiverged` at the first token that differs. Empty: none are.
     """
@@ -116,6 +118,7 @@ class StartTurn:
     ignore_eog: bool = False
     remember: bool = False
     cuts: bool = False
+    prompting: Prompting = field(default_factory=Prompting)
     expected: tuple[int, ...] = ()
 
 
@@ -143,14 +146,24 @@ class DescribeEngine:
 class CountTokens:
     """Ask how many tokens a conversation has for the loaded target; answered by `TokensCounted`.
 
-    `max_tokens` is what is to be kept free for the reply; `cuts` as in `StartTurn`. Of several
-    that wait only the last one is answered.
+    `max_tokens` is what is to be kept free for the reply; `cuts` and `prompting` as in
+    `StartTurn`. Of several that wait only the last one is answered.
     """
 
     request_id: str
     messages: tuple[ChatMessage, ...]
     max_tokens: int = 0
     cuts: bool = False
+    prompting: Prompting = field(default_factory=Prompting)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderPrompt:
+    """Ask what the loaded target is given for a conversation; answered by `PromptRendered`."""
+
+    request_id: str
+    messages: tuple[ChatMessage, ...]
+    prompting: Prompting = field(default_factory=Prompting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +223,7 @@ Command = (
     | CancelTurn
     | DescribeEngine
     | CountTokens
+    | RenderPrompt
     | Remember
     | Calibrate
     | Reset
@@ -296,6 +310,37 @@ class TokensCounted:
     n_ctx: int
     per_message: tuple[int, ...] = ()
     n_cut: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRendered:
+    """A conversation as the loaded target is given it.
+
+    Attributes:
+        request_id: The question's.
+        text: The prompt, control tokens as their texts; of a long one the end. Empty: there is
+            none, and `problem` says why.
+        n_chars: Characters of the whole prompt.
+        problem: What is wrong with the template, or that no model is loaded; empty: nothing.
+        hint: What to do about that.
+        notes: Remarks for the user.
+        thinking: The words that `Prompting.think` may be with this template, from the least
+            reasoning to the most; empty: it has no switch.
+        stops: Texts that end a reply with this template, besides the model's own tokens.
+        own: The template that is used where none is given.
+        is_guessed: Whether `own` is a guess, since the file brings none.
+    """
+
+    request_id: str
+    text: str = ""
+    n_chars: int = 0
+    problem: str = ""
+    hint: str = ""
+    notes: tuple[str, ...] = ()
+    thinking: tuple[str, ...] = ()
+    stops: tuple[str, ...] = ()
+    own: str = ""
+    is_guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,6 +528,7 @@ Event = (
     | LoadFailed
     | Unloaded
     | TokensCounted
+    | PromptRendered
     | Remembered
     | Calibrated
     | TurnStarted

@@ -38,6 +38,20 @@ DEFAULT_STRATEGY = Strategy.of("auto")
 
 
 @dataclass(frozen=True, slots=True)
+class Prompting:
+    """How a conversation becomes a prompt.
+
+    Attributes:
+        template: A chat template in place of the model's own, in Jinja; empty: its own.
+        think: Whether or how much the model reasons before it answers: one of the words that
+            its template has a switch for, such as "off" or "high"; empty: as it does by itself.
+    """
+
+    template: str = ""
+    think: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LogitBias:
     """A number added to one token's logit at every position; -inf forbids the token."""
 

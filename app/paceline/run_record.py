@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from paceline.messages import FinishReason, StepCommitted, TurnStats
-from paceline.params import SamplingParams
+from paceline.params import Prompting, SamplingParams
 
 RunStatus = Literal["running", "finished", "failed"]
 """A stored record that is "running" belongs to a reply that the program did not see to its end."""
@@ -93,6 +93,7 @@ class RunRecord:
         app_version: Paceline's version.
         engine_version: llama-cpp-python's version.
         steps: One per decoding step; empty as well where they are read on demand.
+        prompting: How the conversation became a prompt.
     """
 
     message_id: str
@@ -117,6 +118,7 @@ class RunRecord:
     app_version: str = ""
     engine_version: str = ""
     steps: tuple[StepCommitted, ...] = ()
+    prompting: Prompting = field(default_factory=Prompting)
 
 
 Figures = tuple[str, float | None, float | None]

@@ -17,7 +17,7 @@ from typing import Literal
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import ValueOutOfRangeError
 from paceline.files import write_whole
-from paceline.params import KernelWish, ModelParams, SamplingParams, range_of
+from paceline.params import KernelWish, ModelParams, Prompting, SamplingParams, range_of
 
 if typing.TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +40,7 @@ SendKey = Literal["enter", "ctrl+enter"]
 LOWEST_FONT_PX, HIGHEST_FONT_PX = 11, 22
 MOST_LEARNED_MB = 8
 MAX_PRESETS = 100
+MAX_PROMPTINGS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,19 @@ class DraftPreset:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelPrompting:
+    """How chats are written for one model, where the user chose it.
+
+    Attributes:
+        target: The model's file name.
+        prompting: What was chosen.
+    """
+
+    target: str
+    prompting: Prompting
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that is remembered.
 
@@ -141,6 +155,8 @@ class Settings:
         reply_preset: Key of the preset of replies that was chosen last, as
             `gui.sampling.presets` has it; empty: none.
         draft_presets: Strategies that are kept per pair.
+        promptings: Templates and ways to reason that were chosen for models, the newest first, at
+            most `MAX_PROMPTINGS`.
         cuts_long_chats: Whether the oldest messages are left out when a chat outgrows the context;
             otherwise such a message is refused.
         font_px: Size of running text in device-independent pixels.
@@ -172,6 +188,7 @@ class Settings:
     reply_presets: tuple[ReplyPreset, ...] = ()
     reply_preset: str = ""
     draft_presets: tuple[DraftPreset, ...] = ()
+    promptings: tuple[ModelPrompting, ...] = ()
     cuts_long_chats: bool = True
     font_px: int = 14
     motion: Motion = "system"
@@ -268,6 +285,7 @@ def check_settings(settings: Settings) -> None:
         and 1 <= settings.learned_mb <= MOST_LEARNED_MB
         and LOWEST_FONT_PX <= settings.font_px <= HIGHEST_FONT_PX
         and len(settings.reply_presets) <= MAX_PRESETS
+        and len(settings.promptings) <= MAX_PROMPTINGS
     )
     if not in_range:
         raise ValueError("a value is out of range")

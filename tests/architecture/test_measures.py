@@ -6,12 +6,12 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 415,
-    "with one importer": 91,
+    "files": 419,
+    "with one importer": 93,
     "circles": 0,
-    "code lines": 61_650,
+    "code lines": 62_450,
     "constructor parameters": 6,
-    "signals": 269,
+    "signals": 271,
 }
 
 

@@ -25,6 +25,8 @@ PAIRS = (
     ("[THINK]", "[/THINK]"),
     ("<|START_THINKING|>", "<|END_THINKING|>"),
     ("<mm:think>", "</mm:think>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("[BEGIN REASONING]", "[BEGIN FINAL RESPONSE]"),
     ("<|channel>thought", "<channel|>"),
 )
 

@@ -28,6 +28,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+from paceline.params import Prompting
 from paceline.run_record import ModelRecord, RunRecord
 from strategies import strategy
 
@@ -56,6 +57,7 @@ class Bench:
                 7,
                 "Be brief.",
                 stop=("END",),
+                prompting=Prompting("{{ messages }}", "off"),
             ),
             new_id=lambda: f"id-{next(numbers)}",
         )
@@ -121,7 +123,7 @@ def test_the_replay_is_the_same_turn_without_drafts(bench: Bench) -> None:
     assert replay.strategy == strategy("off")
     assert replay.expected == IDS
     assert not replay.remember
-    same = ("messages", "sampling", "max_tokens", "seed", "stop")
+    same = ("messages", "sampling", "max_tokens", "seed", "stop", "prompting")
     assert [getattr(replay, name) for name in same] == [getattr(asked, name) for name in same]
     assert replay.messages[0] == ChatMessage("system", "Be brief.")
     assert bench.check.is_running

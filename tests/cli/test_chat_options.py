@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.program import assert_one_clear_line, chat, paceline
-from paceline.cli.chat import STRATEGY_IDS, ChatRequest, read_request
+from paceline.cli.chat import STRATEGY_IDS, TEMPLATES, THINKING, ChatRequest, read_request
 from paceline.cli.main import parse
 from paceline.engine.draft.registry import available
-from paceline.messages import LogitBias, ModelParams, SamplingParams
+from paceline.engine.prompt.formats import FORMATS, PLAIN
+from paceline.engine.prompt.thinking import CHOICES
+from paceline.messages import LogitBias, ModelParams, Prompting, SamplingParams
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
@@ -181,6 +183,38 @@ def test_remember_names_the_folders(paceline_home: Path) -> None:
     asked = request("--remember")
     assert asked.turn.remember
     assert asked.kept_dir == paceline_home / "data"
+
+
+def test_the_help_names_every_template_and_every_way_to_think() -> None:
+    assert [each.name for each in FORMATS] == list(TEMPLATES)
+    assert THINKING == CHOICES
+
+
+def test_a_template_comes_by_its_name_or_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "own.jinja"
+    file.write_text("{{ messages[0].content }}", encoding="utf-8")
+    turn = request("--template", str(file), "--think", "low").turn
+    assert turn.prompting == Prompting("{{ messages[0].content }}", "low")
+    turn = request("--template", "plain").turn
+    assert turn.prompting == Prompting(PLAIN.source)
+    assert request().turn.prompting == Prompting()
+    missing = chat("--template", tmp_path / "none")
+    assert_one_clear_line(missing)
+    assert missing.code == 1
+
+
+@pytest.mark.parametrize("options", [("--template", "plain"), ("--think", "off")])
+def test_a_raw_prompt_has_no_template(options: tuple[str, ...]) -> None:
+    done = paceline("chat", "--prompt", "x", "--raw", *options)
+    assert_one_clear_line(done)
+    assert done.code == 2
+
+
+def test_a_model_without_a_switch_says_so() -> None:
+    done = chat("--think", "off")
+    assert_one_clear_line(done)
+    assert done.code == 1
+    assert "switch" in done.err
 
 
 def test_the_help_names_every_strategy() -> None:

@@ -19,8 +19,9 @@ from paceline.engine.prompt.fit import (
     room_for_reply,
     without_oldest,
 )
+from paceline.engine.prompt.formats import CHATML
 from paceline.engine.prompt.size import FAR, PromptSizes, at_most
-from paceline.engine.prompt.template import FALLBACK, ChatTemplate
+from paceline.engine.prompt.template import ChatTemplate
 from paceline.errors import EngineError
 from paceline.messages import (
     ChatMessage,
@@ -40,7 +41,7 @@ STRICT = (
     "{% for m in messages %}{% if (m['role'] == 'user') != (loop.index0 % 2 == 0) %}"
     "{{ raise_exception('roles must alternate') }}{% endif %}{{ m['content'] }}<end>{% endfor %}"
 )
-TEMPLATES = {"plain": PLAIN, "chatml": FALLBACK, "thinking": THINKING}
+TEMPLATES = {"plain": PLAIN, "chatml": CHATML.source, "thinking": THINKING}
 
 
 def template(source: str = PLAIN) -> ChatTemplate:
@@ -66,7 +67,7 @@ def fit(
 ) -> tuple[int, int]:
     """Return tokens and messages that are left out."""
     t = template(source)
-    prompt = encode_fitting(t, PromptSizes(t), messages, n_ctx, max_tokens)
+    prompt = encode_fitting(PromptSizes(t), messages, n_ctx, max_tokens)
     assert prompt.tokens == t.encode(without_oldest(messages, prompt.n_cut))[0]
     assert bool(prompt.notes) == bool(prompt.n_cut)
     return len(prompt.tokens), prompt.n_cut
@@ -117,7 +118,7 @@ def test_a_chat_that_goes_on_always_fits_and_a_cut_never_comes_back(
         if last.role != "user":
             continue
         asked = messages[:end]
-        prompt = encode_fitting(t, sizes, asked, n_ctx, max_tokens)
+        prompt = encode_fitting(sizes, asked, n_ctx, max_tokens)
         kept = without_oldest(asked, prompt.n_cut)
         assert prompt.tokens == t.encode(kept)[0]
         assert kept[-1] is last
@@ -130,7 +131,7 @@ def test_a_chat_that_goes_on_always_fits_and_a_cut_never_comes_back(
         if len(prompt.tokens) > limit:  # then nothing is left but the question
             assert [m for m in kept if m.role != "system"] == [last]
         # An engine that has seen nothing of it says the same, before the turn and in it.
-        assert encode_fitting(t, PromptSizes(t), asked, n_ctx, max_tokens) == prompt
+        assert encode_fitting(PromptSizes(t), asked, n_ctx, max_tokens) == prompt
         if before and name not in LIARS:
             counted = Cutter(asked, sizes, limit).n_cut(lambda kept: sizes.count(kept, limit))
             assert counted == prompt.n_cut
@@ -162,9 +163,9 @@ def test_ten_thousand_messages_are_cut_in_no_time() -> None:
     t = template()
     sizes = PromptSizes(t)
     messages = chat(10_001, 1, 10)
-    encode_fitting(t, sizes, messages, 1000, 100)
+    encode_fitting(sizes, messages, 1000, 100)
     began = time.perf_counter()
-    prompt = encode_fitting(t, sizes, [*messages, *chat(2), *chat(1)], 1000, 100)
+    prompt = encode_fitting(sizes, [*messages, *chat(2), *chat(1)], 1000, 100)
     assert time.perf_counter() - began < 1  # 0.05 s on a quiet machine
     assert prompt.n_cut > 9900
 
@@ -193,8 +194,8 @@ def test_what_was_asked_before_does_not_matter() -> None:
     t = template()
     old = PromptSizes(t)
     for n in range(1, 60, 2):
-        seen = encode_fitting(t, old, chat(n), 1000, 100)
-        fresh = encode_fitting(t, PromptSizes(t), chat(n), 1000, 100)
+        seen = encode_fitting(old, chat(n), 1000, 100)
+        fresh = encode_fitting(PromptSizes(t), chat(n), 1000, 100)
         assert seen == fresh
 
 
@@ -233,7 +234,7 @@ def test_many_times_too_long_needs_no_rendering_of_the_whole() -> None:
             return super().encode(messages)
 
     t = Watched(PLAIN, ByteVocabulary())
-    prompt = encode_fitting(t, PromptSizes(t), chat(401), 1000, 100)
+    prompt = encode_fitting(PromptSizes(t), chat(401), 1000, 100)
     assert prompt.n_cut > 300
     assert max(rendered) < 100
 

@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 
 from fake_model import EOG, ByteVocabulary, FakeModel
 from paceline.engine.prompt import sandbox
+from paceline.engine.prompt.formats import CONTINUE, FORMATS, Format, guess, words_on
 from paceline.engine.prompt.template import ChatTemplate, fold_system
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
 
+PLAIN_TEXT = next(each.source for each in FORMATS if each.name == "plain")
 PLAIN = FakeModel(lambda _tokens: None).template  # type: ignore[arg-type,return-value]
 VOCAB = ByteVocabulary()
 
@@ -66,9 +68,65 @@ def test_a_conversation_becomes_tokens() -> None:
     assert notes == ()
 
 
-def test_without_a_template_chatml_is_used() -> None:
-    tokens, _ = encode("")
-    assert text_of(tokens) == "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"
+def test_without_a_template_a_chat_is_written_as_a_text() -> None:
+    tokens, notes = encode(PLAIN_TEXT, chat("hi", " yes?", "go", system="Be brief."))
+    assert text_of(tokens) == "Be brief.\n\nUser: hi\nAssistant: yes?\nUser: go\nAssistant:"
+    assert notes == ()
+    assert ChatTemplate(PLAIN_TEXT, VOCAB).stops == ("\nUser:", "\nAssistant:")
+
+
+class WithMarks(ByteVocabulary):
+    """Some texts are control tokens, which all have the same id."""
+
+    def __init__(self, *marks: str) -> None:
+        self._marks = marks
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        for mark in self._marks if special else ():
+            text = text.replace(mark, "<end>")
+        return super().tokenize(text, special=special)
+
+
+@pytest.mark.parametrize("found", [each for each in FORMATS if each.marks])
+def test_name_and_vocabulary_tell_the_format_of_a_file_without_a_template(found: Format) -> None:
+    vocab = WithMarks(*found.marks)
+    assert guess(vocab, "Tiny-1B-it-Q8.gguf") is found
+    assert found.marks[0] in words_on(found, vocab)
+    base = guess(vocab, "Tiny-1B italic")
+    assert base.name == "plain"
+    assert f"take the template {found.name}" in words_on(base, vocab)
+    assert guess(WithMarks(*found.marks[1:]), "Tiny Instruct").name == "plain"
+    template = ChatTemplate(found.source, vocab)
+    text = template.render(chat("hi", "yes?", "go", system="Be brief."))
+    places = [text.index(part) for part in ("Be brief.", "hi", "yes?", "go")]
+    assert places == sorted(places)
+    assert all(mark in text for mark in found.marks)
+    assert template.stops == ()  # tokens end its turns
+
+
+def test_a_text_that_goes_on_has_no_turns() -> None:
+    template = ChatTemplate(CONTINUE.source, VOCAB)
+    assert template.render(chat("Once upon", " a time", " there")) == "Once upon a time there"
+    assert template.stops == ()
+
+
+def test_turns_that_are_plain_text_end_a_reply() -> None:
+    source = (
+        "{% for m in messages %}{% if m.role == 'user' %}### Instruction:\n{{ m.content }}\n\n"
+        "{% else %}### Response:\n{{ m.content }}\n\n{% endif %}{% endfor %}### Response:\n"
+    )
+    assert ChatTemplate(source, VOCAB).stops == ("\n### Instruction:", "\n### Response:")
+    assert ChatTemplate(PLAIN, VOCAB).stops == ()
+    assert ChatTemplate("{{ raise_exception('no') }}", VOCAB).stops == ()
+    assert ChatTemplate("{{ messages[0].content | upper }}: go on", VOCAB).stops == ()
+
+
+def test_a_template_that_reads_the_parts_of_a_content() -> None:
+    source = (
+        "{% for m in messages %}{% for c in m.content %}{% if c.type == 'text' %}"
+        "{{ c.text }}<end>{% endif %}{% endfor %}{% endfor %}"
+    )
+    assert text_of(encode(source, chat("hi", "yes?", "say <end>"))[0]) == "hi§yes?§say <end>§"
 
 
 def test_what_templates_usually_ask_for_is_there() -> None:
@@ -78,6 +136,31 @@ def test_what_templates_usually_ask_for_is_there() -> None:
         "|{% for m in messages %}{% if loop.first %}{% continue %}{% endif %}x{% endfor %}"
     )
     assert text_of(tokens) == "§True|user|1|hi|"
+
+
+def test_texts_are_filled_in_and_indented() -> None:
+    assert text_of(encode("{{ '<{}|{}>'.format('a', 1) }}")[0]) == "<a|1>"
+    assert text_of(encode("{{ 'a\nb' | indent(2) }}{{ 'c' | indent(3, first=true) }}")[0]) == (
+        "a\n  b   c"
+    )
+    for hostile in (
+        "{{ '{:999999999}'.format(1) }}",
+        "{{ '{0.__class__}'.format(1) }}",
+        "{{ '{x}'.format(x=1) }}",
+        "{{ ('{}' * 9999).format(messages) }}",
+        "{% set ns = namespace(t='x\ny') %}{% for i in range(40) %}"
+        "{% set ns.t = ns.t | indent('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n') %}{% endfor %}",
+    ):
+        assert failure(hostile).code == "bad-template"
+
+
+@pytest.mark.parametrize(
+    "source", ["one\ntwo\n{{ messages[0].nothing.more }}", "one\ntwo\n{% if %}"]
+)
+def test_an_error_names_its_line(source: str) -> None:
+    error = failure(source)
+    assert "(line 3)" in error.message
+    assert "--template" in error.hint
 
 
 def test_numbers_are_rounded() -> None:

@@ -19,7 +19,7 @@ from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubReposit
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.local.model_files import ModelFile
 from paceline.gui.look.current import look
-from paceline.gui.models.candidates import of_entry
+from paceline.gui.models.candidates import candidate_facts, of_entry
 from paceline.gui.models.lists.hub_controller import HubResults
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.installed_page import InstalledPage
@@ -104,6 +104,14 @@ def installed(host: QWidget, library: LibraryModel) -> InstalledPage:
     hosted(host, page)
     page.show_picks(Picks())
     return page
+
+
+def test_a_model_without_a_template_says_so() -> None:
+    base = entry("base")
+    assert base.card is not None
+    base = replace(base, card=replace(base.card, has_template=False))
+    assert candidate_facts(of_entry(base)).endswith("no chat template")
+    assert "template" not in candidate_facts(of_entry(replace(base, card=None)))
 
 
 def test_installed_models_say_what_they_are_and_where(installed: InstalledPage) -> None:

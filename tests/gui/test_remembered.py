@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline.params import ModelParams, SamplingParams
+from paceline.params import ModelParams, Prompting, SamplingParams
 from paceline.settings import (
     DraftPreset,
+    ModelPrompting,
     ReplyPreset,
     SavedPair,
     Settings,
@@ -50,6 +51,7 @@ OTHER = Settings(
     reply_presets=(ReplyPreset("Calm", SamplingParams(0.1), 10, ("x",), "Hm."),),
     reply_preset="Calm",
     draft_presets=(DraftPreset("Fast", "a.gguf", "b.gguf", "draft:n_max=9"),),
+    promptings=(ModelPrompting("a.gguf", Prompting("{{ messages }}", "off")),),
     cuts_long_chats=False,
     font_px=16,
     motion="reduced",

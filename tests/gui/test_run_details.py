@@ -12,6 +12,7 @@ from paceline.gui.run import details
 from paceline.gui.run.sameness_strip import progress_words, result_words
 from paceline.gui.state.figures import kernel_words, model_rows
 from paceline.messages import KernelUse, LogitBias, SamplingParams, StepCommitted, TurnStats
+from paceline.params import Prompting
 from paceline.run_record import ModelRecord, RunError, RunRecord
 
 STEPS = (step_of("t", "x", 0), step_of("t", "x", 1), *(plain_step("t", n) for n in range(2, 7)))
@@ -105,6 +106,9 @@ def test_a_change_of_strategy_is_told() -> None:
     rows = dict(details.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
     assert rows["Stop texts"] == r"'\n\n', 'END'"
     assert rows["Context"].startswith("4 old messages")
+    assert "Reasoning" not in rows
+    rows = dict(details.settings_rows(replace(RECORD, prompting=Prompting("{{ x }}", "low"))))
+    assert (rows["Chat template"], rows["Reasoning"]) == ("your own", "low")
 
 
 def test_whose_kernels_computed_is_told_where_it_is_known() -> None:

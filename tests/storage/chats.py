@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paceline.conversation import Conversation, Message
 from paceline.figures import DraftCount, DrafterStats, TokenTrace, TurnStats
 from paceline.messages import StepCommitted
-from paceline.params import LogitBias, SamplingParams
+from paceline.params import LogitBias, Prompting, SamplingParams
 from paceline.run_record import ModelRecord, RunRecord
 from paceline.storage.archive import Archive
 
@@ -64,6 +64,7 @@ def record(message_id: str, *texts: str) -> RunRecord:
         SamplingParams(logit_bias=(LogitBias(5, -1.0),)),
         256, 2**63, ("###",), "Be brief.", True, 3, "eog", None, stats, 0.125,
         ("a note",), model, replace(model, name="small"), "0.1", "0.3.36", steps(texts),
+        Prompting("{{ messages }}", "off"),
     )  # fmt: skip
 
 

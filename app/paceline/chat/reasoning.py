@@ -35,6 +35,7 @@ _CHANNEL = re.compile(
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call)\|>")
 _ANY = re.compile("|".join(p.pattern for p in (_OPEN, _CLOSE, _CHANNEL, _CHANNEL_END)))
 _MARKS = (*PAIRS, *PAIRS.values(), "<|start|>", "<|channel|>", "<|end|>", "<|return|>")
+_LONGEST_MARK = max(map(len, _MARKS))
 _BY_FIRST = {first: [m for m in _MARKS if m[0] == first] for first in {m[0] for m in _MARKS}}
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 
@@ -254,7 +255,7 @@ def _held_from(text: str, at: int, end: int) -> int:
     if channel >= 0 and end - channel < _MAX_CHANNEL_CHARS and "\n" not in text[channel:end]:
         earlier = text.rfind("<|start|>", at, channel)
         return earlier if earlier >= 0 else channel
-    tail = text[max(at, end - 20) : end]
+    tail = text[max(at, end - _LONGEST_MARK) : end]
     for length in range(len(tail), 0, -1):
         if tail[-length] in "<[" and any(mark.startswith(tail[-length:]) for mark in _MARKS):
             return end - length

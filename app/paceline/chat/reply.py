@@ -11,6 +11,7 @@ from paceline.messages import (
     ControlReported,
     FiguresReported,
     PrefillProgressed,
+    Prompting,
     SamplingParams,
     StepCommitted,
     TextDiverged,
@@ -56,6 +57,7 @@ class TurnOptions:
         remember: Whether drafters may keep what they learn from the turn; never of a private chat.
         stop: Texts that end the reply.
         cuts: Whether the oldest messages are left out where the context is too small.
+        prompting: How the conversation becomes a prompt.
     """
 
     strategy: Strategy = DEFAULT_STRATEGY
@@ -66,6 +68,7 @@ class TurnOptions:
     remember: bool = False
     stop: tuple[str, ...] = ()
     cuts: bool = False
+    prompting: Prompting = field(default_factory=Prompting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +223,7 @@ def to_record(reply: Reply) -> RunRecord:
         stop=options.stop,
         system_prompt=options.system_prompt,
         cuts=options.cuts,
+        prompting=options.prompting,
         n_cut=reply.n_cut,
         reason=reply.reason,
         error=RunError(error.code, error.message, error.hint) if error is not None else None,
@@ -259,6 +263,7 @@ def to_reply(
             system_prompt=record.system_prompt,
             stop=record.stop,
             cuts=record.cuts,
+            prompting=record.prompting,
         ),
         status="finished" if record.status == "finished" else "failed",
         strategy=record.strategy,

@@ -344,4 +344,5 @@ def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
         stop=options.stop,
         remember=options.remember,
         cuts=options.cuts,
+        prompting=options.prompting,
     )

@@ -227,6 +227,7 @@ class SamenessCheck:
             max_tokens=len(tokens) if was_cut_off else record.max_tokens,
             seed=record.seed,
             stop=record.stop,
+            prompting=record.prompting,
             expected=tokens,
         )
         self._listener.sameness_progressed(record.message_id, 0, len(tokens))

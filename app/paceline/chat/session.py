@@ -31,6 +31,7 @@ from paceline.messages import (
     LoadFailed,
     LoadProgressed,
     PairLoaded,
+    PromptRendered,
     Remembered,
     SamenessChanged,
     TokensCounted,
@@ -233,7 +234,7 @@ class ChatSession:
                     self._listener.engine_described(event)
             case SamenessChanged():
                 self._pair.on_event(event)
-            case TokensCounted() | Calibrated():
+            case TokensCounted() | PromptRendered() | Calibrated():
                 pass  # for observers only
             case Remembered():
                 self.stored_texts.on_remembered(event.chat)

@@ -20,7 +20,14 @@ from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import planner, with_local_files
 from paceline.cli.usage import LARGEST_INT, Parser, UsageError, number, plain_text, whole_number
 from paceline.errors import UserError
-from paceline.messages import ChatMessage, LoadPair, LogitBias, SamplingParams, StartTurn
+from paceline.messages import (
+    ChatMessage,
+    LoadPair,
+    LogitBias,
+    Prompting,
+    SamplingParams,
+    StartTurn,
+)
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
@@ -46,6 +53,9 @@ STRATEGY_IDS = (
     "suffix",
 )
 """Used in the help only, which loads no drafter; a test compares them with the registry."""
+TEMPLATES = ("chatml", "gemma", "llama3", "phi", "mistral", "plain", "continue")
+THINKING = ("off", "on", "low", "medium", "high", "max")
+"""These two as well."""
 MAX_GRAMMAR_BYTES = 256_000
 """Grammars that people write are smaller."""
 _DEFAULTS = SamplingParams()
@@ -122,6 +132,21 @@ def _add_prompt(parser: Parser) -> None:
     )
     prompt.add_argument(
         "--system", metavar="TEXT", type=plain_text, help="system message (default: none)"
+    )
+    prompt.add_argument(
+        "--template",
+        metavar="NAME|FILE",
+        type=plain_text,
+        help="chat template in place of the model's own: a file in Jinja, or "
+        f"{', '.join(TEMPLATES)} (plain writes “User:” and “Assistant:”, continue only what was "
+        "said)",
+    )
+    prompt.add_argument(
+        "--think",
+        choices=THINKING,
+        default="",
+        help="how much the model reasons before it answers, where its template has a switch for "
+        "that; a choice that it does not have is refused with those that it has",
     )
 
 
@@ -275,6 +300,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             stop=tuple(args.stop),
             ignore_eog=args.ignore_eog,
             remember=args.remember,
+            prompting=_prompting(args),
         ),
         strategy=args.strategy,
         notes=pair.notes,
@@ -296,13 +322,33 @@ def _check_prompt(args: argparse.Namespace) -> None:
         raise UsageError(
             "usage", "--raw and --messages are given.", "Use --raw with --prompt, or leave it out."
         )
-    if args.system is not None and (args.raw or args.prompt_tokens):
-        other = "--raw" if args.raw else "--prompt-tokens"
+    if not (args.raw or args.prompt_tokens):
+        return
+    other = "--raw" if args.raw else "--prompt-tokens"
+    if args.system is not None:
         raise UsageError(
             "usage",
             f"--system and {other} are given, but only a chat template has a system message.",
             f"Leave one of them out, or write the text for {other} in full.",
         )
+    if args.template or args.think:
+        option = "--template" if args.template else "--think"
+        raise UsageError(
+            "usage",
+            f"{option} and {other} are given, but {other} uses no chat template.",
+            "Leave one of them out.",
+        )
+
+
+def _prompting(args: argparse.Namespace) -> Prompting:
+    template: str | None = args.template
+    if template is None:
+        return Prompting(think=args.think)
+    from paceline.engine.prompt.formats import FORMATS
+
+    sources = {known.name: known.source for known in FORMATS}
+    source = sources.get(template) or _read_form("--template", Path(template))
+    return Prompting(source, args.think)
 
 
 def _settle_strategy(args: argparse.Namespace, pair: Pair) -> Pair:
@@ -447,7 +493,7 @@ def _read_form(option: str, path: Path) -> str:
         raise UsageError(
             "usage",
             f"{path} is larger than {MAX_GRAMMAR_BYTES // 1000} kB.",
-            f"Give {option} a shorter file: every rule costs time at every token.",
+            f"Give {option} a shorter file.",
         )
     try:
         text = raw.decode("utf-8-sig")
@@ -458,5 +504,5 @@ def _read_form(option: str, path: Path) -> str:
             "Save it as UTF-8.",
         ) from None
     if not text.strip():
-        raise UsageError("usage", f"{path} is empty.", f"Leave {option} out for a free reply.")
+        raise UsageError("usage", f"{path} is empty.", f"Leave {option} out, or write it.")
     return text

@@ -49,6 +49,7 @@ from paceline.messages import (
     LoadProgressed,
     PairLoaded,
     PrefillProgressed,
+    PromptRendered,
     Remember,
     Remembered,
     SamenessChanged,
@@ -193,7 +194,8 @@ class ChatRun:
             case TuneRejected():
                 remark(f"{event.message} {event.hint}")  # a drafter failed on the way
             case (
-                EngineDescribed() | Unloaded() | TuneApplied() | TokensCounted() | Remembered()
+                EngineDescribed() | Unloaded() | TuneApplied() | TokensCounted() | PromptRendered()
+                | Remembered()
                 | TextDiverged() | Calibrated() | SamenessChanged() | FiguresReported()
             ):  # fmt: skip
                 pass  # answers to commands that are not used here

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from functools import partial
 from pathlib import Path
 
@@ -13,19 +14,23 @@ from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
+from paceline.engine.prompt.formats import guess
 from paceline.engine.prompt.size import PromptSizes
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.engine.sameness.promise import Promise
+from paceline.messages import Prompting
 
 _GUESS = 1.5
 """Decoding reads every weight once, so it takes time in proportion to a model's size; and half as
 much again for what does not shrink with the model."""
+_MOST_TEMPLATES = 4
 
 
 class LoadedPair:
     """Target and draft with the tokens in their contexts, and what was measured with them.
 
     Attributes:
+        guessed: How a chat is written where the target's file does not say it; else None.
         earlier: Texts of earlier chats, as the target's tokens.
         knowledge: What Auto knows of their costs and of how often drafts are accepted.
         promise: What holds of the same text, and which batch widths make it so.
@@ -47,8 +52,9 @@ class LoadedPair:
     ) -> None:
         self.target = CachedContext(target)
         self.draft = CachedContext(draft) if draft else None
-        self.template = ChatTemplate(target.template, target.vocab)
-        self.sizes = PromptSizes(self.template)
+        names = f"{target.info.name} {Path(target.info.path).name}"
+        self.guessed = None if target.template else guess(target.vocab, names)
+        self._prompts: OrderedDict[Prompting, PromptSizes] = OrderedDict()
         self.recent_plain = RecentPlain()
         self.facts = facts
         self.notes: tuple[str, ...] = ()
@@ -63,6 +69,22 @@ class LoadedPair:
         self.uses_draft = False
         self.is_lost = False
         self.lookup_cache = Path(lookup_cache) if lookup_cache else None
+
+    @property
+    def own_template(self) -> str:
+        """The file's chat template, or the guess."""
+        return self.guessed.source if self.guessed else self.target.model.template
+
+    def prompts(self, prompting: Prompting) -> PromptSizes:
+        """Return the template for prompts of this kind, with the sizes of what it makes."""
+        if prompting not in self._prompts:
+            source = prompting.template or self.own_template
+            template = ChatTemplate(source, self.target.model.vocab, prompting.think)
+            self._prompts[prompting] = PromptSizes(template)
+            if len(self._prompts) > _MOST_TEMPLATES:
+                self._prompts.popitem(last=False)
+        self._prompts.move_to_end(prompting)
+        return self._prompts[prompting]
 
     def settle(self) -> bool:
         """Take the batch widths that the evidence leaves, between two replies.

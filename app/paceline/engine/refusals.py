@@ -9,6 +9,8 @@ from paceline.messages import (
     Calibrate,
     Calibrated,
     CountTokens,
+    PromptRendered,
+    RenderPrompt,
     TokensCounted,
     TuneRejected,
     TurnFailed,
@@ -55,6 +57,13 @@ def not_running(turn_id: str, strategy: str) -> TuneRejected:
 def not_counted(question: CountTokens) -> TokensCounted:
     """Answer a question about sizes that finds no model loaded."""
     return TokensCounted(question.request_id, -1, 0)
+
+
+def no_prompt(question: RenderPrompt) -> PromptRendered:
+    """Answer a question about a prompt that finds no model loaded."""
+    return PromptRendered(
+        question.request_id, problem="No model is loaded.", hint="Load one to see its prompts."
+    )
 
 
 def not_calibrated(command: Calibrate) -> Calibrated:

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.fit import Cutter, FittedPrompt, encode_fitting, room_for_reply
+from paceline.engine.prompt.reasoning_marks import opened_by
 from paceline.engine.prompt.size import at_most
-from paceline.engine.refusals import not_counted
+from paceline.engine.refusals import no_prompt, not_counted
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import UserError, ValueOutOfRangeError
-from paceline.messages import ChatMessage, CountTokens, StartTurn, TokensCounted
+from paceline.messages import (
+    ChatMessage,
+    CountTokens,
+    PromptRendered,
+    RenderPrompt,
+    StartTurn,
+    TokensCounted,
+)
 
+_LONGEST_MARK = 40
+"""Tokens of a prompt's end within which a mark of reasoning stands, with blanks."""
+_LONGEST_SHOWN = 100_000
+"""Characters of a prompt that is shown."""
 _ROLES = {"system", "user", "assistant"}  # anything else could smuggle control tokens in
 _ROLE_NAMES = ", ".join(sorted(_ROLES))
 
@@ -76,8 +89,6 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
         ValueOutOfRangeError: It is empty, or holds a token or a role that does not exist.
     """
     vocab = pair.target.model.vocab
-    notes: tuple[str, ...] = ()
-    n_cut = 0
     if command.prompt_tokens is not None:
         tokens = list(command.prompt_tokens)
         bad = [t for t in tokens if not 0 <= t < vocab.n_tokens]
@@ -92,17 +103,26 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
         if tokens and vocab.add_bos and vocab.bos >= 0:
             tokens.insert(0, vocab.bos)
     else:
-        check_messages(command.messages)
-        if command.cuts:
-            n_ctx = pair.target.n_ctx
-            tokens, notes, n_cut = encode_fitting(
-                pair.template, pair.sizes, command.messages, n_ctx, command.max_tokens
-            )
-        else:
-            tokens, notes = pair.template.encode(command.messages)
+        return _encode_messages(pair, command)
     if not tokens:
         raise _empty()
-    return FittedPrompt(tokens, notes, n_cut)
+    return FittedPrompt(tokens, (), 0)
+
+
+def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
+    check_messages(command.messages)
+    prompts, vocab = pair.prompts(command.prompting), pair.target.model.vocab
+    if command.cuts:
+        n_ctx = pair.target.n_ctx
+        fitted = encode_fitting(prompts, command.messages, n_ctx, command.max_tokens)
+    else:
+        fitted = FittedPrompt(*prompts.template.encode(command.messages), 0)
+    if not fitted.tokens:
+        raise _empty()
+    end = b"".join(vocab.piece(token) for token in fitted.tokens[-_LONGEST_MARK:])
+    return fitted._replace(
+        opening=opened_by(end.decode("utf-8", "ignore")), stops=prompts.template.stops
+    )
 
 
 def check_messages(messages: Sequence[ChatMessage]) -> None:
@@ -130,7 +150,7 @@ def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted
     """Answer the question; what cannot be counted is -1."""
     if pair is None or pair.is_lost:
         return not_counted(command)
-    n_ctx, messages, sizes = pair.target.n_ctx, command.messages, pair.sizes
+    n_ctx, messages, sizes = pair.target.n_ctx, command.messages, pair.prompts(command.prompting)
     limit = n_ctx - room_for_reply(n_ctx, command.max_tokens)
     n_cut = 0
     try:
@@ -143,3 +163,25 @@ def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted
         _log.debug("a conversation cannot be counted: %s", error)
         return TokensCounted(command.request_id, -1, n_ctx)
     return TokensCounted(command.request_id, n_tokens, n_ctx, per_message, n_cut)
+
+
+def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRendered:
+    """Answer the question; what is wrong with a template is part of the answer."""
+    if pair is None or pair.is_lost:
+        return no_prompt(command)
+    template = pair.prompts(command.prompting).template
+    shown = PromptRendered(
+        command.request_id, own=pair.own_template, is_guessed=pair.guessed is not None
+    )
+    try:
+        shown = replace(shown, thinking=template.switch.choices)
+        text, notes = template.render_with_notes(command.messages)
+    except UserError as error:
+        return replace(shown, problem=error.message, hint=error.hint)
+    return replace(
+        shown,
+        text=text[-_LONGEST_SHOWN:],
+        n_chars=len(text),
+        notes=notes,
+        stops=template.stops,
+    )

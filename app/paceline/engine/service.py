@@ -31,8 +31,9 @@ from paceline.engine.model.states import MOST_STATES, NO_COPIES
 from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
+from paceline.engine.prompt.formats import words_on
 from paceline.engine.refusals import describe_failure, no_model, not_running
-from paceline.engine.request import count_tokens
+from paceline.engine.request import count_tokens, render_prompt
 from paceline.engine.stats import Activity, activity_of
 from paceline.engine.turn import Turn
 from paceline.errors import CancelledError, ModelError
@@ -50,6 +51,7 @@ from paceline.messages import (
     PairLoaded,
     Remember,
     Remembered,
+    RenderPrompt,
     Reset,
     Sameness,
     SamenessChanged,
@@ -102,7 +104,7 @@ class EngineService:
                 self._load(command)
             case StartTurn():
                 self._start_turn(command)
-            case Tune() | DescribeEngine() | CountTokens():
+            case Tune() | DescribeEngine() | CountTokens() | RenderPrompt():
                 self._emit(self._answer(command))
             case Remember():
                 self._remember(command)
@@ -119,7 +121,7 @@ class EngineService:
             case CancelTurn():
                 pass  # the inbox has set the flag already
 
-    def _answer(self, command: Tune | DescribeEngine | CountTokens) -> Event:
+    def _answer(self, command: Tune | DescribeEngine | CountTokens | RenderPrompt) -> Event:
         match command:
             case Tune():
                 return not_running(command.turn_id, strategy_text(command.strategy))
@@ -127,6 +129,8 @@ class EngineService:
                 return self._get_backend().describe()
             case CountTokens():
                 return count_tokens(self._pair, command)
+            case RenderPrompt():
+                return render_prompt(self._pair, command)
 
     # ---------------------------------------------------------------------------------- load
 
@@ -365,8 +369,8 @@ def _choose_threads(
 def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
     target, draft = pair.target.model, pair.draft.model if pair.draft else None
     notes = []
-    if not target.info.has_template:
-        notes.append("The file has no chat template; ChatML is used, which most models know.")
+    if pair.guessed is not None:
+        notes.append(words_on(pair.guessed, target.vocab))
     if not target.max_rollback:
         notes.append(f"{NO_COPIES.format('target')} It runs without speculation.")
     elif target.needs_copies:

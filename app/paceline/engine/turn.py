@@ -84,7 +84,8 @@ class Turn:
                 "no-model", "A decode failed, and these models can do no more.", "Load them again."
             )
         check_limits(command, seed)
-        self._prompt, self._notes, self._n_cut = encode_prompt(pair, command)
+        prompt = encode_prompt(pair, command)
+        self._prompt, self._notes, self._n_cut = prompt.tokens, prompt.notes, prompt.n_cut
         model = pair.target.model
         n_ctx = pair.target.n_ctx
         if len(self._prompt) >= n_ctx:
@@ -113,7 +114,8 @@ class Turn:
             lookup_cache=pair.lookup_cache,
             kept=pair.kept,
         )
-        self._text = TextAssembler(vocab, command.stop)
+        stops = command.stop if command.ignore_eog else (*command.stop, *prompt.stops)
+        self._text = TextAssembler(vocab, stops, prompt.opening)
         try:
             self._decoder = Decoder(
                 command.turn_id,

@@ -11,6 +11,8 @@ from paceline.chat.reply import TurnOptions
 from paceline.errors import UserError
 from paceline.gui.kit.notices import Action
 from paceline.gui.models.load_failures import RELOAD
+from paceline.gui.sampling.prompting import REFUSALS as TEMPLATE_CODES
+from paceline.gui.sampling.prompting import TEMPLATE, prompting_for
 from paceline.gui.sampling.sampling_settings import REFUSALS
 from paceline.messages import TuneRejected
 
@@ -71,7 +73,9 @@ class PanelController(QObject):
         speculation.drafter_changed.connect(self._check_models)
         panel.sampling.changed.connect(self._on_sampling_changed)
         panel.sections_changed.connect(self.settings_changed)
-        context.settings.setting("cuts_long_chats").changed.connect(self.settings_changed)
+        for name in ("cuts_long_chats", "promptings"):
+            context.settings.setting(name).changed.connect(self.settings_changed)
+        self._edit_template = context.actions.chat_template.trigger
         panel.advice.applied.connect(self._on_advice)
         panel.advice.free_wanted.connect(context.actions.no_draft.trigger)
         pair.changed.connect(self._on_pair_changed)
@@ -98,6 +102,7 @@ class PanelController(QObject):
             stop=settings.stop,
             remember=self._settings.value("learns_from_chats"),
             cuts=self._settings.value("cuts_long_chats"),
+            prompting=prompting_for(self._settings.value("promptings"), self._pair.state),
         )
 
     # --------------------------------------------------------------------------- what users do
@@ -146,16 +151,20 @@ class PanelController(QObject):
             self._tell_of_incomplete_json(reply)
         if error is None or reply.steps:
             return
+        action: Action | None = None
         if error.code in REFUSALS:
             topic = SAMPLING
             self._panel.sampling.show_refusal(error.code, f"{error.message} {error.hint}".strip())
         elif error.code in LOOKUP_CACHE_CODES:
             topic = LOOKUP_CACHE
             self._panel.loading.set_open(True)
+        elif error.code in TEMPLATE_CODES:
+            topic = TEMPLATE
+            action = Action(self.tr("Chat template…"), self._edit_template)
         else:
             return
         question = self._session.take_back(reply)
-        self._notifications.error(error.message, error.hint, topic=topic)
+        self._notifications.error(error.message, error.hint, action=action, topic=topic)
         if question is not None:
             self.question_returned.emit(question)
 

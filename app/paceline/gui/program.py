@@ -37,6 +37,7 @@ from paceline.gui.panel_controller import PanelController
 from paceline.gui.run.controller import RunController
 from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.sampling.controller import PresetsController, SamplingController
+from paceline.gui.sampling.prompting import PromptingController
 from paceline.gui.settings.controller import Appearance, SettingsController
 from paceline.gui.speculation.draft_settings import DraftPresetsController
 from paceline.gui.speculation.learning import LearningController
@@ -151,7 +152,7 @@ class Program(QObject):
         self.loader.set_listener(None)
         for owner_of_dialogs in (
             self.runs, self.reply_presets, self.draft_presets, self.advisor,
-            self.settings_controller, self.help,
+            self.settings_controller, self.help, self.prompting,
         ):  # fmt: skip
             owner_of_dialogs.close()
         self.window.hide()  # the engine may take seconds to end, and nothing would move meanwhile
@@ -268,6 +269,7 @@ class Program(QObject):
         self.sampling = SamplingController(
             context, card=panel.sampling, open_file=self.open_file, parent=self
         )
+        self.prompting = PromptingController(context, panel.sampling, self)
         self.reply_presets = PresetsController(
             context, card=panel.sampling, open_file=self.open_file, parent=self
         )

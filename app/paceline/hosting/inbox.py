@@ -18,6 +18,7 @@ from paceline.messages import (
     CountTokens,
     LoadPair,
     Remember,
+    RenderPrompt,
     Shutdown,
     StartTurn,
     Tune,
@@ -37,8 +38,11 @@ def request_id_of(command: Command) -> str | None:
             return None
 
 
+_QUESTIONS = (CountTokens, RenderPrompt)
+
+
 def _can_wait(command: Command) -> bool:
-    return isinstance(command, (CountTokens, Remember))
+    return isinstance(command, (*_QUESTIONS, Remember))
 
 
 class Inbox:
@@ -55,15 +59,15 @@ class Inbox:
     def put(self, command: Command) -> None:
         """Append a command; a `CancelTurn` takes effect at once instead.
 
-        Of several `CountTokens` that wait only the last one stays. A turn, a load and the end
+        Of several questions of a kind that wait only the last one stays. A turn, a load and the end
         overtake what waits at the end of the queue and is in no hurry: counting and remembering.
         """
         if isinstance(command, CancelTurn):
             self.cancel(command.turn_id)
             return
         with self._ready:
-            if isinstance(command, CountTokens):
-                self._drop_questions()
+            if isinstance(command, _QUESTIONS):
+                self._drop_questions(type(command))
             n_behind = self._n_leisurely() if isinstance(command, _URGENT) else 0
             self._commands.insert(len(self._commands) - n_behind, command)
             if self._is_idle:  # idle work gives way
@@ -121,8 +125,8 @@ class Inbox:
                     return command
         return None
 
-    def _drop_questions(self) -> None:
-        waiting = [c for c in self._commands if not isinstance(c, CountTokens)]
+    def _drop_questions(self, kind: type[Command]) -> None:
+        waiting = [c for c in self._commands if not isinstance(c, kind)]
         if len(waiting) < len(self._commands):
             self._commands = deque(waiting)
 

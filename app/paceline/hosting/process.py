@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import assert_never
 
 from paceline.engine.model.own_kernels import marks, write_mark
-from paceline.engine.refusals import no_model, not_calibrated, not_counted, not_running
+from paceline.engine.refusals import no_model, no_prompt, not_calibrated, not_counted, not_running
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain
 from paceline.hosting.exit_reasons import NOT_STARTED, OUT_OF_MEMORY, Death, RestartPolicy
@@ -55,6 +55,7 @@ from paceline.messages import (
     ModelParams,
     PairLoaded,
     Remember,
+    RenderPrompt,
     Reset,
     Shutdown,
     StartTurn,
@@ -208,7 +209,7 @@ class ProcessService:
                 self._turn(command)
             case DescribeEngine():
                 self._pass_on(self._carry_out(command))
-            case Tune() | CountTokens() | Calibrate() | Remember() | Reset():
+            case Tune() | CountTokens() | RenderPrompt() | Calibrate() | Remember() | Reset():
                 self._ask(command)
             case Unload():
                 self._unload(command)
@@ -281,7 +282,9 @@ class ProcessService:
         if self._is_unsound:
             self._keeper.end()
 
-    def _ask(self, command: Tune | CountTokens | Calibrate | Remember | Reset) -> None:
+    def _ask(
+        self, command: Tune | CountTokens | RenderPrompt | Calibrate | Remember | Reset
+    ) -> None:
         """Carry out a command that starts no process; refuse it when there is none."""
         if self._keeper.child is not None:
             with contextlib.suppress(FrameError):
@@ -294,6 +297,8 @@ class ProcessService:
                 self._emit(not_running(command.turn_id, strategy_text(command.strategy)))
             case CountTokens():
                 self._emit(not_counted(command))
+            case RenderPrompt():
+                self._emit(no_prompt(command))
             case Calibrate():
                 self._emit(not_calibrated(command))
             case Remember() | Reset():

@@ -292,7 +292,8 @@ def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
     if not target.has_template:
         yield Reason(
             "no-template",
-            "The target brings no chat template; ChatML is used, which most models know.",
+            "The target brings no chat template, so it is probably a base model, which goes on "
+            "with a text and was not made to chat. How a chat is written for it is a guess.",
             "note",
         )
     if 0 < draft.n_ctx_train < target.n_ctx_train:

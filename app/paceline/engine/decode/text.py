@@ -14,13 +14,19 @@ class TextAssembler:
     A token may end in the middle of a UTF-8 character; its bytes wait for the rest. Text that could
     be the beginning of a stop text waits, too, until that is decided. Bytes that can never become
     a character turn into U+FFFD.
+
+    Args:
+        vocab: Tells the tokens' bytes.
+        stop: Texts that end the reply, which is cut before them.
+        opening: What the reply begins with before its first token: the mark of reasoning that the
+            prompt ends with, without which readers could not tell it from the answer.
     """
 
-    def __init__(self, vocab: Vocabulary, stop: Sequence[str] = ()) -> None:
+    def __init__(self, vocab: Vocabulary, stop: Sequence[str] = (), opening: str = "") -> None:
         self._vocab = vocab
         self._stop = tuple(text for text in stop if text)
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self._text = ""
+        self._text = opening
         self._shown = 0
         self._cut: int | None = None
 

@@ -17,7 +17,6 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from paceline.engine.prompt.size import PromptSizes, is_hopeless
-from paceline.engine.prompt.template import ChatTemplate
 from paceline.messages import ChatMessage
 
 FULL = 0.7
@@ -107,15 +106,24 @@ def _places(questions: Sequence[int], sums: Sequence[int], step: float) -> list[
 
 
 class FittedPrompt(NamedTuple):
-    """A prompt as tokens, notes for the user, and how many messages were left out of it."""
+    """A prompt as tokens.
+
+    Attributes:
+        tokens: At least one.
+        notes: Remarks for the user.
+        n_cut: How many messages were left out of it.
+        opening: What it ends with where it opens the model's reasoning; else empty.
+        stops: Texts that the reply ends before, by the template.
+    """
 
     tokens: list[int]
     notes: tuple[str, ...]
     n_cut: int
+    opening: str = ""
+    stops: tuple[str, ...] = ()
 
 
 def encode_fitting(
-    template: ChatTemplate,
     sizes: PromptSizes,
     messages: Sequence[ChatMessage],
     n_ctx: int,
@@ -126,7 +134,7 @@ def encode_fitting(
     Raises:
         EngineError: The template refuses it.
     """
-    limit = n_ctx - room_for_reply(n_ctx, max_tokens)
+    limit, template = n_ctx - room_for_reply(n_ctx, max_tokens), sizes.template
     if not is_hopeless(sizes.total(messages), limit):
         tokens, notes = template.encode(messages)
         if len(tokens) <= limit:

@@ -22,14 +22,32 @@ PAIRS = {
     "<mm:think>": "</mm:think>",
     "[THINK]": "[/THINK]",
     "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|inner_prefix|>": "<|inner_suffix|>",
+    "[BEGIN REASONING]": "[BEGIN FINAL RESPONSE]",
     "<|channel>thought": "<channel|>",
 }
 """What begins the reasoning, and what ends it; the last is Gemma 4's, a token and a word."""
 
+_SENTENCES = {"Here are my reasoning steps:": "[BEGIN REASONING]"}
+"""Apriel's prompts open the reasoning with a sentence, which stands in other models' answers, too;
+so its replies begin with a mark of our own."""
+
 HARMONY = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
 """gpt-oss begins every part of a reply with the first three, and ends all but the last."""
 
-_GEMMA = ("<|channel>", "<channel|>")
+_PARTS = (("<|channel>", "<channel|>"), ("[BEGIN FINAL RESPONSE]",))
+"""Control tokens of marks that are more than a token."""
+
+
+def opened_by(prompt: str) -> str:
+    """Return the mark, with the blanks after it, by which a prompt opens the reasoning itself.
+
+    Models then write none: without it, nothing tells where their reasoning begins.
+    """
+    text = prompt.rstrip()
+    openings = {mark: mark for mark in PAIRS} | _SENTENCES
+    mark = next((mark for end, mark in openings.items() if text.endswith(end)), "")
+    return mark and mark + prompt[len(text) :]
 
 
 def visible_tokens(find: Callable[[str], int | None]) -> Iterator[tuple[int, str]]:
@@ -45,7 +63,7 @@ def visible_tokens(find: Callable[[str], int | None]) -> Iterator[tuple[int, str
     Yields:
         Token ids with their texts.
     """
-    for marks in (*PAIRS.items(), HARMONY, _GEMMA):
+    for marks in (*PAIRS.items(), HARMONY, *_PARTS):
         tokens = [find(mark) for mark in marks]
         for token, mark in zip(tokens, marks, strict=True):
             if token is not None and None not in tokens:

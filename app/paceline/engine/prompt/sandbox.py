@@ -17,7 +17,9 @@ import json
 import re
 import sys
 import time
+import types
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -27,7 +29,7 @@ from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.exceptions import SecurityError
 from jinja2.ext import Extension
-from jinja2.filters import do_round
+from jinja2.filters import do_indent, do_round
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -35,8 +37,9 @@ DEADLINE_S = 2.0
 _PER_MESSAGE_S = 0.01
 _MAX_DEADLINE_S = 10.0
 _MEMORY_EVERY_S = 0.001  # no line of a template takes more than some MiB
-_TEMPLATE = "<template>"  # where Jinja says that its compiled code stands
+TEMPLATE_FILE = "<template>"  # where Jinja says that its compiled code stands
 _MAX_WIDTH = 10_000
+_MAX_INDENT = 16
 
 
 class TemplateRefusedError(Exception):
@@ -156,8 +159,12 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         """Carry out ``~``; called by the compiled template."""
         return _concatenate([str(_weigh(value)) for value in values])
 
-    def wrap_str_format(self, value: Any) -> None:
-        """Leave `str.format` to `is_safe_attribute`, which refuses it: it pads to any width."""
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        """Return what takes the place of `str.format`, which pads to any width."""
+        if isinstance(value, types.BuiltinMethodType) and value.__name__ == "format":
+            text = value.__self__
+            return partial(_fill, text) if isinstance(text, str) else None
+        return None
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         if isinstance(obj, str):
@@ -190,6 +197,22 @@ def _format(text: str, *args: Any, **kwargs: Any) -> str:
     _refuse_wide(text)
     formatted: str = text % _weigh(kwargs or args)
     return formatted
+
+
+def _fill(text: str, *args: Any) -> str:
+    """Put values into plain braces, which is all that templates ask of `str.format`."""
+    parts = text.split("{}")
+    if len(parts) - 1 > len(args) or any(brace in part for part in parts for brace in "{}"):
+        raise SecurityError("the template formats a text by more than {}")
+    pairs = zip(parts, (*args[: len(parts) - 1], ""), strict=True)
+    return _concatenate([str(_weigh(part)) for pair in pairs for part in pair])
+
+
+def _indent(text: str, width: int | str = 4, first: bool = False, blank: bool = False) -> str:  # noqa: FBT001, FBT002
+    pad = width if isinstance(width, str) else " " * min(width, _MAX_INDENT)
+    if len(text) + len(pad) * (text.count("\n") + 1) > _MAX_TEXT:
+        raise SecurityError("the template indents too much")
+    return do_indent(text, pad, first, blank)
 
 
 def _join(value: Any, separator: str = "", attribute: str | None = None) -> str:
@@ -226,7 +249,7 @@ def _tojson(  # with the arguments that `transformers` gives it
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,  # noqa: FBT001, FBT002
 ) -> str:
-    if indent is not None and not 0 <= indent <= 16:
+    if indent is not None and not 0 <= indent <= _MAX_INDENT:
         raise SecurityError("the template indents too far")
     return json.dumps(
         _weigh(value),
@@ -260,10 +283,11 @@ def sandbox() -> ImmutableSandboxedEnvironment:
     env.globals["raise_exception"] = _raise_exception
     env.globals["strftime_now"] = _strftime_now
     env.globals.pop("lipsum", None)
-    for name in ("batch", "center", "indent", "slice", "wordwrap", "xmlattr", "urlize"):
+    for name in ("batch", "center", "slice", "wordwrap", "xmlattr", "urlize"):
         env.filters.pop(name, None)
     env.filters |= {
         "format": _format,
+        "indent": _indent,
         "join": _join,
         "replace": _replace,
         "round": _round,
@@ -317,7 +341,7 @@ def guarded(
     def enter(frame: FrameType, event: str, arg: object) -> Any:
         look(frame, event, arg)
         file = frame.f_code.co_filename
-        return look if (file == _TEMPLATE if is_template else file != __file__) else None
+        return look if (file == TEMPLATE_FILE if is_template else file != __file__) else None
 
     before, collects = sys.gettrace(), gc.isenabled()
     gc.disable()  # what the collector calls would be traced, too, and could swallow the limit

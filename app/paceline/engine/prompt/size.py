@@ -57,7 +57,7 @@ class PromptSizes:
     """
 
     def __init__(self, template: ChatTemplate) -> None:
-        self._template = template
+        self.template = template
         self._sizes: OrderedDict[str, int] = OrderedDict()
         self._n_characters = 0
         self._around: OrderedDict[_Key, int] = OrderedDict()
@@ -85,7 +85,7 @@ class PromptSizes:
             return total
         last = messages[-1]
         if not self._is_plain(last.content):
-            return len(self._template.encode(messages)[0])
+            return len(self.template.encode(messages)[0])
         key = tuple(messages[:-1]), last.role
         around = self._around.get(key)
         if around is not None:
@@ -93,7 +93,7 @@ class PromptSizes:
             n_tokens = around + self.of_text(last.content)
             if abs(n_tokens - limit) > max(NEAR, NEAR_SHARE * limit):
                 return n_tokens
-        n_tokens = len(self._template.encode(messages)[0])
+        n_tokens = len(self.template.encode(messages)[0])
         self._around[key] = n_tokens - self.of_text(last.content)
         if len(self._around) > _MOST_CONVERSATIONS:
             self._around.popitem(last=False)
@@ -113,7 +113,7 @@ class PromptSizes:
         if size is not None:
             self._sizes.move_to_end(text)
             return size
-        size = self._sizes[text] = len(self._template.vocab.tokenize(text, special=False))
+        size = self._sizes[text] = len(self.template.vocab.tokenize(text, special=False))
         self._n_characters += len(text)
         while self._n_characters > _MOST_TEXT and len(self._sizes) > 1:
             self._n_characters -= len(self._sizes.popitem(last=False)[0])
@@ -124,7 +124,7 @@ class PromptSizes:
 
         Templates strip blanks, and what looks like a control token is taken apart.
         """
-        vocab = self._template.vocab
+        vocab = self.template.vocab
         is_stripped = text == text.strip()
         return is_stripped and len(vocab.tokenize(text, special=True)) == self.of_text(text)
 
@@ -142,11 +142,11 @@ class PromptSizes:
         thought = f"<think>\n{_REASONING}\n{_END_OF_REASONING}\n\n{reply}"
         asked = ChatMessage("user", question)
         try:
-            alone = len(self._template.encode([user])[0]) - self.of_text(again)
+            alone = len(self.template.encode([user])[0]) - self.of_text(again)
             answered = [asked, ChatMessage("assistant", reply), user]
-            pair = len(self._template.encode(answered)[0]) - alone
+            pair = len(self.template.encode(answered)[0]) - alone
             pair -= sum(map(self.of_text, (question, reply, again)))
-            text = self._template.render([asked, ChatMessage("assistant", thought), user])
+            text = self.template.render([asked, ChatMessage("assistant", thought), user])
         except EngineError:
             return Shares(_UNKNOWN_SHARE, _UNKNOWN_SHARE, _UNKNOWN_SHARE, drops_reasoning=False)
         of_user = max(pair + 1, 0) // 2

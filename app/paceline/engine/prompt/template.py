@@ -12,41 +12,72 @@ broken up and a note says so.
 
 from __future__ import annotations
 
+import functools
 import re
 import secrets
 from collections.abc import Sequence
+from traceback import walk_tb
 from typing import Any
 
 import jinja2
 
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.prompt.sandbox import (
+    TEMPLATE_FILE,
     LimitError,
     TemplateRefusedError,
     deadline,
     guarded,
     sandbox,
 )
+from paceline.engine.prompt.thinking import ThinkingSwitch
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
 
-FALLBACK = (
-    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n"
-    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+_OTHER = (
+    "Take another template: under Models → Chat template… in the window, by --template on the "
+    "command line."
 )
-"""ChatML, for files without a template; most models have met it."""
-
+_QUESTION, _REPLY, _AGAIN = "first question", "the reply", "second question"
 Segment = tuple[str, bool]
 """A piece of the prompt, and whether control tokens are read in it."""
 
 
 class ChatTemplate:
-    """A model's chat template, compiled at its first use: raw prompts work without it."""
+    """A model's chat template, compiled at its first use: raw prompts work without it.
 
-    def __init__(self, source: str, vocab: Vocabulary) -> None:
+    Args:
+        source: In Jinja.
+        vocab: The model's.
+        think: How much the model is to reason; see `Prompting`.
+    """
+
+    def __init__(self, source: str, vocab: Vocabulary, think: str = "") -> None:
         self.vocab = vocab
-        self._source = source or FALLBACK
+        self._source = source
+        self._think = think
         self._template: jinja2.Template | None = None
+        self._takes_parts = False
+
+    @functools.cached_property
+    def switch(self) -> ThinkingSwitch:
+        """How it is told to let the model reason or not."""
+        return ThinkingSwitch(self._source, self._render)
+
+    @functools.cached_property
+    def stops(self) -> tuple[str, ...]:
+        """Texts that a reply ends before: what the template writes around turns, if not tokens."""
+        asked = ChatMessage("user", _QUESTION), ChatMessage("assistant", _REPLY)
+        try:
+            text = self.render([*asked, ChatMessage("user", _AGAIN)])
+        except EngineError:
+            return ()
+        _, reply, rest = text.rpartition(_REPLY)
+        after_reply, again, after_question = rest.partition(_AGAIN)
+        if not (reply and again) or self._holds_control_tokens(after_reply):
+            return ()
+        parts = [part for part in (after_reply, after_question) if part.strip()]
+        return tuple("\n" * part.startswith("\n") + part.strip() for part in parts)
 
     def encode(self, messages: Sequence[ChatMessage]) -> tuple[list[int], tuple[str, ...]]:
         """Return the prompt's token ids, ready for the assistant's reply, and notes for the user.
@@ -66,39 +97,57 @@ class ChatTemplate:
 
     def render(self, messages: Sequence[ChatMessage]) -> str:
         """Return the prompt's text; errors as for `encode`."""
-        return "".join(text for text, _ in self._split(messages)[0])
+        return self.render_with_notes(messages)[0]
+
+    def render_with_notes(self, messages: Sequence[ChatMessage]) -> tuple[str, tuple[str, ...]]:
+        """Return the prompt's text, and notes for the user; errors as for `encode`."""
+        segments, notes = self._split(messages)
+        return "".join(text for text, _ in segments), tuple(notes)
 
     def _split(self, messages: Sequence[ChatMessage]) -> tuple[list[Segment], list[str]]:
         notes: list[str] = []
+        if self._think:
+            if self._think not in self.switch.choices:
+                raise self._no_such_thinking()
+            messages = self.switch.messages(messages, self._think)
         try:
             segments = self._segments(messages, notes)
         except TemplateRefusedError as refusal:
             folded = fold_system(messages)
             if folded == tuple(messages):
-                raise EngineError(
-                    "template-refused",
-                    f"The model's chat template refuses this conversation: {refusal}.",
-                    "Let user and assistant alternate, or use a raw prompt.",
-                ) from refusal
+                raise _refused(refusal) from refusal
             notes.append("This model knows no system role; its text was put before the question.")
             try:
                 segments = self._segments(folded, notes)
             except TemplateRefusedError as second:
-                raise EngineError(
-                    "template-refused",
-                    f"The model's chat template refuses this conversation: {second}.",
-                    "Let user and assistant alternate, or use a raw prompt.",
-                ) from second
+                raise _refused(second) from second
         return segments, notes
 
+    def _no_such_thinking(self) -> EngineError:
+        choices = self.switch.choices
+        if not choices:
+            return EngineError(
+                "no-thinking-switch",
+                "The chat template has no switch for how much the model reasons.",
+                "Leave that to the model.",
+            )
+        return EngineError(
+            "no-thinking-switch",
+            f"The chat template has no choice “{self._think}” for how much the model reasons.",
+            f"It has {', '.join(choices)}.",
+        )
+
     def _segments(self, messages: Sequence[ChatMessage], notes: list[str]) -> list[Segment]:
-        plain = self._render([(m.role, m.content) for m in messages])
+        variables = self.switch.variables(self._think) if self._think else {}
+        plain = self._render(messages, variables)
         # All in one text, since a template may put two contents side by side.
         if not self._holds_control_tokens("".join(m.content for m in messages)):
             return [(plain, True)]  # in one piece, as the model saw it when it was trained
         nonce = secrets.token_hex(8)
         marks = [f"placeholder{nonce}x{i}x" for i in range(len(messages))]
-        marked = self._render([(m.role, mark) for m, mark in zip(messages, marks, strict=True)])
+        marked = self._render(
+            [ChatMessage(m.role, mark) for m, mark in zip(messages, marks, strict=True)], variables
+        )
         contents = dict(zip(marks, (m.content for m in messages), strict=True))
         parts = re.split(f"(placeholder{nonce}x[0-9]+x)", marked)
         for strip in (str, str.strip):
@@ -107,8 +156,8 @@ class ChatTemplate:
         notes.append(
             "The chat template rewrites messages, so control tokens typed in them were broken up."
         )
-        broken = [(m.role, self._break_up(m.content)) for m in messages]
-        return [(self._render(broken), True)]
+        broken = [ChatMessage(m.role, self._break_up(m.content)) for m in messages]
+        return [(self._render(broken, variables), True)]
 
     def _holds_control_tokens(self, text: str) -> bool:
         return self.vocab.tokenize(text, special=True) != self.vocab.tokenize(text, special=False)
@@ -142,18 +191,17 @@ class ChatTemplate:
             )
         return text
 
-    def _render(self, messages: list[tuple[str, str]]) -> str:
+    def _render(self, messages: Sequence[ChatMessage], given: dict[str, Any]) -> str:
         v = self.vocab
-        variables = {
-            "messages": [{"role": role, "content": content} for role, content in messages],
+        usual = {
             "add_generation_prompt": True,
             "bos_token": v.text(v.bos).decode("utf-8", "replace") if v.bos >= 0 else "",
             "eos_token": v.text(v.eos).decode("utf-8", "replace") if v.eos >= 0 else "",
         }
-        limit = 100_000 + 8 * sum(len(content) for _, content in messages)
+        limit = 100_000 + 8 * sum(len(message.content) for message in messages)
         try:
             return guarded(
-                lambda: self._render_within(variables, limit),
+                lambda: self._render_within(messages, usual | given, limit),
                 deadline(len(messages)),
                 is_template=True,
             )
@@ -163,23 +211,69 @@ class ChatTemplate:
             reason = f"it {error}"
         except Exception as error:  # noqa: BLE001  a template can raise anything
             reason = str(error).rstrip(".") or type(error).__name__
-        raise EngineError(
-            "bad-template",
-            f"The model's chat template failed: {reason}.",
-            "Use raw prompts with this model, or another file of it.",
-        )
+            line = _line_of(error)
+            reason = f"{reason} (line {line})" if line else reason
+        raise EngineError("bad-template", f"The chat template failed: {reason}.", _OTHER)
 
-    def _render_within(self, variables: dict[str, Any], limit: int) -> str:
+    def _render_within(
+        self, messages: Sequence[ChatMessage], variables: dict[str, Any], limit: int
+    ) -> str:
         if self._template is None:
             self._template = sandbox().from_string(self._source)
+            self._takes_parts = self._reads_parts(self._template, variables, limit)
+        return self._write(self._template, messages, variables, limit)
+
+    def _reads_parts(
+        self, template: jinja2.Template, variables: dict[str, Any], limit: int
+    ) -> bool:
+        """Whether a content has to come in parts, as in templates of models that see pictures."""
+        word = "why"
+        probe = [ChatMessage("user", word)]
+        try:
+            if word in self._write(template, probe, variables, limit).lower():
+                return False
+            self._takes_parts = True
+            text = self._write(template, probe, variables, limit)
+        except (jinja2.TemplateError, TypeError, TemplateRefusedError):
+            return False
+        return word in text and f"'{word}'" not in text  # not merely written as a list
+
+    def _write(
+        self,
+        template: jinja2.Template,
+        messages: Sequence[ChatMessage],
+        variables: dict[str, Any],
+        limit: int,
+    ) -> str:
+        contents: list[Any] = [message.content for message in messages]
+        if self._takes_parts:
+            contents = [[{"type": "text", "text": content}] for content in contents]
+        each = zip(messages, contents, strict=True)
+        dicts = [{"role": message.role, "content": content} for message, content in each]
         pieces: list[str] = []
         n = 0
-        for piece in self._template.generate(**variables):
+        for piece in template.generate(messages=dicts, **variables):
             pieces.append(piece)
             n += len(piece)
             if n > limit:
                 raise LimitError("wrote too much")
         return "".join(pieces)
+
+
+def _refused(refusal: TemplateRefusedError) -> EngineError:
+    return EngineError(
+        "template-refused",
+        f"The chat template refuses this conversation: {str(refusal).rstrip('.')}.",
+        f"Let user and assistant alternate. {_OTHER}",
+    )
+
+
+def _line_of(error: Exception) -> int:
+    """Return the line of the template that an error stands in; 0: not known."""
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        return error.lineno
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    return next((line for file, line in reversed(frames) if file == TEMPLATE_FILE), 0)
 
 
 def fold_system(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:

@@ -125,7 +125,9 @@ class ContextMeterController(QObject):
         self._n_asked += 1
         self._asked = messages, bool(unsent), options.max_tokens
         self._client.submit(
-            CountTokens(self._request_id, messages, options.max_tokens, options.cuts)
+            CountTokens(
+                self._request_id, messages, options.max_tokens, options.cuts, options.prompting
+            )
         )
 
     # ------------------------------------------------------------------------------- within

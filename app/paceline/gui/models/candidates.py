@@ -43,6 +43,7 @@ class Candidate:
         vocabulary: 16 hex digits of all token texts; empty: not known.
         architecture: E.g. ``qwen2``; empty: not known.
         repo: For a download: ``OWNER/NAME``.
+        has_template: Whether it brings a chat template; true where that is not known.
     """
 
     reference: str
@@ -58,6 +59,7 @@ class Candidate:
     vocabulary: str = ""
     architecture: str = ""
     repo: str = ""
+    has_template: bool = True
 
 
 def facts(*parts: str) -> str:
@@ -81,6 +83,7 @@ def candidate_facts(candidate: Candidate) -> str:
         words.weights(candidate.n_params),
         candidate.quantisation,
         context_text(candidate.n_ctx_train),
+        "" if candidate.has_template else _tr("no chat template"),
     )
 
 
@@ -118,6 +121,7 @@ def of_entry(entry: LibraryEntry) -> Candidate:
         problem=entry.problem,
         vocabulary=card.vocabulary if card else "",
         architecture=card.architecture if card else "",
+        has_template=card is None or card.has_template,
     )
 
 

@@ -149,6 +149,10 @@ def settings_rows(record: RunRecord) -> tuple[Row, ...]:
         rows.append((_tr("Seed"), str(record.seed)))
     if record.max_tokens:
         rows.append((_tr("Tokens at most"), f"{record.max_tokens:,}"))
+    if record.prompting.template:
+        rows.append((_tr("Chat template"), _tr("your own")))
+    if record.prompting.think:
+        rows.append((_tr("Reasoning"), record.prompting.think))
     if record.stop:
         rows.append((_tr("Stop texts"), ", ".join(repr(text) for text in record.stop)))
     constraint = record.sampling.json_schema or record.sampling.grammar

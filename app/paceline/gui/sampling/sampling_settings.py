@@ -18,17 +18,19 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.card import FoldCard
-from paceline.gui.kit.fields import LeavingEdit, SliderField, WholeNumber
+from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, WholeNumber
 from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, with_soft_breaks
 from paceline.gui.look.scale import px
 from paceline.gui.sampling.fields import SeedField, StopField
 from paceline.gui.sampling.reply_form import ReplyForm
 from paceline.gui.state.reply_settings import ReplySettings
 from paceline.messages import LogitBias, SamplingParams
-from paceline.params import range_of
+from paceline.params import Prompting, range_of
 from paceline.settings import MAX_TOKENS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paceline.gui.sampling.presets import PresetButton
 
 
@@ -152,6 +154,18 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("SamplingSettings", text)
 
 
+def _thinking_name(choice: str) -> str:
+    names = {
+        "off": _tr("off"),
+        "on": _tr("on"),
+        "low": _tr("low"),
+        "medium": _tr("medium"),
+        "high": _tr("high"),
+        "max": _tr("most"),
+    }
+    return names[choice]
+
+
 def read_biases(text: str) -> tuple[LogitBias, ...]:
     """Read ``ID=X, ID=X``; X may be ``-inf``.
 
@@ -187,6 +201,8 @@ class SamplingSettings(FoldCard):
     """Applies to the next reply."""
 
     changed = Signal()
+    think_chosen = Signal(str)
+    """How much the model is to reason: one of the words that were shown, or empty."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -213,6 +229,8 @@ class SamplingSettings(FoldCard):
         self.body.addWidget(self.sliders)
         self.body.addLayout(self._make_max_tokens())
         self.body.addWidget(self.system_prompt)
+        self.body.addWidget(self._make_thinking())
+        self.body.addWidget(self.template_button, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.seed)
         self.body.addWidget(self.stops)
         self.body.addWidget(self.form)
@@ -269,6 +287,30 @@ class SamplingSettings(FoldCard):
             if settings.system_prompt != self.system_prompt.toPlainText():
                 self.system_prompt.setPlainText(settings.system_prompt)
 
+    def show_prompting(
+        self, prompting: Prompting, choices: Sequence[str], *, is_guessed: bool
+    ) -> None:
+        """Show how the loaded model is given a chat.
+
+        Args:
+            prompting: What is chosen.
+            choices: How much it can be told to reason; none: there is no switch.
+            is_guessed: Whether its own template is a guess.
+        """
+        with QSignalBlocker(self.thinking):
+            self.thinking.clear()
+            self.thinking.addItem(self.tr("as the model does"), "")
+            for choice in choices:
+                self.thinking.addItem(_thinking_name(choice), choice)
+            self.thinking.setCurrentIndex(max(self.thinking.findData(prompting.think), 0))
+        self._thinking_row.setVisible(bool(choices))
+        words = self.tr("Chat template…")
+        if prompting.template:
+            words = self.tr("Chat template: your own…")
+        elif is_guessed:
+            words = self.tr("Chat template: guessed…")
+        self.template_button.setText(words)
+
     def use(self, settings: ReplySettings) -> None:
         """Show other settings and emit `changed` once."""
         self.show_settings(settings)
@@ -308,6 +350,30 @@ class SamplingSettings(FoldCard):
             )
         )
         self.system_prompt.textChanged.connect(self._on_changed)
+
+    def _make_thinking(self) -> QWidget:
+        label = YieldingLabel(self.tr("Reasoning"), keeps=8)
+        label.setProperty("role", "muted")
+        self.thinking = Choice()
+        self.thinking.setMinimumContentsLength(12)
+        self.thinking.setAccessibleName(label.text())
+        self.thinking.setToolTip(
+            self.tr(
+                "How much the model reasons before it answers: the choices that its chat template "
+                "has. Kept for each model."
+            )
+        )
+        label.setBuddy(self.thinking)
+        self.thinking.activated.connect(self._on_think)
+        self.template_button = QPushButton()
+        self.template_button.setProperty("kind", "link")
+        self._thinking_row = QWidget()
+        row = QHBoxLayout(self._thinking_row)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(label)
+        row.addStretch(1)
+        row.addWidget(self.thinking)
+        return self._thinking_row
 
     def _make_biases(self) -> QVBoxLayout:
         label = QLabel(self.tr("Logit bias"))
@@ -370,6 +436,10 @@ class SamplingSettings(FoldCard):
         problem = self._bias_problem or self._refusal
         self.problem.setText(with_soft_breaks(problem))
         self.problem.setVisible(bool(problem))
+
+    @Slot()
+    def _on_think(self) -> None:
+        self.think_chosen.emit(str(self.thinking.currentData()))
 
     @Slot()
     def _on_biases(self) -> None:

@@ -89,6 +89,7 @@ class Actions(QObject):
         self.demo_pair = self._make(self.tr("Back to the de&mo pair"))
         self.reload = self._make(self.tr("&Reload models"), "Ctrl+Shift+R")
         self.stop_loading = self._make(self.tr("&Stop loading"))
+        self.chat_template = self._make(self.tr("Chat t&emplate…"))
         self.benchmark = self._make(self.tr("&Benchmark…"), "Ctrl+Shift+P")
 
     def fill(self, menus: QMenuBar) -> QMenu:
@@ -117,7 +118,7 @@ class Actions(QObject):
         models.addSeparator()
         models.addActions([self.reload, self.stop_loading])
         models.addSeparator()
-        models.addAction(self.benchmark)
+        models.addActions([self.chat_template, self.benchmark])
         view = menus.addMenu(self.tr("&View"))
         view.addActions([self.sidebar, self.panel, self.token_colours])
         view.addSeparator()
@@ -137,6 +138,7 @@ class Actions(QObject):
         for action, why in (
             (self.export_chat, self.tr("The chat has no messages yet.")),
             (self.stop, self.tr("No reply is being written.")),
+            (self.chat_template, self.tr("No model is loaded.")),
             (self.regenerate, self.tr("A reply is being written.")),
             (self.stop_loading, self.tr("Nothing is being loaded.")),
             (self.no_draft, self.tr("There is no draft model.")),

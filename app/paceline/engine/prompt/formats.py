@@ -1,0 +1,156 @@
+"""How a chat is written for a model whose file brings no chat template: a base model, mostly.
+
+Vocabularies are made for a family, so the control tokens in one say how its chat models write. But
+its base models have not learnt them: Gemma 3 270M goes in circles after them, and answers the same
+question written as a text, with which every model can go on (decision 075).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from paceline.engine.model.backend import Vocabulary
+
+
+class Format(NamedTuple):
+    """A way to write chats.
+
+    Attributes:
+        name: For people and for `paceline chat --template`.
+        marks: Control tokens that a vocabulary has to have for it; none: any will do.
+        source: The template, in Jinja.
+    """
+
+    name: str
+    marks: tuple[str, ...]
+    source: str
+
+
+def _turns(user: str, assistant: str, end: str, system: str = "", begin: str = "") -> str:
+    """Return a template that puts texts around the turns; no `system`: there is no such role."""
+    refusal = "{{ raise_exception('There is no system role') }}"
+    before = f"{system}{{{{ m.content }}}}{end}" if system else refusal
+    return (
+        f"{begin}{{% for m in messages %}}"
+        f"{{% if m.role == 'system' %}}{before}"
+        f"{{% elif m.role == 'user' %}}{user}{{{{ m.content }}}}{end}"
+        f"{{% else %}}{assistant}{{{{ m.content }}}}{end}{{% endif %}}"
+        f"{{% endfor %}}{{% if add_generation_prompt %}}{assistant}{{% endif %}}"
+    )
+
+
+CHATML = Format(
+    "chatml",
+    ("<|im_start|>", "<|im_end|>"),
+    _turns(
+        "<|im_start|>user\n",
+        "<|im_start|>assistant\n",
+        "<|im_end|>\n",
+        system="<|im_start|>system\n",
+    ),
+)
+PLAIN = Format(
+    "plain",
+    (),
+    """\
+{% for m in messages %}
+{% if m.role == 'system' %}
+{{ m.content }}
+
+{% else %}
+{{ m.role | capitalize }}: {{ m.content | trim }}
+{% endif %}
+{% endfor %}
+{% if add_generation_prompt %}
+Assistant:
+{%- endif %}""",
+)
+CONTINUE = Format("continue", (), "{% for m in messages %}{{ m.content }}{% endfor %}")
+FORMATS = (
+    CHATML,
+    Format(
+        "gemma",
+        ("<start_of_turn>", "<end_of_turn>"),
+        _turns(
+            "<start_of_turn>user\n",
+            "<start_of_turn>model\n",
+            "<end_of_turn>\n",
+            begin="{{ bos_token }}",
+        ),
+    ),
+    Format(
+        "llama3",
+        ("<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"),
+        _turns(
+            "<|start_header_id|>user<|end_header_id|>\n\n",
+            "<|start_header_id|>assistant<|end_header_id|>\n\n",
+            "<|eot_id|>",
+            system="<|start_header_id|>system<|end_header_id|>\n\n",
+            begin="{{ bos_token }}",
+        ),
+    ),
+    Format(
+        "phi",
+        ("<|user|>", "<|assistant|>", "<|end|>"),
+        _turns("<|user|>\n", "<|assistant|>\n", "<|end|>\n", system="<|system|>\n"),
+    ),
+    Format(
+        "mistral",
+        ("[INST]", "[/INST]"),
+        "{{ bos_token }}{% for m in messages %}"
+        "{% if m.role == 'system' %}{{ raise_exception('There is no system role') }}"
+        "{% elif m.role == 'user' %}[INST]{{ m.content }}[/INST]"
+        "{% else %}{{ m.content }}{{ eos_token }}{% endif %}{% endfor %}",
+    ),
+    PLAIN,
+    CONTINUE,
+)
+"""In the order in which they are tried."""
+_OF_CHATS = re.compile(r"(?<![a-z])(instruct|chat|it|assistant)(?![a-z])", re.IGNORECASE)
+
+
+def guess(vocab: Vocabulary, name: str) -> Format:
+    """Return the plain format, unless the name is a chat model's: then the vocabulary tells.
+
+    Args:
+        vocab: The model's.
+        name: What the model and its file are called.
+    """
+    known = family_of(vocab)
+    return known if known is not None and _OF_CHATS.search(name) else PLAIN
+
+
+def family_of(vocab: Vocabulary) -> Format | None:
+    """Return the format whose marks are all tokens of their own; None: there is none."""
+    return next(
+        (
+            known
+            for known in FORMATS
+            if known.marks
+            and all(len(vocab.tokenize(mark, special=True)) == 1 for mark in known.marks)
+        ),
+        None,
+    )
+
+
+def words_on(guessed: Format, vocab: Vocabulary) -> str:
+    """Return what a user should know of a file without a template, in sentences."""
+    if guessed.marks:
+        return (
+            "The file has no chat template. By its name it was made to chat, and its vocabulary "
+            f"has {guessed.marks[0]}: so the template {guessed.name} is taken, which is a guess."
+        )
+    words = (
+        "The file has no chat template, so it is probably a base model, which goes on with a text "
+        "and was not made to chat. The chat is written as a text with “User:” and “Assistant:”, "
+        "and a reply ends before the next turn."
+    )
+    family = family_of(vocab)
+    if family is None:
+        return words
+    return (
+        f"{words} If it was made to chat, take the template {family.name}: under Models → Chat "
+        f"template… in the window, by --template {family.name} on the command line."
+    )

@@ -1,0 +1,192 @@
+"""How a model is told to reason or not, found out from its template; and where reasoning begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.test_service import Bench
+from fake_model import ByteVocabulary, FakeModel, scripted
+from paceline.engine.prompt.formats import PLAIN
+from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
+from paceline.engine.prompt.template import ChatTemplate
+from paceline.errors import EngineError
+from paceline.messages import (
+    ChatMessage,
+    CountTokens,
+    Prompting,
+    PromptRendered,
+    RenderPrompt,
+    StepCommitted,
+    TokensCounted,
+    TurnFailed,
+    TurnFinished,
+)
+
+HI = (ChatMessage("user", "hi"),)
+TURNS = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:"
+SWITCHES = {
+    "a closed thought unless it is on": (
+        TURNS + "{% if not enable_thinking %}<think></think>{% endif %}",
+        ("off", "on"),
+    ),
+    "on by itself": (
+        TURNS + "{% if thinking is not defined or thinking %}<think>\n{% endif %}",
+        ("off", "on"),
+    ),
+    "a mode": (TURNS + "{% if thinking_mode == 'enabled' %}Think.{% endif %}", ("off", "on")),
+    "an effort": (
+        "{% set reasoning_effort = reasoning_effort or 'medium' %}{{ reasoning_effort }}" + TURNS,
+        ("low", "medium", "high"),
+    ),
+    "an effort of three words": (
+        "{% if reasoning_effort not in ['no_think', 'low', 'high'] %}"
+        "{{ raise_exception('no such effort') }}{% endif %}{{ reasoning_effort }}" + TURNS,
+        ("off", "low", "high"),
+    ),
+    "an effort besides": (
+        "{% if thinking and reasoning_effort == 'max' %}Absolutely.{% endif %}"
+        "{% if enable_thinking %}<think>{% endif %}" + TURNS,
+        ("off", "on", "max"),
+    ),
+    "a budget": (
+        "{% if thinking_budget is defined %}{{ thinking_budget }}{% endif %}" + TURNS,
+        ("off", "on", "low", "medium", "high"),
+    ),
+    "a text": (
+        "{% if '/no_think' not in messages[0].content %}<think>{% endif %}" + TURNS,
+        ("off", "on"),
+    ),
+    "the name alone": ("{# enable_thinking #}{{ messages[0].reasoning }}" + TURNS, ()),
+    "nothing": (TURNS, ()),
+    "a failure": ("{{ enable_thinking.nothing.more }}" + TURNS, ()),
+}
+
+
+def template(source: str, think: str = "") -> ChatTemplate:
+    return ChatTemplate(source, ByteVocabulary(), think)
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_template_tells_what_switch_it_has(name: str) -> None:
+    source, choices = SWITCHES[name]
+    assert template(source).switch.choices == choices
+    prompts = {template(source, choice).render(HI) for choice in choices}
+    assert len(prompts) == len(choices)
+
+
+def test_a_text_that_switches_stands_in_the_system_message() -> None:
+    source, _ = SWITCHES["a text"]
+    assert template(source, "off").render(HI).startswith("system: /no_think\nuser: hi")
+    messages = (ChatMessage("system", "Be brief."), *HI)
+    assert "system: Be brief.\n\n/no_think\n" in template(source, "off").render(messages)
+    assert template(source).render(messages).startswith("<think>system: Be brief.\nuser")
+
+
+@pytest.mark.parametrize("name", ["nothing", "an effort"])
+def test_a_choice_that_is_not_there_is_refused(name: str) -> None:
+    source, choices = SWITCHES[name]
+    with pytest.raises(EngineError) as caught:
+        template(source, "off").encode(HI)
+    assert caught.value.code == "no-thinking-switch"
+    assert all(choice in caught.value.hint for choice in choices)
+
+
+@pytest.mark.parametrize("mark", PAIRS)
+def test_a_prompt_that_opens_the_reasoning_is_known(mark: str) -> None:
+    assert opened_by(f"user: hi\nassistant:{mark}\n") == f"{mark}\n"
+    assert opened_by(f"{mark}hm{PAIRS[mark]}") == ""
+    assert opened_by("") == ""
+    assert opened_by("hi\n\nHere are my reasoning steps:\n") == "[BEGIN REASONING]\n"
+
+
+@pytest.mark.parametrize(("think", "begin"), [("", "<think>\n"), ("off", "")])
+def test_a_reply_begins_with_what_its_prompt_opened(think: str, begin: str) -> None:
+    source = TURNS + (
+        "{% if thinking is not defined or thinking %}<think>\n{% else %}<think></think>{% endif %}"
+    )
+    bench = writer("Hm.</think>Yes.", source, think)
+    finished = bench.ask(prompting=Prompting(think=think))
+    assert isinstance(finished, TurnFinished)
+    assert finished.text == f"{begin}Hm.</think>Yes."
+    steps = [event for event in bench.events if isinstance(event, StepCommitted)]
+    assert "".join(step.text for step in steps) == finished.text
+    ends = [trace.text_end for step in steps for trace in step.tokens]
+    assert ends[:3] == [len(begin) + n for n in (1, 2, 3)]
+
+
+def writer(reply: str, source: str, think: str = "") -> Bench:
+    """An engine whose model writes a reply after `HI`."""
+    n_prompt = len(template(source or PLAIN.source, think).encode(HI)[0])
+    model = FakeModel(scripted(reply, n_prompt))
+    model.template = source
+    bench = Bench(target=model)
+    bench.load()
+    return bench
+
+
+def test_a_reply_ends_before_the_next_turn_of_a_text() -> None:
+    bench = writer(" Hello!\nUser: And now?\nAssistant: Hm.", "")
+    finished = bench.ask(max_tokens=99)
+    assert isinstance(finished, TurnFinished)
+    assert (finished.text, finished.reason) == (" Hello!", "stop")
+    endless = bench.ask(ignore_eog=True)
+    assert isinstance(endless, TurnFinished)
+    assert endless.text.startswith(" Hello!\nUser: And now?")
+
+
+def shown(bench: Bench, **options: str) -> PromptRendered:
+    bench.client.submit(RenderPrompt("q", HI, Prompting(**options)))
+    answer = bench.events[-1]
+    assert isinstance(answer, PromptRendered)
+    assert answer.request_id == "q"
+    return answer
+
+
+def test_the_engine_shows_a_prompt_and_what_is_wrong_with_a_template() -> None:
+    source = SWITCHES["a closed thought unless it is on"][0]
+    bench = writer("Yes.", source)
+    answer = shown(bench)
+    assert answer.text == "user: hi\nassistant:<think></think>"
+    assert (answer.n_chars, answer.thinking) == (len(answer.text), ("off", "on"))
+    assert (answer.own, answer.is_guessed) == (source, False)
+    assert shown(bench, think="on").text == "user: hi\nassistant:"
+    broken = shown(bench, template="{% for %}")
+    assert "line 1" in broken.problem
+    assert broken.hint
+    assert (broken.text, broken.own) == ("", source)
+    plain = shown(writer("Yes.", ""))
+    assert plain.is_guessed
+    assert plain.stops == ("\nUser:", "\nAssistant:")
+
+
+def test_a_long_prompt_is_shown_by_its_end() -> None:
+    bench = writer("Yes.", TURNS)
+    bench.client.submit(RenderPrompt("q", (ChatMessage("user", "x" * 200_000),)))
+    answer = bench.events[-1]
+    assert isinstance(answer, PromptRendered)
+    assert answer.n_chars > 200_000 > len(answer.text)
+    assert answer.text.endswith("x\nassistant:")
+
+
+def test_without_a_model_there_is_no_prompt() -> None:
+    bench = Bench()
+    assert "No model" in shown(bench).problem
+
+
+def test_sizes_are_those_of_the_template_in_use() -> None:
+    bench = writer("Yes.", TURNS)
+    sizes = []
+    for prompting in (Prompting(), Prompting("{{ messages[0].content }}"), Prompting()):
+        bench.client.submit(CountTokens("c", HI, prompting=prompting))
+        counted = bench.events[-1]
+        assert isinstance(counted, TokensCounted)
+        sizes.append(counted.n_tokens)
+    assert sizes == [len("user: hi\nassistant:"), 2, len("user: hi\nassistant:")]
+
+
+def test_a_broken_template_costs_a_reply_and_nothing_else() -> None:
+    bench = writer("Yes.", TURNS)
+    failed = bench.ask(prompting=Prompting("{{ messages.nothing.more }}"))
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "bad-template"
+    assert isinstance(bench.ask(), TurnFinished)

@@ -1,0 +1,233 @@
+"""How the loaded model is given a chat: the choice of reasoning, and the editor of templates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from paceline.engine.prompt.formats import CONTINUE
+from paceline.gui.sampling.prompting import REFUSALS
+from paceline.messages import (
+    CountTokens,
+    LoadPair,
+    PromptRendered,
+    RenderPrompt,
+    StartTurn,
+    TurnFailed,
+)
+from paceline.params import ModelParams, Prompting
+from paceline.settings import ModelPrompting, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+    from paceline.gui.sampling.template_editor import TemplateEditor
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+OWN = "{{ messages[0].content }}"
+
+
+def tell(client: FakeClient, *thinking: str, is_guessed: bool = False) -> None:
+    """Answer the window's newest question about a prompt."""
+    request_id = client.last(RenderPrompt).request_id
+    client.emit(
+        PromptRendered(
+            request_id, "the prompt", 10, thinking=thinking, own=OWN, is_guessed=is_guessed
+        )
+    )
+
+
+def target_of(client: FakeClient) -> str:
+    return client.last(LoadPair).target.path.rpartition("/")[2]
+
+
+def kept(program: Program) -> tuple[ModelPrompting, ...]:
+    return program.settings.settings.promptings
+
+
+def think(program: Program, choice: str) -> None:
+    field = program.window.panel.sampling.thinking
+    field.setCurrentIndex(field.findData(choice))
+    field.activated.emit(field.currentIndex())
+
+
+def opened(program: Program) -> TemplateEditor:
+    program.window.actions_.chat_template.trigger()
+    editor = program.prompting.editor
+    assert editor is not None
+    return editor
+
+
+def rendered(client: FakeClient, qtbot: QtBot, editor: TemplateEditor) -> RenderPrompt:
+    """The question about what is written in the editor."""
+    qtbot.waitUntil(lambda: client.last(RenderPrompt).prompting.template == editor.source)
+    return client.last(RenderPrompt)
+
+
+def test_reasoning_can_be_chosen_where_the_template_has_a_switch(
+    program: Program, client: FakeClient
+) -> None:
+    card = program.window.panel.sampling
+    card.set_open(True)
+    assert not card.thinking.isVisibleTo(card)
+    tell(client, "off", "low", "high")
+    assert card.thinking.isVisibleTo(card)
+    assert [card.thinking.itemData(i) for i in range(4)] == ["", "off", "low", "high"]
+    think(program, "low")
+    assert kept(program) == (ModelPrompting(target_of(client), Prompting(think="low")),)
+    program.session.send("Hello?")
+    assert client.last(StartTurn).prompting == Prompting(think="low")
+    client.reply("Hi.")
+    think(program, "")
+    assert kept(program) == ()
+
+
+def test_a_choice_is_kept_for_its_model_and_dropped_where_it_is_gone(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    name = "mine.gguf"
+    others = ModelPrompting("other.gguf", Prompting("{{ messages }}"))
+    program = make_program(
+        Settings(promptings=(ModelPrompting(name, Prompting(think="high")), others))
+    )
+    program.models.load_models(ModelParams(f"/models/{name}"), None)
+    client.finish_load()
+    assert program.panel.turn_options().prompting == Prompting(think="high")
+    tell(client, "off", "on")
+    assert program.panel.turn_options().prompting == Prompting()
+    assert kept(program) == (others,)
+    program.models.load_models(ModelParams("/elsewhere/other.gguf"), None)
+    client.finish_load()
+    assert client.last(RenderPrompt).prompting == others.prompting
+    assert program.panel.turn_options().prompting == others.prompting
+
+
+def test_the_meter_counts_by_the_template_in_force(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    tell(client, "off", "on")
+    program.session.send("Hello?")
+    client.reply("Hi.")
+    think(program, "off")
+    qtbot.waitUntil(
+        lambda: any(c.prompting == Prompting(think="off") for c in client.all(CountTokens))
+    )
+
+
+def test_the_editor_shows_the_chat_through_what_is_written(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    tell(client)
+    program.session.send("Hello?")
+    client.reply("Hi.")
+    editor = opened(program)
+    assert editor.source == OWN
+    assert not editor.reset_button.isEnabled()
+    asked = client.last(RenderPrompt)
+    assert [m.content for m in asked.messages] == ["Hello?", "Hi."]
+    client.emit(PromptRendered(asked.request_id, "A prompt.", 9, stops=("\nUser:",), own=OWN))
+    assert editor.preview.toPlainText() == "A prompt."
+    assert "“User:”" in editor.verdict.text()
+    editor.editor.setPlainText("{% if %}")
+    asked = rendered(client, qtbot, editor)
+    client.emit(PromptRendered(asked.request_id, problem="Wrong in line 1.", own=OWN))
+    assert editor.verdict.text() == "Wrong in line 1."
+    assert editor.preview.toPlainText() == "A prompt."  # what was last right
+    client.emit(PromptRendered("prompt-0", "an old answer", 3, own=OWN))
+    assert editor.verdict.text() == "Wrong in line 1."
+
+
+def test_an_empty_chat_is_shown_by_an_example(program: Program, client: FakeClient) -> None:
+    tell(client)
+    program.window.panel.sampling.system_prompt.setPlainText("Be brief.")
+    opened(program)
+    assert [m.role for m in client.last(RenderPrompt).messages] == ["system", "user"]
+
+
+def test_of_a_long_chat_the_end_is_shown(program: Program, client: FakeClient) -> None:
+    tell(client)
+    for word in ("old", "new"):
+        program.session.send(word * 25_000)
+        client.reply("Hi.")
+    opened(program)
+    messages = client.last(RenderPrompt).messages
+    assert [m.content[:3] for m in messages] == ["new", "Hi."]
+
+
+def test_a_template_is_used_kept_and_reset(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    card = program.window.panel.sampling
+    tell(client, is_guessed=True)
+    assert "guessed" in card.template_button.text()
+    editor = opened(program)
+    row = editor.formats.findData(CONTINUE.source)
+    editor.formats.setCurrentIndex(row)
+    editor.formats.activated.emit(row)
+    assert editor.source == CONTINUE.source
+    editor.editor.undo()
+    assert editor.source == OWN
+    editor.editor.redo()
+    editor.accept()
+    assert kept(program) == (ModelPrompting(target_of(client), Prompting(CONTINUE.source)),)
+    tell(client)
+    assert "your own" in card.template_button.text()
+    program.session.send("Once")
+    assert client.last(StartTurn).prompting.template == CONTINUE.source
+    client.reply(" upon")
+    editor = opened(program)
+    assert editor.source == CONTINUE.source
+    editor.reset_button.click()
+    editor.accept()
+    assert kept(program) == ()
+
+
+def test_what_is_written_is_not_used_when_cancelled_and_nothing_counts_as_the_own(
+    program: Program, client: FakeClient
+) -> None:
+    tell(client)
+    editor = opened(program)
+    editor.editor.setPlainText("something else")
+    editor.reject()
+    assert kept(program) == ()
+    editor = opened(program)
+    editor.editor.setPlainText("  \n")
+    editor.accept()
+    assert kept(program) == ()
+
+
+def test_without_a_model_there_is_nothing_to_edit(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program()
+    action = program.window.actions_.chat_template
+    assert not action.isEnabled()
+    client.finish_load()
+    tell(client, "off", "on")
+    assert action.isEnabled()
+    program.models.reload()
+    assert not action.isEnabled()
+    assert not program.window.panel.sampling.thinking.isVisibleTo(program.window.panel.sampling)
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+def test_a_template_that_refuses_a_chat_gives_the_message_back(
+    program: Program, client: FakeClient, code: str
+) -> None:
+    tell(client)
+    program.session.send("Hello?")
+    turn_id = client.last(StartTurn).turn_id
+    client.emit(TurnFailed(turn_id, code, "The chat template failed.", "Take another one."))
+    assert program.window.chat_pane.composer.text == "Hello?"
+    assert program.session.current.path() == ()
+    notice = program.window.chat_pane.errors
+    assert "template failed" in notice.text.text()
+    editor = opened(program)
+    editor.editor.setPlainText("a better one")
+    editor.accept()
+    assert notice.isHidden()
