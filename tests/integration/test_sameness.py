@@ -160,12 +160,8 @@ def test_exact_mode_gives_the_plain_tokens_with_two_threads(demo_pair: tuple[Pat
         options = {"max_tokens": 80, "ignore_eog": True, "sampling": WARM}
         plain = engine.reply(LONG_PROMPT, **options)
         assert plain.stats.n_prompt > 300
-        n_accepted = n_drafted = 0
         for strategy in ("draft:n_max=4:p_min=0", "prompt-lookup:max_ngram=2"):
             drafted = engine.reply(LONG_PROMPT, strategy=strategy, **options)
+            assert 0 < drafted.stats.n_accepted < drafted.stats.n_drafted
             assert drafted.tokens == plain.tokens
             assert drafted.stats.batch_invariant is not False
-            n_accepted += drafted.stats.n_accepted
-            n_drafted += drafted.stats.n_drafted
-        # Of both together: rows differ between machines, and so does what a lookup finds in a text.
-        assert 0 < n_accepted < n_drafted

@@ -218,7 +218,7 @@ class Decoder:
         proposal, draft_s = self._chain.propose(history, self._n_prompt, n_max, is_first=is_first)
         draft = proposal.tokens
         n_draft = len(draft)
-        n_held = len(target.tokens)
+        n_held, n_owed = len(target.tokens), target.n_owed
         n_dropped, is_mended = 0, False
         # A wider batch can be cheaper.
         wanted = self._knowledge.costs.cheapest(n_draft + 1) if n_draft else 0
@@ -233,7 +233,8 @@ class Decoder:
                 self.finish_reason = "context"
                 return None
             draft, n_dropped, is_mended = [], n_draft, True
-        width = target.model.last_decode[0]  # with padding, and what had to be decoded again
+        # With padding, and what had to be decoded again; a plain step may be padded itself.
+        width = target.model.last_decode[0] if n_draft or n_owed else 1
         sample_began = _clock()
         ends: list[int] = []
 
