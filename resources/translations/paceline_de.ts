@@ -238,6 +238,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Chat t&amp;emplate…</source>
+        <translation>Chat-&amp;Vorlage…</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Choose a dra&amp;ft model…</source>
         <translation>En&amp;twurfsmodell wählen …</translation>
     </message>
@@ -275,6 +280,11 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>New &amp;private chat</source>
         <translation>Neuer &amp;privater Chat</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>No model is loaded.</source>
+        <translation>Es ist kein Modell geladen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -361,6 +371,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Beyond windows</source>
+        <translation>Über Fenster hinaus</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Copies the weights into an order that suits special instructions of the processor, such as AMX: faster, and takes memory for the copy. Take the tick away if the engine crashes while a model is loaded, or if memory is short.</source>
         <translation>Kopiert die Gewichte in eine Reihenfolge, die besonderen Befehlen des Prozessors wie AMX liegt: schneller, aber die Kopie braucht Speicher. Nehmen Sie den Haken weg, wenn die Engine beim Laden abstürzt oder der Speicher knapp ist.</translation>
     </message>
@@ -383,6 +398,11 @@
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>How several GPUs share the model</source>
         <translation>Wie sich mehrere GPUs das Modell teilen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Layers with a sliding window, as in Gemma and gpt-oss, keep the whole chat, so that any place of it can be gone back to at once, and the text is the same with any strategy. Without the tick they keep their window alone: less memory, but a change far back in a chat reads the whole prompt again.</source>
+        <translation>Schichten mit gleitendem Fenster, wie in Gemma und gpt-oss, behalten den ganzen Chat: So kann sofort an jede Stelle zurückgegangen werden, und der Text ist mit jeder Strategie derselbe. Ohne das Häkchen behalten sie nur ihr Fenster: weniger Speicher, aber eine Änderung weit vorn im Chat liest den ganzen Prompt noch einmal.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -1550,6 +1570,11 @@
         <location filename="../../app/paceline/gui/models/candidates.py"/>
         <source>Parts of this model are missing on the Hub.</source>
         <translation>Auf dem Hub fehlen Teile dieses Modells.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>no chat template</source>
+        <translation>keine Chat-Vorlage</translation>
     </message>
 </context>
 <context>
@@ -4569,8 +4594,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
+        <source>Earlier states, to take drafts back</source>
+        <translation>Frühere Zustände, um Entwürfe zurückzunehmen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>Kept free</source>
         <translation>Frei gehalten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
+        <source>More than its sliding windows</source>
+        <translation>Mehr als seine gleitenden Fenster</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
@@ -5038,6 +5073,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/panel_controller.py"/>
         <source>Allow more than {} tokens.</source>
         <translation>Erlauben Sie mehr als {} Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <source>Chat template…</source>
+        <translation>Chat-Vorlage…</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel_controller.py"/>
@@ -5703,6 +5743,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
+    <name>PromptingController</name>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
+        <source>What is a list?</source>
+        <translation>Was ist eine Liste?</translation>
+    </message>
+</context>
+<context>
     <name>PromptsCard</name>
     <message>
         <location filename="../../app/paceline/gui/bench/setup_page.py"/>
@@ -5817,18 +5865,28 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>RecommendedPage</name>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Draft model: {}</source>
-        <translation>Entwurfsmodell: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Draft models that were reported to work with {}.</source>
         <translation>Entwurfsmodelle, die mit {} funktioniert haben sollen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>Drafter: {}</source>
+        <translation>Entwirft: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>For {}</source>
+        <translation>Für {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Look among the installed ones, or search on Hugging Face.</source>
         <translation>Sehen Sie unter den installierten nach, oder suchen Sie auf Hugging Face.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>No draft model</source>
+        <translation>Kein Entwurfsmodell</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
@@ -5847,8 +5905,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Pairs that were reported to work; what fits this machine comes first.</source>
-        <translation>Paare, die funktioniert haben sollen; was auf diesen Rechner passt, kommt zuerst.</translation>
+        <source>Pairs that were reported to work; what fits the memory comes first.</source>
+        <translation>Paare, die funktioniert haben sollen; was in den Speicher passt, steht vorn.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
@@ -5887,8 +5945,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>fits this machine</source>
-        <translation>passt auf diesen Rechner</translation>
+        <source>fits the memory</source>
+        <translation>passt in den Speicher</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
@@ -5910,8 +5968,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>fits this machine</source>
-        <translation>passt auf diesen Rechner</translation>
+        <source>fits the memory</source>
+        <translation>passt in den Speicher</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
@@ -6401,6 +6459,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/details.py"/>
+        <source>Chat template</source>
+        <translation>Chat-Vorlage</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
     </message>
@@ -6463,6 +6526,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Ratio</source>
         <translation>Verhältnis</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/details.py"/>
+        <source>Reasoning</source>
+        <translation>Gedankengang</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/details.py"/>
@@ -6583,6 +6651,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/run/details.py"/>
         <source>they depend on the batch width, so near-ties may fall either way</source>
         <translation>sie hängen von der Batch-Breite ab, also kann ein knapper Ausgang so oder so fallen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/details.py"/>
+        <source>your own</source>
+        <translation>Ihre eigene</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/details.py"/>
@@ -6819,6 +6892,26 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>Chat template: guessed…</source>
+        <translation>Chat-Vorlage: geraten…</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>Chat template: your own…</source>
+        <translation>Chat-Vorlage: Ihre eigene…</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>Chat template…</source>
+        <translation>Chat-Vorlage…</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>How much the model reasons before it answers: the choices that its chat template has. Kept for each model.</source>
+        <translation>Wie viel das Modell überlegt, bevor es antwortet: die Stufen, die seine Chat-Vorlage hat. Wird für jedes Modell behalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Logit bias</source>
         <translation>Logit-Verschiebung</translation>
     </message>
@@ -6831,6 +6924,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Numbers added to the logits of single tokens, by their ids; -inf forbids a token. Usual: -5 to 5. For example: 13=-2.5, 50=-inf</source>
         <translation>Zahlen, die zu den Logits einzelner Token addiert werden, nach ihrer Nummer; -inf verbietet ein Token. Üblich: -5 bis 5. Zum Beispiel: 13=-2.5, 50=-inf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>Reasoning</source>
+        <translation>Gedankengang</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
@@ -6881,6 +6979,41 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Tokens per reply at most</source>
         <translation>Höchstens so viele Token je Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>as the model does</source>
+        <translation>wie das Modell es tut</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>high</source>
+        <translation>viel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>low</source>
+        <translation>wenig</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>medium</source>
+        <translation>mittel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>most</source>
+        <translation>am meisten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
+        <source>on</source>
+        <translation>an</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
@@ -6995,6 +7128,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
         <source>Draft on the processor</source>
         <translation>Entwurf auf dem Prozessor</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
+        <source>Keep no more than the windows</source>
+        <translation>Nur die Fenster behalten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
@@ -7830,6 +7968,89 @@ def add_all(numbers):
     </message>
 </context>
 <context>
+    <name>TemplateEditor</name>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>A reply ends before {}.</source>
+        <translation>Eine Antwort endet vor {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Chat template</source>
+        <translation>Chat-Vorlage</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Chat template of {}</source>
+        <translation>Chat-Vorlage von {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Go on with the text</source>
+        <translation>Den Text fortsetzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>How a chat is written for the model. Yours is kept for this model.</source>
+        <translation>Wie ein Chat für das Modell aufgeschrieben wird. Ihre Vorlage wird für dieses Modell behalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Plain text with User: and Assistant:</source>
+        <translation>Einfacher Text mit User: und Assistant:</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Prompt of this chat</source>
+        <translation>Prompt dieses Chats</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Reset to the file's own</source>
+        <translation>Zurück zu der in der Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Reset to the guess</source>
+        <translation>Zurück zur geratenen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Start from another template</source>
+        <translation>Mit einer anderen Vorlage beginnen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Start from…</source>
+        <translation>Beginnen mit…</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Template (Jinja)</source>
+        <translation>Vorlage (Jinja)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>The file has no template, so this one is a guess. Yours is kept for this model.</source>
+        <translation>Die Datei hat keine Vorlage, also ist diese geraten. Ihre wird für dieses Modell behalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>The prompt follows as soon as the engine has time.</source>
+        <translation>Der Prompt folgt, sobald die Engine Zeit hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>Use this template</source>
+        <translation>Diese Vorlage verwenden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <source>{:,} characters.</source>
+        <translation>{:,} Zeichen.</translation>
+    </message>
+</context>
+<context>
     <name>ThemePictures</name>
     <message>
         <location filename="../../app/paceline/gui/settings/forms.py"/>
@@ -8205,13 +8426,13 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>about {}, on the disk and in memory</source>
-        <translation>etwa {}, auf der Platte und im Speicher</translation>
+        <source>drafted by {}, together {}</source>
+        <translation>entworfen von {}, zusammen {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/controller.py"/>
-        <source>drafted by {}, together {}</source>
-        <translation>entworfen von {}, zusammen {}</translation>
+        <source>needs about {} of memory</source>
+        <translation>braucht etwa {} Speicher</translation>
     </message>
 </context>
 <context>
