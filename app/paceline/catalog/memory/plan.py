@@ -259,8 +259,8 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[Memory
         if fitted:
             text = (
                 f"Keep no more than their window in the target's layers that have one: "
-                f"{readable_size(saved)} less. A change far back in a long chat, and another reply "
-                "after a long one, then read the prompt again."
+                f"{readable_size(saved)} less. A change far back in a long chat then reads the "
+                "prompt again, and the same text with any strategy is not promised."
             )
             found.append(_remedy("windows", text, fitted))
     if draft is not None:
