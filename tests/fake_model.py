@@ -166,7 +166,7 @@ class FakeModel:
         """Shorten the context, as far as the model was made to: see `max_rollback`."""
         n = len(self.tokens) - n_past
         if not self.can_rollback and n > 0:
-            if n > self.max_rollback or n >= self._n_new:
+            if self.needs_copies or n > self.max_rollback or n >= self._n_new:
                 return False
             self._n_new = 0
         del self.tokens[n_past:]
@@ -189,6 +189,11 @@ class FakeModel:
         n_states = min(n_most, self._n_states)
         self.needs_copies = self._has_copies and not n_states
         self.max_rollback = self.n_batch if self.needs_copies else n_states
+
+    def give_up_copies(self) -> None:
+        """Save nothing from now on."""
+        self.needs_copies = self._has_copies = False
+        self.saved.clear()
 
     def save(self, place: Place) -> None:
         """Note what it holds."""

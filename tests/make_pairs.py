@@ -175,6 +175,13 @@ def tiny_mamba(name: str) -> Gguf:
     return model
 
 
+def tiny_lfm2_swa(name: str) -> Gguf:
+    """LFM2's kind with a sliding window in its layers with attention."""
+    model = hybrid_models.lfm2(tiny(name, "lfm2", 4))
+    model.set(lfm2__attention__sliding_window=SLIDING_WINDOW)
+    return model
+
+
 def tiny_swa(name: str) -> Gguf:
     """One layer that sees a sliding window and one that sees everything, as in Gemma 2."""
     model = tiny(name, "gemma2")
@@ -239,12 +246,13 @@ MAKERS: dict[str, Callable[[str], Gguf | bytes | Requantised]] = {
     "tiny-bos": tiny_bos,
     "tiny-no-template": tiny_no_template,
     "tiny-lfm2": lambda name: hybrid_models.lfm2(tiny(name, "lfm2", 4)),
+    "tiny-lfm2-swa": tiny_lfm2_swa,
     "tiny-qwen35": lambda name: hybrid_models.qwen35(tiny(name, "qwen35", 4)),
     "tiny-qwen35moe": lambda name: hybrid_models.qwen35(
         tiny(name, "qwen35moe", 4), experts=EXPERTS
     ),
     "tiny-nemotron-h": lambda name: hybrid_models.nemotron_h(tiny(name, "nemotron_h", 6)),
-    "random-qwen35": lambda _: hybrid_models.random_qwen35(read(DEMO_DRAFT)),
+    "wide-qwen35": lambda _: hybrid_models.random_qwen35(read(DEMO_DRAFT)),
     "short-qwen35": lambda _: hybrid_models.random_qwen35(read(DEMO_DRAFT), layers=4),
     "tiny-mamba": tiny_mamba,
     "tiny-swa": tiny_swa,

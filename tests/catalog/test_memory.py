@@ -151,6 +151,22 @@ def test_the_states_of_a_hybrid_stand_beside_its_cache() -> None:
     assert (on_gpu.target.states, main.target.states) == (0, 2 * 16 * MIB)
 
 
+def test_states_are_planned_for_the_devices_that_a_model_uses() -> None:
+    hybrid = replace(MEASURED, state_layers=(MIB,) * 32, n_states=16)
+    first = gpu(24)
+    second = replace(first, name="second")
+    built_in = replace(first, name="built-in", kind="igpu")
+    for params, devices, where in (
+        (replace(TARGET, device="CPU"), [first, CPU], 1),
+        (replace(TARGET, device="second"), [first, second, CPU], 1),
+        (replace(TARGET, split_mode="none"), [first, second, CPU], 0),
+        (replace(TARGET, tensor_split=(1.0, 0.0)), [first, second, CPU], 0),
+        (TARGET, [first, built_in, CPU], 0),
+    ):
+        found = plan(CARD, params, None, None, devices, measured_target=hybrid).devices
+        assert [bool(device.target.states) for device in found].index(True) == where
+
+
 def test_layers_with_a_sliding_window_show_what_they_keep_beyond_it() -> None:
     windowed = replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
     (main,) = plan(CARD, TARGET, None, None, [CPU], measured_target=windowed).devices

@@ -26,7 +26,7 @@ PROMPT = "abc abc abc hello world hello"
 STRATEGIES = ("suffix:min_match=1:p_min=0.1", "prompt-lookup", "draft:p_min=0", "suffix+draft")
 
 
-WITH_STATES = "tiny-lfm2", "tiny-qwen35", "tiny-qwen35moe", "tiny-nemotron-h"
+WITH_STATES = "tiny-lfm2", "tiny-lfm2-swa", "tiny-qwen35", "tiny-qwen35moe", "tiny-nemotron-h"
 WITH_COPIES = "tiny-mamba", "tiny-qwen35 with copies"
 
 
@@ -134,6 +134,35 @@ def test_two_turns_a_reply_once_more_and_an_edit(engine: Engine) -> None:
         return [first, second, again, ids(engine, strategy, 0.5, "abc edited hello")]
 
     assert course("suffix") == course("off")
+
+
+def test_a_reply_once_more_after_a_short_second_question(engine: Engine) -> None:
+    """No copy lies in its prompt, so that it goes back to the first one's."""
+    engine.pair.empty()
+    context = engine.pair.target
+    drawn = random.Random(4)
+    first = [drawn.randrange(8192) for _ in range(200)]
+    second = [*first, *(drawn.randrange(8192) for _ in range(60))]
+
+    def row(prompt: list[int]) -> np.ndarray:
+        row: np.ndarray = context.prefill(prompt, 512, lambda _: None)[0].copy()
+        assert context.tokens == prompt
+        assert context.n_owed == 0
+        assert context.model.n_past == len(prompt)
+        return row
+
+    row(first)
+    for token in second[200:240]:
+        context.feed([token], 1)
+    expected = row(second)
+    for token in range(20):
+        context.feed([token], 1)
+    again = row(second)
+    engine.pair.empty()
+    fresh = row(second)
+    spread = fresh.std()
+    assert np.abs(again - expected).max() < 0.2 * spread
+    assert np.abs(again - fresh).max() < 0.2 * spread
 
 
 def test_without_memory_for_states_it_goes_on_by_copies(engine: Engine, kind: str) -> None:

@@ -96,7 +96,8 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
         name: sum(part.get(name, 0) for part in (weights, kv, compute))
         for name in (*weights, *kv, *compute)
     }
-    states = _states(load, where, machine, {name: free[name] - n for name, n in taken.items()})
+    left = {name: n - taken.get(name, 0) for name, n in free.items()}
+    states = _states(load, where, machine, left)
     is_plain = bool(gpus_for(load.params, machine)) or load.measured is None
     spare = 0 if load.measured is None or is_plain else load.measured.repacked
     return {
@@ -134,8 +135,8 @@ def _states(
     size, cpu = sum(one.values()), machine.cpu.name
     if not load.measured or not size:
         return {}
-    gpus = [gpu.name for gpu in machine.gpus] if load.params.n_gpu_layers else []
-    room = min(left[name] for name in gpus or [cpu])
+    gpus = gpus_for(load.params, machine) if load.params.n_gpu_layers else ()
+    room = min((left[gpu.name] for gpu in gpus), default=left[cpu])
     n = states_in(room, size, min(load.n_states, load.measured.n_states))
     if n:
         return {name: n * share for name, share in one.items()}

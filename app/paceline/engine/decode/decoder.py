@@ -235,6 +235,8 @@ class Decoder:
             draft, n_dropped, is_mended = [], n_draft, True
         # With padding, and what had to be decoded again; a plain step may be padded itself.
         width = target.model.last_decode[0] if n_draft or n_owed else 1
+        # What was decoded again in batches of its own says nothing about this width.
+        is_mended = is_mended or width < min(n_owed, 1) * (n_owed + n_draft + 1)
         sample_began = _clock()
         ends: list[int] = []
 

@@ -80,7 +80,9 @@ class DraftModel:
         """Tokens that are decoded before the first drafted one is known."""
         if self._is_full:
             return self._context.model.n_ctx // 2
-        return max(len(self._history) - self._origin - len(self._context.tokens), 1)
+        context = self._context
+        n_lacking = len(self._history) - self._origin - len(context.tokens)
+        return max(n_lacking, 1) + context.n_owed
 
     @property
     def n_unread(self) -> int:
@@ -145,8 +147,8 @@ class DraftModel:
         tokens: list[int] = []
         confidences: list[float] = []
         while True:
+            self.n_decoded += len(pending) + context.n_owed
             row = context.feed(pending, 1)[0]
-            self.n_decoded += len(pending)
             if len(row) > n_vocab:  # vocabularies may differ by some tokens at their ends
                 row = row[:n_vocab]
             try:

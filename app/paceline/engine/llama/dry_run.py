@@ -1,4 +1,4 @@
-"""Measures what a model and its context would take, by a load that allocates nothing.
+"""Measures what a model and its context would take, by a load that allocates hardly anything.
 
 With `no_alloc` llama.cpp reads the header alone, builds the graphs of a real context and works out
 every buffer, and says in its log how large they would be; a plain number is nowhere to be had from
@@ -39,6 +39,8 @@ _LAYER = re.compile(r"\blayer +(\d+): dev = (.+?)\s*$")
 _CACHE = re.compile(r"^llama_(kv_cache|memory).*(?<!buffer )size = +([\d.]+) MiB")
 _COMPUTE = re.compile(r"^\w+: +(.+?) +compute buffer size = +([\d.]+) MiB")
 _ROW_BYTES = 4  # logits are f32
+_MOST_ALLOCATED = 256 * _MIB
+"""Recurrent states are allocated for real; where they are large, one tells whether they are kept."""
 
 
 class DryRuns:
@@ -100,16 +102,18 @@ class _Model:
 
     def measure(self, params: ModelParams, n_rows: int) -> DryRun:
         run = self._measure(params, n_rows)
+        if run.n_states and MOST_STATES * sum(run.state_layers) <= _MOST_ALLOCATED:
+            run = self._measure(params, n_rows, MOST_STATES)  # buffers for computing grow, too
         if not llama_cpp.llama_model_n_swa(self._pointer):
             return run
         other = self._measure(replace(params, swa_full=not params.swa_full), n_rows)
         whole, windows = (run, other) if params.swa_full else (other, run)
         return replace(run, kv_layers=whole.kv_layers, window_layers=windows.kv_layers)
 
-    def _measure(self, params: ModelParams, n_rows: int) -> DryRun:
+    def _measure(self, params: ModelParams, n_rows: int, n_kept: int = 1) -> DryRun:
         n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(self._pointer))
         n_rows = min(n_rows, N_BATCH)
-        native = native_context_params(params, n_ctx, N_BATCH, n_rows, MOST_STATES)
+        native = native_context_params(params, n_ctx, N_BATCH, n_rows, n_kept)
         lines: list[str] = []
         log = start()
         log.lines.clear()
@@ -133,7 +137,7 @@ class _Model:
             kv_layers,
             self._repacked,
             state_layers,
-            n_states,
+            MOST_STATES if n_states else 0,
         )
 
     def close(self) -> None:

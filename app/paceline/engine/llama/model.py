@@ -137,6 +137,7 @@ class LlamaModel:
                 f"split-{params.split_mode}-{params.tensor_split}-{params.main_gpu}",
                 *(() if params.extra_bufts else ("plain-weights",)),
                 *(() if params.swa_full else ("windows",)),
+                *(("copies",) if self.needs_copies else ()),
                 *((self._kernels.fact,) if self._kernels.fact else ()),
             )
         )  # fmt: skip
@@ -283,7 +284,7 @@ class LlamaModel:
         Of a recurrent memory, a decode leaves the states before its own tokens but the first.
         llama.cpp would go back further, to a state of an earlier time, without a word.
         """
-        if n_past and not self._has_window_of(n_past):
+        if n_past and self.can_rollback and not self._has_window_of(n_past):
             return False
         n_removed = self._n_past - n_past
         if n_removed > 0 and not self.can_rollback:
@@ -373,13 +374,27 @@ class LlamaModel:
         size = state_bytes(self._context)
         self.clear()
         self._has_copies = has_copies(_free_bytes({"cpu"}), size)
-        where = {"gpu", "igpu"} if self.info.n_gpu_layers else {"cpu"}
-        n_before, self._n_states = self._n_states, states_in(_free_bytes(where), size, n_most)
+        room = _free_bytes(self._kinds_used, self._wanted_context[0].device)
+        n_before, self._n_states = self._n_states, states_in(room, size, n_most)
         if self._n_states != n_before:
             try:
                 self._make_anew(self.n_ctx, self.n_batch)
             except ModelError:  # the memory was shorter than it seemed
                 self.remake(self.info.n_ctx, self.n_batch)
+        self._limit_rollback()
+
+    @property
+    def _kinds_used(self) -> set[str]:
+        """The kinds of devices that may hold layers: llama.cpp takes an iGPU where it is alone."""
+        if not self.info.n_gpu_layers:
+            return {"cpu"}
+        kinds = {info.kind for _, info in devices()}
+        return next(({kind} for kind in ("gpu", "igpu") if kind in kinds), {"cpu"})
+
+    def give_up_copies(self) -> None:
+        """Restore no copies from now on; see `backend.LanguageModel`."""
+        self._has_copies = False
+        self._saved.forget()
         self._limit_rollback()
 
     def _limit_rollback(self) -> None:
@@ -389,6 +404,7 @@ class LlamaModel:
             self._n_states = llama_cpp.llama_n_rs_seq(self._context)  # clamped without a word
             self.needs_copies = self._has_copies and not self._n_states
             self.max_rollback = self.n_batch if self.needs_copies else self._n_states
+            self.facts_key = self._make_facts_key()
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
         """Compute with so many threads from now on; see `backend.LanguageModel`."""
@@ -428,9 +444,12 @@ class LlamaModel:
             self._model = None
 
 
-def _free_bytes(kinds: set[str]) -> int:
-    """Return the bytes that are free now on the device of these kinds that has the fewest."""
-    return min((info.free_bytes for _, info in devices() if info.kind in kinds), default=0)
+def _free_bytes(kinds: set[str], device: str = "") -> int:
+    """Return the bytes that are free now on this device, or the one of these kinds with fewest."""
+    known = [info for _, info in devices()]
+    named = [info for info in known if info.name.lower() == device.lower()]
+    used = named or [info for info in known if info.kind in kinds]
+    return min((info.free_bytes for info in used), default=0)
 
 
 def _kv_bytes_per_token(model: Any, params: ModelParams) -> float | None:

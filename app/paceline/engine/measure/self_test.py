@@ -55,10 +55,10 @@ def self_test(model: LanguageModel) -> bool:
 
 
 def check_going_back(model: LanguageModel) -> None:
-    """See that a recurrent memory decodes with what `keep_states` chose, and comes back by a copy.
+    """See that a recurrent memory decodes with what `keep_states` chose, and comes back by that.
 
-    Where that takes too much memory, states are dropped; where another state comes back, the model
-    takes nothing back. Leaves an empty context and `native_s` at 0.
+    States are dropped where they take too much memory or do not come back, and copies where another
+    state comes back. Leaves an empty context and `native_s` at 0.
 
     Raises:
         ModelError: See `self_test`.
@@ -70,14 +70,31 @@ def check_going_back(model: LanguageModel) -> None:
     except DecodeMemoryError:
         model.remake(model.n_ctx, model.n_batch)
         self_test(model)
-    if not model.needs_copies:
-        return
+    if model.max_rollback and not model.needs_copies and not _comes_back(model, by_copy=False):
+        model.keep_states(0)
+    if not _comes_back(model, by_copy=True):
+        model.give_up_copies()
+
+
+def _comes_back(model: LanguageModel, *, by_copy: bool) -> bool:
+    """Whether a row after what was taken back is what it was; also where there is no copy."""
+    if min(model.n_ctx, model.n_batch) < max(WIDTHS):
+        return True  # too short for any draft
     try:
+        expected = [model.decode([0], 1)[0].copy() for _ in range(3)][-1]
+        model.clear()
         model.decode([0], 1)
-        model.save("draft")
-        expected = model.decode([0], 1)[0].copy()
-        if model.restore(1) != 1 or not np.allclose(model.decode([0], 1)[0], expected, atol=1e-3):
-            model.needs_copies, model.max_rollback = False, 0
+        if by_copy:
+            model.decode([0], 1)
+            model.save("draft")
+            model.decode([1, 1, 1], 1)
+            n_held = model.restore(2)
+            if n_held < 0:
+                return True
+        else:
+            model.decode([0, 1, 1], 1)
+            n_held = 2 if model.rollback(2) else 0
+        return n_held == 2 and bool(np.allclose(model.decode([0], 1)[0], expected, atol=1e-2))
     finally:
         model.clear()
         model.native_s = 0.0

@@ -201,6 +201,9 @@ class LanguageModel(Protocol):
             EngineError: The library failed; the model can do nothing but `close` then.
         """
 
+    def give_up_copies(self) -> None:
+        """Save and restore nothing from now on, since another state came back."""
+
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
         """Compute with so many threads from now on; `info` and `facts_key` say so.
 

@@ -131,12 +131,20 @@ class CachedContext:
         self.n_owed = 0
         return rows
 
-    def _repay(self) -> None:
-        while self.n_owed:
-            held = len(self.tokens) - self.n_owed
-            piece = self.tokens[held : held + self.model.n_batch]
+    def _repay(self, n_wanted: int | None = None) -> None:
+        """Decode what is owed, as far as the model is to hold so many tokens; None: all."""
+        n_wanted = len(self.tokens) if n_wanted is None else n_wanted
+        while (n_held := len(self.tokens) - self.n_owed) < n_wanted:
+            piece = self.tokens[n_held : min(n_held + self.model.n_batch, n_wanted)]
             self.model.decode(piece, 0)
             self.n_owed -= len(piece)
+
+    def _repay_safely(self, n_wanted: int) -> None:
+        try:
+            self._repay(n_wanted)
+        except BaseException:
+            self.clear()
+            raise
 
     def save_for_draft(self) -> None:
         """Make sure that what is decoded from here on can be taken back, if anything can."""
@@ -177,7 +185,11 @@ class CachedContext:
         n_held = self.reuse(prompt)
         is_long = len(prompt) - n_held > 2 * PROMPT_END
         if self.model.forgets and is_long and not self.prefill_piece:
-            self.extend(prompt[:-PROMPT_END], chunk, on_progress)
+            n_first = len(prompt) - PROMPT_END
+            if len(self.tokens) < n_first:
+                self.extend(prompt[:n_first], chunk, on_progress)
+            else:  # it went back further than the text that stays
+                self._repay_safely(n_first)
             self.model.save("prompt")
         return self.extend(prompt, self.prefill_piece or chunk, on_progress)
 
