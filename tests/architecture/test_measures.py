@@ -9,7 +9,7 @@ LIMITS = {
     "files": 419,
     "with one importer": 93,
     "circles": 0,
-    "code lines": 62_450,
+    "code lines": 62_520,
     "constructor parameters": 6,
     "signals": 271,
 }

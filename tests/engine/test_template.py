@@ -116,6 +116,9 @@ def test_turns_that_are_plain_text_end_a_reply() -> None:
         "{% else %}### Response:\n{{ m.content }}\n\n{% endif %}{% endfor %}### Response:\n"
     )
     assert ChatTemplate(source, VOCAB).stops == ("\n### Instruction:", "\n### Response:")
+    for turns in ("- {{ m.content }}\n", "{{ m.content }}\n---\n", "{{ m.content }} A: "):
+        source = f"{{% for m in messages %}}{turns}{{% endfor %}}"
+        assert ChatTemplate(source, VOCAB).stops == (), "any answer may hold that"
     assert ChatTemplate(PLAIN, VOCAB).stops == ()
     assert ChatTemplate("{{ raise_exception('no') }}", VOCAB).stops == ()
     assert ChatTemplate("{{ messages[0].content | upper }}: go on", VOCAB).stops == ()

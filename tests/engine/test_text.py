@@ -208,3 +208,11 @@ def test_held_back_text_and_an_open_character_appear_at_the_end() -> None:
     assert assembler.take() == ""
     assert assembler.finish() == "<\ufffd"
     assert assembler.text == "a<\ufffd"
+
+
+def test_a_stop_text_is_not_found_in_what_the_prompt_has_opened() -> None:
+    assembler = TextAssembler(Pieces([b"\n", b"why", b"\n\n"]), ("\n\n",), "<think>\n")
+    assert not assembler.push(0)
+    assert not assembler.push(1)
+    assert assembler.push(2)
+    assert assembler.text == "<think>\n\nwhy"

@@ -231,3 +231,57 @@ def test_a_template_that_refuses_a_chat_gives_the_message_back(
     editor.editor.setPlainText("a better one")
     editor.accept()
     assert notice.isHidden()
+
+
+@pytest.fixture
+def reasoning(make_program: Callable[[Settings], Program], client: FakeClient) -> Program:
+    """With a choice that is kept for the loaded model."""
+    chosen = Prompting(think="high")
+    program = make_program(Settings(promptings=(ModelPrompting("mine.gguf", chosen),)))
+    program.models.load_models(ModelParams("/models/mine.gguf"), None)
+    client.finish_load()
+    return program
+
+
+def test_an_answer_that_names_a_problem_says_nothing_about_choices(
+    reasoning: Program, client: FakeClient
+) -> None:
+    request_id = client.last(RenderPrompt).request_id
+    client.emit(PromptRendered(request_id, problem="No model is loaded."))
+    assert kept(reasoning)[0].prompting.think == "high"
+
+
+def test_a_model_that_is_loaded_meanwhile_does_not_touch_the_edited_one(
+    reasoning: Program, client: FakeClient
+) -> None:
+    tell(client, "off", "high")
+    editor = opened(reasoning)
+    reasoning.models.load_models(ModelParams("/models/other.gguf"), None)
+    client.finish_load()
+    tell(client)
+    before = kept(reasoning)
+    editor.accept()
+    assert before
+    assert kept(reasoning) == before
+
+
+def test_what_was_written_is_there_again_after_escape(program: Program, client: FakeClient) -> None:
+    target_of(client)
+    tell(client)
+    opened(program).editor.setPlainText("{{ messages }} of mine")
+    opened(program).reject()
+    assert kept(program) == ()
+    again = opened(program)
+    assert again.source == "{{ messages }} of mine"
+    again.accept()
+    assert kept(program)[0].prompting.template == "{{ messages }} of mine"
+
+
+def test_a_template_that_was_not_touched_stays_the_own(
+    program: Program, client: FakeClient
+) -> None:
+    request_id = client.last(RenderPrompt).request_id
+    own = "a\r\n{{ messages[0].content }}\u00a0\u2028b"
+    client.emit(PromptRendered(request_id, "x", 1, own=own))
+    opened(program).accept()
+    assert kept(program) == ()

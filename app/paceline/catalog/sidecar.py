@@ -39,7 +39,7 @@ _BLOCK = re.compile(r"blk\.(\d+)\.")
 _PART = r"(?:^|[-_. /]){}(?=$|[-_. ])"
 _EAGLE = re.compile(_PART.format(r"eagle-?3"), re.IGNORECASE)  # Eagle alone is a family of models
 _DFLASH = re.compile(_PART.format(r"(?:dflash|dspark)"), re.IGNORECASE)
-_GEMMA_4 = re.compile(r"gemma-?4", re.IGNORECASE)
+_GEMMA_4 = re.compile(r"gemma[-_]?4(?![b0-9])", re.IGNORECASE)
 _OF_GEMMA_4 = re.compile(_PART.format(r"(?:mtp|(?:it|qat)-assistant)"), re.IGNORECASE)
 """The word alone may be what a model was trained to be: a home assistant."""
 _MTP = re.compile(r"(?:^|/)mtp(?:-|/)", re.IGNORECASE)

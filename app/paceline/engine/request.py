@@ -27,6 +27,8 @@ _LONGEST_MARK = 40
 """Tokens of a prompt's end within which a mark of reasoning stands, with blanks."""
 _LONGEST_SHOWN = 100_000
 """Characters of a prompt that is shown."""
+_LONGEST_OWN = 1_000_000
+"""Characters of a template that can be edited; an event has to hold it."""
 _ROLES = {"system", "user", "assistant"}  # anything else could smuggle control tokens in
 _ROLE_NAMES = ", ".join(sorted(_ROLES))
 
@@ -119,10 +121,11 @@ def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
         fitted = FittedPrompt(*prompts.template.encode(command.messages), 0)
     if not fitted.tokens:
         raise _empty()
-    end = b"".join(vocab.piece(token) for token in fitted.tokens[-_LONGEST_MARK:])
-    return fitted._replace(
-        opening=opened_by(end.decode("utf-8", "ignore")), stops=prompts.template.stops
-    )
+    pieces = b"".join(vocab.piece(token) for token in fitted.tokens[-_LONGEST_MARK:])
+    end = pieces.decode("utf-8", "ignore")
+    last = command.messages[-1].content.rstrip()[-_LONGEST_MARK:]
+    is_users = bool(last) and end.rstrip().endswith(last)  # a mark there is a user's own text
+    return fitted._replace(opening="" if is_users else opened_by(end), stops=prompts.template.stops)
 
 
 def check_messages(messages: Sequence[ChatMessage]) -> None:
@@ -170,9 +173,8 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
     if pair is None or pair.is_lost:
         return no_prompt(command)
     template = pair.prompts(command.prompting).template
-    shown = PromptRendered(
-        command.request_id, own=pair.own_template, is_guessed=pair.guessed is not None
-    )
+    own = pair.own_template if len(pair.own_template) <= _LONGEST_OWN else ""
+    shown = PromptRendered(command.request_id, own=own, is_guessed=pair.guessed is not None)
     try:
         shown = replace(shown, thinking=template.switch.choices)
         text, notes = template.render_with_notes(command.messages)

@@ -115,7 +115,9 @@ class Turn:
             kept=pair.kept,
         )
         stops = command.stop if command.ignore_eog else (*command.stop, *prompt.stops)
-        self._text = TextAssembler(vocab, stops, prompt.opening)
+        # A grammar writes the answer at once, whatever the prompt has opened.
+        opening = "" if self._sampler.grammar else prompt.opening
+        self._text = TextAssembler(vocab, stops, opening)
         try:
             self._decoder = Decoder(
                 command.turn_id,

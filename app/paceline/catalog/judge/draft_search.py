@@ -235,7 +235,7 @@ def _without_draft(target: ModelCard, curated: Iterable[CuratedPair]) -> Remedy 
         return None
     return Remedy(
         "Use lookups, which draft from the chat itself: beside so small a target a draft model "
-        "hardly pays on a processor.",
+        "has little to save.",
         strategy=LOOKUPS,
     )
 

@@ -27,6 +27,7 @@ class TextAssembler:
         self._stop = tuple(text for text in stop if text)
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._text = opening
+        self._n_opening = len(opening)
         self._shown = 0
         self._cut: int | None = None
 
@@ -69,7 +70,7 @@ class TextAssembler:
         hits = [
             at
             for stop in self._stop
-            if (at := self._text.find(stop, max(before - len(stop) + 1, 0))) >= 0
+            if (at := self._text.find(stop, max(before - len(stop) + 1, self._n_opening))) >= 0
         ]
         if hits:
             self._cut = min(hits)

@@ -40,7 +40,7 @@ _CACHE = re.compile(r"^llama_(kv_cache|memory).*(?<!buffer )size = +([\d.]+) MiB
 _COMPUTE = re.compile(r"^\w+: +(.+?) +compute buffer size = +([\d.]+) MiB")
 _ROW_BYTES = 4  # logits are f32
 _MOST_ALLOCATED = 256 * _MIB
-"""Recurrent states are allocated for real; where they are large, one tells whether they are kept."""
+"""Recurrent states are allocated for real; where they are large, one tells whether they stay."""
 
 
 class DryRuns:

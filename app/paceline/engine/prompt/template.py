@@ -38,6 +38,8 @@ _OTHER = (
     "Take another template: under Models → Chat template… in the window, by --template on the "
     "command line."
 )
+_LEAST_STOP = 4
+"""Characters of a text that ends a reply within a line."""
 _QUESTION, _REPLY, _AGAIN = "first question", "the reply", "second question"
 Segment = tuple[str, bool]
 """A piece of the prompt, and whether control tokens are read in it."""
@@ -76,8 +78,15 @@ class ChatTemplate:
         after_reply, again, after_question = rest.partition(_AGAIN)
         if not (reply and again) or self._holds_control_tokens(after_reply):
             return ()
-        parts = [part for part in (after_reply, after_question) if part.strip()]
-        return tuple("\n" * part.startswith("\n") + part.strip() for part in parts)
+        parts = (
+            "\n" * part.startswith("\n") + part.strip() for part in (after_reply, after_question)
+        )
+        # What any list, rule or sentence may hold ends no reply.
+        return tuple(
+            part
+            for part in parts
+            if any(map(str.isalnum, part)) and (part.startswith("\n") or len(part) >= _LEAST_STOP)
+        )
 
     def encode(self, messages: Sequence[ChatMessage]) -> tuple[list[int], tuple[str, ...]]:
         """Return the prompt's token ids, ready for the assistant's reply, and notes for the user.

@@ -63,6 +63,7 @@ class PromptingController(QObject):
         self._n_asked = 0
         self._about_model = self._about_chat = ""  # the newest questions of both kinds
         self.editor: TemplateEditor | None = None
+        self._unsaved: dict[str, str] = {}  # by target: what was written when an editor was left
         self._render = QTimer(self, singleShot=True, interval=RENDER_AFTER_MS)
         self._render.timeout.connect(self._on_render)
         card.think_chosen.connect(self._on_think)
@@ -85,12 +86,13 @@ class PromptingController(QObject):
             self.editor = TemplateEditor(
                 self._context.pair.target_name,
                 self._own,
-                self.prompting.template or self._own,
+                self._unsaved.get(self._target) or self.prompting.template or self._own,
                 is_guessed=self._is_guessed,
                 parent=self._context.window,
             )
             self.editor.source_changed.connect(self._render.start)
             self.editor.accepted.connect(self._on_accepted)
+            self.editor.rejected.connect(self._on_rejected)
             self.editor.finished.connect(self._on_finished)
             self.editor.open()
             self._on_render()
@@ -132,7 +134,7 @@ class PromptingController(QObject):
         elif event.request_id == self._about_model:
             self._own, self._is_guessed = event.own, event.is_guessed
             prompting = self.prompting
-            if prompting.think not in ("", *event.thinking):
+            if not event.problem and prompting.think not in ("", *event.thinking):
                 self._keep(replace(prompting, think=""))
             self._card.show_prompting(self.prompting, event.thinking, is_guessed=event.is_guessed)
             self._context.actions.chat_template.setEnabled(bool(event.own))
@@ -151,7 +153,7 @@ class PromptingController(QObject):
         if state.status == "ready":
             if self.editor is None:  # what is written there belongs to the model from before
                 self._target = _target_of(state)
-            self._ask_about_model()
+                self._ask_about_model()
         else:  # an open editor stays, with what is written in it
             self._context.actions.chat_template.setEnabled(False)
             self._card.show_prompting(Prompting(), (), is_guessed=False)
@@ -170,6 +172,12 @@ class PromptingController(QObject):
             source = self.editor.source
             template = "" if source == self._own else source
             self._keep(replace(self.prompting, template=template))
+            self._unsaved.pop(self._target, None)
+
+    @Slot()
+    def _on_rejected(self) -> None:
+        if self.editor is not None and self.editor.source != (self.prompting.template or self._own):
+            self._unsaved[self._target] = self.editor.source
 
     @Slot()
     def _on_finished(self) -> None:

@@ -98,7 +98,7 @@ class TemplateEditor(QDialog):
     def source(self) -> str:
         """The template as it is written now; the model's own where nothing is."""
         text = self.editor.toPlainText()
-        return text if text.strip() else self._own
+        return text if text.strip() and text != _as_shown(self._own) else self._own
 
     def show_prompt(self, answer: PromptRendered) -> None:
         """Show what became of the chat, or what is wrong; the last good prompt stays beside it."""
@@ -169,3 +169,10 @@ class TemplateEditor(QDialog):
         self.formats.setCurrentIndex(0)
         if source:
             self._put(source)
+
+
+def _as_shown(text: str) -> str:
+    """Return a text as an editor gives it back, which knows one end of a line and one blank."""
+    for end in ("\r\n", "\r", "\u2028", "\u2029"):
+        text = text.replace(end, "\n")
+    return text.replace("\u00a0", " ")
