@@ -123,7 +123,6 @@ class FakeModel:
         self.max_rollback = n_ctx if can_rollback else 0
         self._n_states, self._n_new = n_states, 0
         self.needs_copies, self._has_copies = False, has_copies
-        self.forgets = not can_rollback
         self.saved: dict[Place, list[int]] = {}
         self.facts_key = "fake"
         self.info = ModelInfo(
@@ -161,6 +160,11 @@ class FakeModel:
         self.slowest_s = max(self.slowest_s, self.last_decode[1] / len(tokens))
         self.decoding = None
         return np.array(rows, np.float32).reshape(n_rows, N_VOCAB)
+
+    @property
+    def forgets(self) -> bool:
+        """It has no windows."""
+        return not self.can_rollback
 
     def rollback(self, n_past: int) -> bool:
         """Shorten the context, as far as the model was made to: see `max_rollback`."""

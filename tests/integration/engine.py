@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from paceline.messages import (
     KernelWish,
     LoadFailed,
     LoadPair,
+    LogitBias,
     ModelParams,
     PairLoaded,
     SamplingParams,
@@ -23,8 +25,16 @@ from paceline.messages import (
 )
 from strategies import with_strategy
 
+FEW = range(100, 106)
+"""The only tokens of `of_few_tokens`, so that random weights write what repeats now and then."""
+_BIAS = tuple(LogitBias(token, -math.inf) for token in range(8192) if token not in FEW)
 GREEDY = SamplingParams(temperature=0)
 WARM = SamplingParams(temperature=0.8)
+
+
+def of_few_tokens(temperature: float) -> SamplingParams:
+    """Sample from `FEW` alone, of a vocabulary of 8,192."""
+    return SamplingParams(temperature, top_k=0, top_p=1, min_p=0, logit_bias=_BIAS)
 
 
 class Engine:

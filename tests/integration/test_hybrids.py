@@ -7,7 +7,6 @@ tokens accepted and rejected.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +15,10 @@ import numpy as np
 import pytest
 
 import make_pairs
-from integration.engine import Engine
+from integration.engine import Engine, of_few_tokens
 from paceline.engine.model.backend import LanguageModel
-from paceline.messages import Calibrate, Calibrated, LogitBias, SamplingParams
+from paceline.messages import Calibrate, Calibrated
 
-FEW = range(100, 106)
-BIAS = tuple(LogitBias(token, -math.inf) for token in range(8192) if token not in FEW)
 PROMPT = "abc abc abc hello world hello"
 STRATEGIES = ("suffix:min_match=1:p_min=0.1", "prompt-lookup", "draft:p_min=0", "suffix+draft")
 
@@ -49,13 +46,9 @@ def model(engine: Engine) -> LanguageModel:
     return engine.pair.target.model
 
 
-def sampling(temperature: float) -> SamplingParams:
-    return SamplingParams(temperature, top_k=0, top_p=1, min_p=0, logit_bias=BIAS)
-
-
 def ids(engine: Engine, strategy: str, temperature: float, prompt: str = PROMPT) -> tuple[int, ...]:
     finished = engine.reply(
-        prompt, strategy=strategy, sampling=sampling(temperature), seed=3, max_tokens=120,
+        prompt, strategy=strategy, sampling=of_few_tokens(temperature), seed=3, max_tokens=120,
         ignore_eog=True,
     )  # fmt: skip
     return finished.tokens
@@ -92,7 +85,7 @@ def test_a_short_reply_once_more_and_after_idle_time(engine: Engine) -> None:
 
     def short(strategy: str = "off") -> tuple[int, ...]:
         return engine.reply(
-            PROMPT, strategy=strategy, sampling=sampling(0.5), seed=3, max_tokens=8,
+            PROMPT, strategy=strategy, sampling=of_few_tokens(0.5), seed=3, max_tokens=8,
             ignore_eog=True,
         ).tokens  # fmt: skip
 

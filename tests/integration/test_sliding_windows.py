@@ -7,7 +7,6 @@ accepted and rejected. A mixture of experts without windows serves as a comparis
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +15,10 @@ import numpy as np
 import pytest
 
 import make_pairs
-from integration.engine import Engine
+from integration.engine import Engine, of_few_tokens
 from paceline.engine.model.context import PROMPT_END
-from paceline.messages import LogitBias, PairLoaded, SamplingParams, TextDiverged
+from paceline.messages import PairLoaded, SamplingParams, TextDiverged
 
-FEW = range(100, 106)
-BIAS = tuple(LogitBias(token, -math.inf) for token in range(8192) if token not in FEW)
 PROMPT = " ".join(str(i * i) for i in range(300)) + " abc abc hello"
 STRATEGIES = (
     "suffix:min_match=1:p_min=0.1",
@@ -45,11 +42,10 @@ def ids(
     max_tokens: int = 150,
     expected: tuple[int, ...] = (),
 ) -> tuple[int, ...]:
-    sampling = SamplingParams(temperature, top_k=0, top_p=1, min_p=0, logit_bias=BIAS)
     return engine.reply(
         PROMPT,
         strategy=strategy,
-        sampling=sampling,
+        sampling=of_few_tokens(temperature),
         seed=3,
         max_tokens=max_tokens,
         ignore_eog=True,

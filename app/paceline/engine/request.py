@@ -123,8 +123,8 @@ def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
         raise _empty()
     pieces = b"".join(vocab.piece(token) for token in fitted.tokens[-_LONGEST_MARK:])
     end = pieces.decode("utf-8", "ignore")
-    last = command.messages[-1].content.rstrip()[-_LONGEST_MARK:]
-    is_users = bool(last) and end.rstrip().endswith(last)  # a mark there is a user's own text
+    seen, last = end.rstrip(), command.messages[-1].content.rstrip()
+    is_users = bool(last) and seen.endswith(last[-len(seen) :])  # a mark is the user's own text
     return fitted._replace(opening="" if is_users else opened_by(end), stops=prompts.template.stops)
 
 

@@ -226,7 +226,6 @@ def test_equality_has_a_basis() -> None:
 def test_a_model_without_speculation_has_nothing_to_differ_from() -> None:
     made = Made()
     made.model.can_rollback, made.model.max_rollback = False, 0
-    made.model.forgets = True
     assert "without speculation" in made.words
     assert not made.work.slice()
 
@@ -234,7 +233,6 @@ def test_a_model_without_speculation_has_nothing_to_differ_from() -> None:
 def test_where_few_tokens_can_be_taken_back_nothing_is_compared() -> None:
     made = Made()
     made.model.can_rollback, made.model.max_rollback = False, 16
-    made.model.forgets = True
     assert "is not known: this model's memory overwrites" in made.words
     assert not made.work.slice()
 

@@ -84,8 +84,8 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
     where = places(load.card.n_layers, load.params, machine, free)
     cpu = machine.cpu.name
     weights = _weights(load, where, cpu)
-    caches, windows = _caches(load), _windows(load)
-    beyond = {}
+    caches = _caches(load)
+    windows, beyond = _windows(load, caches), {}
     if load.params.swa_full:
         beyond = _sum(where, [whole - part for whole, part in zip(caches, windows, strict=True)])
     else:
@@ -131,10 +131,10 @@ def _states(
         machine: The devices.
         left: Bytes that are free once it is loaded, by name.
     """
-    one = _sum(where, load.measured.state_layers) if load.measured else {}
-    size, cpu = sum(one.values()), machine.cpu.name
-    if not load.measured or not size:
+    if load.measured is None or not any(load.measured.state_layers):
         return {}
+    one = _sum(where, load.measured.state_layers)
+    size, cpu = sum(one.values()), machine.cpu.name
     gpus = gpus_for(load.params, machine) if load.params.n_gpu_layers else ()
     room = min((left[gpu.name] for gpu in gpus), default=left[cpu])
     n = states_in(room, size, min(load.n_states, load.measured.n_states))
@@ -157,9 +157,13 @@ def _weights(load: Load, where: Sequence[str], cpu: str) -> dict[str, int]:
     return total
 
 
-def _windows(load: Load) -> list[int]:
-    """Return the size of each layer's cache where no more than its sliding window is kept."""
-    caches = _caches(load)
+def _windows(load: Load, caches: list[int]) -> list[int]:
+    """Return the size of each layer's cache where no more than its sliding window is kept.
+
+    Args:
+        load: The model.
+        caches: Their sizes with the whole text in them.
+    """
     if load.measured is None or load.measured_for is None or not load.measured.window_layers:
         return caches
     then, now = load.measured_for, load.params

@@ -82,6 +82,12 @@ class DevicePlan:
         """Bytes of both models' earlier states; where it is narrow, they come from the margin."""
         return self.target.states + self.draft.states
 
+    @property
+    def kept_free(self) -> int:
+        """What stays free of the margin."""
+        left = self.free - self.target.total - self.draft.total - self.states
+        return min(self.margin, left) if self.fits else self.margin
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryRemedy:

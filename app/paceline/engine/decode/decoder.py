@@ -235,8 +235,9 @@ class Decoder:
             draft, n_dropped, is_mended = [], n_draft, True
         # With padding, and what had to be decoded again; a plain step may be padded itself.
         width = target.model.last_decode[0] if n_draft or n_owed else 1
-        # What was decoded again in batches of its own says nothing about this width.
-        is_mended = is_mended or width < min(n_owed, 1) * (n_owed + n_draft + 1)
+        # Not where it was mended, or what was owed was decoded in batches of its own.
+        is_timed = not is_mended and (not n_owed or width > n_owed + n_draft)
+        timed_width = width if is_timed else 0
         sample_began = _clock()
         ends: list[int] = []
 
@@ -263,10 +264,9 @@ class Decoder:
             if not verdict.tokens:
                 return None
 
-        lap = self._clock.lap(0 if is_mended else width, began)
+        lap = self._clock.lap(timed_width, began)
         verify_s = sample_began - verify_began
         n_committed = len(verdict.tokens)
-        timed_width = 0 if is_mended else width
         slowed = meter.plain.add(timed_width, n_held, n_committed, verify_s, warm=lap.is_warm)
         speculating_s = draft_s + observe_s + self._timed_s
         meter.plain.add_same(max(lap.seconds - verify_s - speculating_s, 0.0))

@@ -105,7 +105,6 @@ class LlamaModel:
         self.can_rollback, self.max_rollback = True, self.n_ctx  # until `self_test` knows
         self.needs_copies = self._has_copies = False
         self._window = llama_cpp.llama_model_n_swa(model)
-        self.forgets = self._keeps_windows_alone
         description = read_text(llama_cpp.llama_model_desc, model)
         self.info = ModelInfo(
             path=str(path),
@@ -312,6 +311,11 @@ class LlamaModel:
         return bool(first <= max(n_past - self._window + 1, 0))
 
     @property
+    def forgets(self) -> bool:
+        """Whether what is far back needs a copy; see `backend.LanguageModel`."""
+        return not self.can_rollback or self._keeps_windows_alone
+
+    @property
     def _keeps_windows_alone(self) -> bool:
         """Whether windows and a batch take less than the context (llama-kv-cache-iswa.cpp)."""
         is_wanted = self._window and not self._wanted_context[0].swa_full
@@ -319,10 +323,10 @@ class LlamaModel:
 
     def save(self, place: Place) -> None:
         """Copy a recurrent state, or the windows of a prompt; see `backend.LanguageModel`."""
-        if self.forgets and self.can_rollback:
-            if not has_copies(_free_bytes({"cpu"}), state_bytes(self._context)):
-                return
-        elif not self._has_copies:
+        is_wanted = self._has_copies
+        if self.can_rollback and self._keeps_windows_alone:
+            is_wanted = has_copies(_free_bytes({"cpu"}), state_bytes(self._context))
+        if not is_wanted:
             return
         began = self.clock()
         self._saved.save(place, self._context, self._n_past)
@@ -366,7 +370,6 @@ class LlamaModel:
         llama.cpp restores one of them when the last tokens are removed (`n_rs_seq`, for the kinds
         that `llm_arch_supports_rs_rollback` of src/llama-arch.cpp names), once between two decodes.
         """
-        self.forgets = True
         kinds = llama_cpp.llama_model_is_recurrent, llama_cpp.llama_model_is_hybrid
         if not any(is_kind(self._model) for is_kind in kinds):
             return
@@ -399,7 +402,7 @@ class LlamaModel:
 
     def _limit_rollback(self) -> None:
         if self.can_rollback:
-            self.max_rollback, self.forgets = self.n_ctx, self._keeps_windows_alone
+            self.max_rollback = self.n_ctx
         else:
             self._n_states = llama_cpp.llama_n_rs_seq(self._context)  # clamped without a word
             self.needs_copies = self._has_copies and not self._n_states

@@ -108,8 +108,6 @@ class LanguageModel(Protocol):
             of its own but the first, a few where earlier states are kept; all of its own where a
             copy from before it is restored; or 0.
         needs_copies: Whether taking a draft back needs a copy of the state from before it.
-        forgets: Whether what is far back cannot be gone back to without a copy: with a recurrent
-            memory, and where layers keep no more than their sliding window.
         computes_here: Whether a decode is computed by the thread that asks for it, alone or with
             helpers, and not by a device.
         native_s: Seconds spent in native calls since the model was loaded.
@@ -131,7 +129,6 @@ class LanguageModel(Protocol):
     can_rollback: bool
     max_rollback: int
     needs_copies: bool
-    forgets: bool
     computes_here: bool
     native_s: float
     clock: Callable[[], float]
@@ -143,6 +140,13 @@ class LanguageModel(Protocol):
     @property
     def n_past(self) -> int:
         """Tokens in the context."""
+
+    @property
+    def forgets(self) -> bool:
+        """Whether what is far back cannot be gone back to without a copy.
+
+        That is so with a recurrent memory, and where layers keep no more than their sliding window.
+        """
 
     def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
         """Append tokens to the context and return the logits of the last `n_rows` of them.

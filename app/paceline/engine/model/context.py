@@ -101,7 +101,7 @@ class CachedContext:
         n_pad = self.width_of(len(tokens), width) - len(tokens) if n_rows else 0
         try:
             if self.model.can_rollback:
-                self._repay()  # only behind windows, and so seldom that a batch of its own is fine
+                self._repay()  # only with windows alone, and seldom: a batch of its own will do
             if n_pad > 0:
                 rows = self._padded(tokens, n_rows, n_pad)
             elif self.model.can_rollback:

@@ -29,7 +29,7 @@ _SIZE_PX = 900, 560
 
 
 class TemplateEditor(QDialog):
-    """Says what it holds by `source`; whoever opened it asks the engine for the prompt."""
+    """Says what it holds by `source`; its owner asks the engine for the prompt."""
 
     source_changed = Signal()
 

@@ -179,7 +179,7 @@ class MemoryBar(QWidget):
     def show_plan(self, plan: DevicePlan, *, is_only: bool = False) -> None:
         """Show what is taken of a device; the only one needs no title."""
         self._plan = plan
-        needed = plan.target.total + plan.draft.total + plan.states + kept_free(plan)
+        needed = plan.target.total + plan.draft.total + plan.states + plan.kept_free
         self.title.setText("" if is_only else plan.title)
         words = of_free(needed, plan.free)
         self.figures.setText(words)
@@ -279,7 +279,7 @@ def parts_of(plan: DevicePlan, names: Sequence[str]) -> tuple[Part, ...]:
         draft.kv,
         target.compute + draft.compute,
         plan.states,
-        kept_free(plan),
+        plan.kept_free,
     )
     pale_target = mixed(theme.time_verify, theme.surface)
     pale_draft = mixed(theme.accent, theme.surface)
@@ -297,12 +297,6 @@ def parts_of(plan: DevicePlan, names: Sequence[str]) -> tuple[Part, ...]:
         Part(name, size, colour, stripes)
         for name, size, (colour, stripes) in zip(names, sizes, looks, strict=True)
     )
-
-
-def kept_free(plan: DevicePlan) -> int:
-    """Return what stays free of the margin: earlier states may take a part of it."""
-    left = plan.free - plan.target.total - plan.draft.total - plan.states
-    return min(plan.margin, left) if plan.fits else plan.margin
 
 
 def of_free(n_needed: int, n_free: int) -> str:
