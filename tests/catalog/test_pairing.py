@@ -101,7 +101,7 @@ def test_a_tail_is_told() -> None:
 def test_a_target_whose_tokens_are_dear_to_check_is_named(quantisation: str, is_dear: bool) -> None:
     verdict = judge(changed(TARGET, quantisation=quantisation), DRAFT)
     assert verdict.ok
-    assert ("target-dear-to-check" in [reason.code for reason in verdict.reasons]) is is_dear
+    assert ("target-slow-to-verify" in [reason.code for reason in verdict.reasons]) is is_dear
 
 
 @pytest.mark.parametrize(

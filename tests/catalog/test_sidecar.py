@@ -18,7 +18,13 @@ from gguf_file import Tensor
 from hub_server import HubServer, Repository
 from paceline.catalog.card import SidecarKind
 from paceline.catalog.models import Models
-from paceline.catalog.sidecar import SIDECAR, sidecar_in_header, sidecar_in_path, sidecar_of
+from paceline.catalog.sidecar import (
+    SIDECAR,
+    has_head_by_path,
+    heads_in_header,
+    sidecar_in_path,
+    sidecar_of,
+)
 from paceline.errors import ModelError
 from paceline.paths import Paths
 
@@ -76,23 +82,40 @@ HEAD = ("token_embd", "blk.3.attn_norm", "blk.3.nextn.eh_proj", "output")
 
 
 @pytest.mark.parametrize(
-    ("tensors", "n_blocks", "n_heads", "kind"),
+    ("tensors", "n_blocks", "n_heads", "found"),
     [
-        (HEAD, 4, 1, "mtp"),
-        (("blk.0.attn_norm", *HEAD), 4, 1, ""),  # a model with its head inside
-        (("blk.0.post_attention_norm", *HEAD), 4, 1, ""),  # EXAONE has no norm before attention
-        (("blk.0.attn_norm", "blk.2.attn_norm"), 4, 1, ""),  # the head was left out
-        (HEAD, 4, 0, ""),
-        (("token_embd", "output"), 4, 1, ""),  # a part without blocks
-        (HEAD, 4, 9, ""),
-        (("blk.0.nextn.eh_proj",), 1, 1, "mtp"),
+        (HEAD, 4, 1, ("mtp", 0)),
+        (("blk.0.attn_norm", *HEAD), 4, 1, ("", 1)),  # a model with its head inside
+        (("blk.0.post_attention_norm", *HEAD), 4, 1, ("", 1)),  # EXAONE: no norm before attention
+        (("blk.0.attn_norm", "blk.2.attn_norm"), 4, 1, ("", 0)),  # the head was left out
+        (HEAD, 4, 0, ("", 0)),
+        (("token_embd", "output"), 4, 1, ("", 0)),  # a part without blocks
+        (HEAD, 4, 9, ("", 0)),
+        (("blk.0.nextn.eh_proj",), 1, 1, ("mtp", 0)),
+        (("blk.0.attn_norm", "blk.2.nextn.eh_proj", *HEAD), 4, 2, ("", 2)),
     ],
 )
 def test_a_file_of_heads_has_no_other_blocks(
-    tensors: tuple[str, ...], n_blocks: int, n_heads: int, kind: SidecarKind
+    tensors: tuple[str, ...], n_blocks: int, n_heads: int, found: tuple[SidecarKind, int]
 ) -> None:
     made = header("qwen35", blocks(*tensors), _block_count=n_blocks, _nextn_predict_layers=n_heads)
-    assert sidecar_in_header(made, (tensor.name for tensor in made.tensors)) == kind
+    assert heads_in_header(made, (tensor.name for tensor in made.tensors)) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "has_head"),
+    [
+        ("maker/Qwen3.6-27B-GGUF/Qwen3.6-27B-MTP-Q4_K_M.gguf", True),
+        ("maker/Qwen3.8-27B-GGUF/Qwen3.8-27B-Q4_0-mtp.gguf", True),
+        ("unsloth/Qwen3.5-9B-MTP-GGUF/Qwen3.5-9B-Q4_K_M.gguf", True),
+        ("maker/Qwen3.8-27B-GGUF/mtp-Qwen3.8-27B-Q4_0.gguf", False),  # a head alone
+        ("maker/gemma-4-12B-MTP-GGUF/gemma-4-12B-it-Q4_0.gguf", False),
+        ("maker/Qwen3.8-27B-GGUF/Qwen3.8-27B-Q4_0.gguf", False),
+        ("maker/emtp/x.gguf", False),
+    ],
+)
+def test_names_of_models_with_a_head_inside(path: str, *, has_head: bool) -> None:
+    assert has_head_by_path(path) is has_head
 
 
 def test_the_header_decides_over_the_name() -> None:
@@ -212,6 +235,7 @@ def test_the_command_line(hub: HubServer, tmp_path: Path) -> None:
     assert sidecar["sidecar"] == {"kind": "assistant", "model": "gemma-4-12B-it"}
     assert (sidecar["quantisation"], sidecar["recommended"]) == (None, False)
     assert rows["gemma-4-12B-it-qat-Q4_0.gguf"]["sidecar"] is None
+    assert {row["mtp_head"] for row in rows.values()} == {None}
     table = paceline("hub", "files", REPO, environ=environ).out
     assert "Drafter of gemma-4-12B-it (MTP assistant)" in table
 
@@ -228,7 +252,39 @@ def test_the_command_line(hub: HubServer, tmp_path: Path) -> None:
     records = {record["name"]: record for record in json.loads(found.out)}
     assert records["mtp-Wolf-7B-Q8_0"]["sidecar"] == {"kind": "mtp", "model": "Wolf-7B"}
     assert records[TARGET.stem]["sidecar"] is None
+    assert records[TARGET.stem]["mtp_head"] is False
 
     fetched = paceline("hub", "download", REPO, "mtp-gemma-4-12B-it.gguf", environ=environ)
     assert fetched.code == 0
     assert "cannot use it yet" in fetched.err
+
+
+def test_a_head_inside_is_told_wherever_models_are_listed(models: Models, tmp_path: Path) -> None:
+    path = put(tmp_path, "Wolf-MTP.gguf", "mtp")
+    model = sidecar_model("mtp")
+    model.tensors["blk.0.attn_q.weight"] = model.tensors["blk.3.nextn.eh_proj.weight"]
+    path.write_bytes(gguf_bytes(model))
+    (entry,) = [each for each in models.library.refresh() if each.file.path == path]
+    assert entry.card is not None
+    assert (entry.card.n_heads, entry.sidecar, entry.problem) == (1, None, "")
+    environ = {"HOME": str(tmp_path)}
+    listed = paceline("models", "list", "--json", "--folder", path.parent, environ=environ)
+    (record,) = [each for each in json.loads(listed.out) if each["name"] == "Wolf-MTP"]
+    assert record["mtp_head"] is True
+    table = paceline("models", "list", "--folder", path.parent, environ=environ).out
+    assert "MTP head inside." in table
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "arguments", [("chat", "--prompt", "Hi", "--max-tokens", "1"), ("bench",), ("calibrate",)]
+)
+@pytest.mark.parametrize("part", ["--target", "--draft"])
+def test_a_sidecar_in_place_of_a_model_is_named(
+    tmp_path: Path, kind: SidecarKind, arguments: tuple[str, ...], part: str
+) -> None:
+    result = paceline(*arguments, part, put(tmp_path, "mtp-Wolf-7B.gguf", kind))
+    assert result.code == 1
+    assert "no model of its own. Drafter of Wolf-7B" in result.err
+    assert "Choose a model" in result.err
+    assert len(result.err.splitlines()) <= 2, "llama.cpp's words are of no use here"

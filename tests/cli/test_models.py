@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 KEYS = [
     "path", "name", "architecture", "n_params", "quantisation", "n_ctx_train", "size",
-    "vocabulary", "license", "source", "problem", "sidecar",
+    "vocabulary", "license", "source", "problem", "sidecar", "mtp_head",
 ]  # fmt: skip
 
 

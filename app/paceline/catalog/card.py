@@ -54,6 +54,7 @@ class ModelCard:
         tied_bytes: Of `input_bytes`, what serves as the output, too, and is read in full then; 0
             where the output has weights of its own.
         sidecar: Which drafter without a model of its own it is; empty: it is a model.
+        n_heads: Of its last blocks, how many are MTP heads inside a model; 0: it has none.
     """
 
     name: str
@@ -79,6 +80,7 @@ class ModelCard:
     n_experts_used: int = 0
     tied_bytes: int = 0
     sidecar: SidecarKind = ""
+    n_heads: int = 0
 
 
 @dataclass(frozen=True, slots=True)

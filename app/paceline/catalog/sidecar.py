@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 
 from paceline.catalog.card import ModelCard, SidecarKind, without_quantisation
 from paceline.engine.model.model_file import GgufHeader
+from paceline.errors import ModelError
 
 _TITLES: dict[SidecarKind, str] = {
     "mtp": "MTP head",
@@ -32,6 +33,8 @@ _ARCHITECTURES: dict[str, SidecarKind] = {
 """Names in src/llama-arch.cpp, and of Gemma's assistants those of earlier files and of a fork.
 DSpark's files are of DFlash's architecture, too."""
 NOT_YET = "this version cannot use it yet"
+HEAD_INSIDE = "MTP head inside"
+"""How a model is called that brings its own."""
 SIDECAR = "sidecar"
 """The code of the error that a file is one."""
 _ENDING = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
@@ -45,6 +48,7 @@ _OF_GEMMA_4 = re.compile(_PART.format(r"(?:mtp|(?:it|qat)-assistant)"), re.IGNOR
 _MTP = re.compile(r"(?:^|/)mtp(?:-|/)", re.IGNORECASE)
 """How llama.cpp names a head alone, and unsloth the folder of heads. The word elsewhere in a name
 says as a rule that a whole model has its head inside."""
+_HEAD = re.compile(_PART.format("mtp"), re.IGNORECASE)
 _WORDS = re.compile(
     _PART.format(r"(?:mtp|assistant|eagle-?3|dflash|dspark|draft(?:er)?|speculator|heads?)"),
     re.IGNORECASE,
@@ -75,10 +79,10 @@ class Sidecar:
         return f"Drafter of {model} ({self.title}); {NOT_YET}."
 
 
-def sidecar_in_header(header: GgufHeader, tensors: Iterable[str]) -> SidecarKind:
-    """Return which sidecar a file is; empty: none.
+def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[SidecarKind, int]:
+    """Return which sidecar a file is, empty: none; and how many MTP heads a model has inside.
 
-    A model may have its heads inside: they are its last blocks. A file of heads has no other
+    A model's heads are its last blocks; quantisers may leave them out. A file of heads has no other
     blocks (`mtp_only` in llama.cpp's src/models).
 
     Args:
@@ -87,11 +91,11 @@ def sidecar_in_header(header: GgufHeader, tensors: Iterable[str]) -> SidecarKind
     """
     kind = _ARCHITECTURES.get(header.text("general.architecture"), "")
     n_heads = header.of_architecture("nextn_predict_layers")
-    if kind or n_heads <= 0:
-        return kind
     first = header.of_architecture("block_count") - n_heads
     blocks = {int(found[1]) for name in tensors if (found := _BLOCK.match(name))}
-    return "mtp" if blocks and min(blocks) >= first >= 0 else ""
+    if kind or n_heads <= 0 or first < 0 or not blocks or max(blocks) < first:
+        return kind, 0
+    return ("mtp", 0) if min(blocks) >= first else ("", n_heads)
 
 
 def sidecar_in_path(path: str) -> Sidecar | None:
@@ -112,6 +116,16 @@ def sidecar_in_path(path: str) -> Sidecar | None:
     return Sidecar(kind, _model(PurePosixPath(path).name)) if kind else None
 
 
+def has_head_by_path(path: str) -> bool:
+    """Whether a model's name says that it has its MTP head inside.
+
+    Args:
+        path: With its repository's name in front, which may say it for all files.
+    """
+    is_gemma = _GEMMA_4.search(path)  # which has none inside
+    return not is_gemma and not sidecar_in_path(path) and _HEAD.search(path) is not None
+
+
 def sidecar_of(card: ModelCard, file_name: str) -> Sidecar | None:
     """Return which sidecar a file is whose header was read; None: none.
 
@@ -123,6 +137,15 @@ def sidecar_of(card: ModelCard, file_name: str) -> Sidecar | None:
         return None
     named = sidecar_in_path(file_name)
     return Sidecar(card.sidecar, named.model if named else _model(card.name))
+
+
+def refusal(sidecar: Sidecar, file_name: str) -> ModelError:
+    """Return the error that a file which should be a model is a sidecar."""
+    return ModelError(
+        SIDECAR,
+        f"“{file_name}” is no model of its own. {sidecar.sentence}",
+        "Choose a model, or lookups, which need none.",
+    )
 
 
 def _model(name: str) -> str:

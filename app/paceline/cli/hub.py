@@ -21,7 +21,7 @@ from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.references import is_repo
 from paceline.catalog.hub.repository import recommended
 from paceline.catalog.hub.values import SearchQuery
-from paceline.catalog.sidecar import Sidecar, sidecar_in_path
+from paceline.catalog.sidecar import HEAD_INSIDE, Sidecar, has_head_by_path, sidecar_in_path
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.output import Progress, Results, in_columns, remark
 from paceline.cli.usage import UsageError, whole_number
@@ -187,6 +187,7 @@ def choice_as_object(
         "reference": f"hf:{page.model.repo}:{choice.path}",
         "quantisation": (not sidecar and choice.quantisation) or None,
         "sidecar": sidecar and asdict(sidecar),
+        "mtp_head": has_head_by_path(f"{page.model.repo}/{choice.path}") or None,
         "size": choice.n_bytes,
         "complete": choice.is_complete,
         "recommended": choice == best,
@@ -229,6 +230,7 @@ def choices_as_text(choices: Sequence[dict[str, Any]]) -> str:
             "recommended here" if choice["recommended"] else "",
             "" if choice["complete"] else "parts are missing",
             Sidecar(**choice["sidecar"]).sentence if choice["sidecar"] else "",
+            HEAD_INSIDE if choice["mtp_head"] else "",
         ]
         rows.append(
             (

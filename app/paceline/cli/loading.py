@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from paceline.catalog.hub.references import is_reference
 from paceline.cli.interrupts import EXIT_CODE
 from paceline.cli.output import Progress, remark
-from paceline.errors import CancelledError, UserError
+from paceline.engine.model.model_file import check_model_file
+from paceline.errors import CancelledError, ModelError, UserError
 from paceline.hosting.exit_reasons import DIED
 from paceline.messages import (
     DescribeEngine,
@@ -172,8 +173,14 @@ def with_local_files(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool
     Progress goes to stderr.
 
     Raises:
-        UserError: A file cannot be had; what has arrived is kept.
+        UserError: A file cannot be had, what has arrived is kept; or one is no model of its own.
     """
+    load = _fetched(load, paths, is_stopped)
+    _refuse_sidecars(load)
+    return load
+
+
+def _fetched(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> LoadPair:
     named = [p.path for p in (load.target, load.draft) if p and is_reference(p.path)]
     if not named:
         return load
@@ -195,6 +202,26 @@ def with_local_files(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool
     finally:
         models.close()
         reporter.close()
+
+
+def _refuse_sidecars(load: LoadPair) -> None:
+    """Refuse drafters that are no models: llama.cpp's words about them help nobody, or it crashes.
+
+    Raises:
+        ModelError: One is given as target or draft model.
+    """
+    from paceline.catalog.inspect.child import make_card
+    from paceline.catalog.sidecar import refusal, sidecar_of
+    from paceline.engine.llama import read_header
+
+    for params in filter(None, (load.target, load.draft)):
+        try:
+            path = check_model_file(params.path)
+            card = make_card([read_header(path)], path.name)
+        except ModelError:  # the load will say what is wrong with the file
+            continue
+        if sidecar := sidecar_of(card, path.name):
+            raise refusal(sidecar, path.name)
 
 
 def _stopped(error: CancelledError | UserError, is_stopped: Callable[[], bool]) -> UserError:

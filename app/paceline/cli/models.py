@@ -2,9 +2,10 @@
 
 ``list --json`` prints one array; every object has ``path`` (of a split model the first part),
 ``name``, ``architecture``, ``n_params``, ``quantisation``, ``n_ctx_train``, ``size`` (bytes of all
-parts), ``vocabulary``, ``license``, ``source``, ``problem`` and ``sidecar``; what is not known is
-null. A drafter that is no model of its own has ``{"kind", "model"}`` there: ``mtp``, ``assistant``,
-``eagle`` or ``dflash``, and what it drafts for; models have null.
+parts), ``vocabulary``, ``license``, ``source``, ``problem``, ``sidecar`` and ``mtp_head``; what is
+not known is null. A drafter that is no model of its own has ``{"kind", "model"}`` as its sidecar:
+``mtp``, ``assistant``, ``eagle`` or ``dflash``, and what it drafts for; models have null.
+``mtp_head`` says whether a model has its MTP head inside.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paceline.catalog import words
+from paceline.catalog.sidecar import HEAD_INSIDE
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.loading import open_models
 from paceline.cli.output import Progress, Results, in_columns, remark
@@ -125,6 +127,7 @@ def _record(entry: LibraryEntry) -> dict[str, Any]:
         "source": file.source,
         "problem": entry.problem or None,
         "sidecar": entry.sidecar and asdict(entry.sidecar),
+        "mtp_head": entry.card and entry.card.n_heads > 0,
     }
 
 
@@ -135,8 +138,8 @@ def _as_table(entries: list[LibraryEntry]) -> str:
     lines = [title]
     for row, entry in zip(rows, entries, strict=True):
         lines.append(row)
-        if entry.problem:
-            lines.append(f"    {words.one_line(entry.problem, _LONGEST)}")
+        head = f"{HEAD_INSIDE}." if entry.card and entry.card.n_heads else ""
+        lines += [f"    {words.one_line(text, _LONGEST)}" for text in (entry.problem, head) if text]
     return "\n".join(lines) + "\n"
 
 

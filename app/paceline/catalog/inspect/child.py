@@ -38,7 +38,7 @@ from paceline.catalog.inspect.wire import (
     decode_question,
     pack_texts,
 )
-from paceline.catalog.sidecar import SIDECAR, sidecar_in_header, sidecar_of
+from paceline.catalog.sidecar import heads_in_header, refusal, sidecar_of
 from paceline.catalog.words import one_line
 from paceline.engine.model.model_file import GgufHeader, check_model_file
 from paceline.engine.model.vocabularies import hash_of_texts
@@ -103,6 +103,7 @@ def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
             output_bytes += tensor.n_bytes
     is_tied = all(tensor.name != _OUTPUT for tensor in tensors)
     texts = token_texts(header)
+    sidecar, n_heads = heads_in_header(header, (tensor.name for tensor in tensors))
     return ModelCard(
         name=one_line(header.text("general.name")) or one_line(_FILE_ENDING.sub("", file_name)),
         architecture=one_line(header.text("general.architecture")),
@@ -126,7 +127,8 @@ def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
         kv_elements=kv_elements(header, n_layers),
         n_experts_used=_count(header, "expert_used_count"),
         tied_bytes=embedding_bytes if is_tied else 0,
-        sidecar=sidecar_in_header(header, (tensor.name for tensor in tensors)),
+        sidecar=sidecar,
+        n_heads=n_heads,
     )
 
 
@@ -352,11 +354,7 @@ class Reader:
             return Seen(card, None)
         if sidecar := sidecar_of(card, files[0].name):
             # llama.cpp may not be able to read it, and nothing could be done with it.
-            raise ModelError(
-                SIDECAR,
-                f"“{files[0].name}” is no model of its own. {sidecar.sentence}",
-                "Choose a model, or lookups, which need none.",
-            )
+            raise refusal(sidecar, files[0].name)
         causal = headers[0].values.get(f"{card.architecture}.attention.causal", True)
         return Seen(card, _nature(files[0], card.architecture, is_causal=bool(causal)))
 

@@ -270,7 +270,7 @@ def _about_quantisation(draft: ModelCard) -> Iterator[Reason]:
 def _about_checking(target: ModelCard) -> Iterator[Reason]:
     if target.quantisation.startswith(_DEAR_TO_CHECK):
         yield Reason(
-            "target-dear-to-check",
+            "target-slow-to-verify",
             f"On a processor, checking several tokens in {target.quantisation} costs about as much "
             "as writing them one by one; it costs least in Q4_0, IQ4_NL, Q4_K and Q8_0.",
             "note",

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication
 from paceline.catalog import words
 from paceline.catalog.card import quantisation_in_name
 from paceline.catalog.hub.references import is_reference, parse_reference
-from paceline.catalog.sidecar import sidecar_in_path
+from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
 from paceline.gui.models.lists.library import place_title
 from paceline.gui.state.pair import file_name, model_name
 
@@ -44,6 +44,7 @@ class Candidate:
         architecture: E.g. ``qwen2``; empty: not known.
         repo: For a download: ``OWNER/NAME``.
         has_template: Whether it brings a chat template; true where that is not known.
+        has_head: Whether it is known to have an MTP head inside.
     """
 
     reference: str
@@ -60,6 +61,7 @@ class Candidate:
     architecture: str = ""
     repo: str = ""
     has_template: bool = True
+    has_head: bool = False
 
 
 def facts(*parts: str) -> str:
@@ -84,7 +86,13 @@ def candidate_facts(candidate: Candidate) -> str:
         candidate.quantisation,
         context_text(candidate.n_ctx_train),
         "" if candidate.has_template else _tr("no chat template"),
+        head_text(candidate),
     )
+
+
+def head_text(candidate: Candidate) -> str:
+    """Return that a candidate brings its own drafter; empty: it has none, or that is not known."""
+    return _tr("MTP head inside") if candidate.has_head else ""
 
 
 def of_reference(reference: str) -> Candidate:
@@ -122,6 +130,7 @@ def of_entry(entry: LibraryEntry) -> Candidate:
         vocabulary=card.vocabulary if card else "",
         architecture=card.architecture if card else "",
         has_template=card is None or card.has_template,
+        has_head=card is not None and card.n_heads > 0,
     )
 
 
@@ -152,6 +161,7 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
         files=tuple(file.path for file in choice.files),
         architecture=model.architecture,
         repo=model.repo,
+        has_head=has_head_by_path(f"{model.repo}/{choice.path}"),
     )
 
 

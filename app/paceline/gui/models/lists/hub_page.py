@@ -32,7 +32,7 @@ from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
-from paceline.gui.models.candidates import hub_facts, of_choice, spoken
+from paceline.gui.models.candidates import facts, head_text, hub_facts, of_choice, spoken
 from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubResults
 from paceline.gui.models.lists.model_list import Badge, ModelList, RowText
 from paceline.gui.models.lists.page import Page
@@ -241,9 +241,10 @@ class RepositoryCard(QWidget):
         elif 0 < self._n_free < choice.n_bytes:
             badges.append(Badge(self.tr("more than the free memory"), "lookup"))
         n_parts = len(choice.files)
+        files = choice.path if n_parts == 1 else self.tr("{} parts").format(n_parts)
         return RowText(
             title=candidate.quantisation or candidate.title,
-            facts=choice.path if n_parts == 1 else self.tr("{} parts").format(n_parts),
+            facts=facts(files, head_text(candidate)),
             size=size_text(choice.n_bytes),
             badges=tuple(badges),
             is_picked=candidate.reference == self._picked,
