@@ -64,13 +64,13 @@ def check(models: Models, pair: CuratedPair) -> Finding:
         return Finding(verdict="names no models", problems=tuple(problems))
     gate = ", ".join(page.model.gate for page in pages)
     target = _choice(pages[0], pair.target_file, problems)
-    if pair.kind == "mtp":
-        heads = [each for page in pages[1:] for each in page.sidecars]
-        head = next((each for each in heads if each.path == pair.draft_file), None)
-        if pair.draft_file and head is None:
-            problems.append(f"{pair.draft_repo} has no MTP head “{pair.draft_file}”")
-        n_bytes = head.n_bytes if head else None
-        return Finding(pair.draft_file, n_bytes, None, gate, "MTP", tuple(problems))
+    if pair.kind != "draft":
+        sidecars = [each for page in pages[1:] for each in page.sidecars]
+        found = next((each for each in sidecars if each.path == pair.draft_file), None)
+        if pair.draft_file and found is None:
+            problems.append(f"{pair.draft_repo} has no drafter “{pair.draft_file}”")
+        n_bytes = found.n_bytes if found else None
+        return Finding(pair.draft_file, n_bytes, None, gate, pair.kind, tuple(problems))
     draft = _choice(pages[1], pair.draft_file, problems)
     if draft is None or target is None:
         return Finding(gate=gate, problems=tuple(problems))

@@ -56,7 +56,7 @@ def test_the_shipped_list() -> None:
             assert not pair.drafter
         else:
             assert not pair.draft_reference, "it is no pair to load"
-    assert {pair.kind for pair in pairs} == {"draft", "mtp", "lookup"}
+    assert {pair.kind for pair in pairs} == {"draft", "mtp", "dflash", "lookup"}
 
 
 def test_an_entry_as_it_should_be(tmp_path: Path) -> None:
@@ -75,6 +75,9 @@ def test_entries_that_are_no_pairs_to_load(tmp_path: Path) -> None:
     assert head.drafter == "MTP head, cub.gguf; this version cannot use it yet"
     (inside,) = loaded(tmp_path, {**ENTRY, "type": "mtp", "draft": None})
     assert "inside the target's file" in inside.drafter
+    (network,) = loaded(tmp_path, {**ENTRY, "type": "dflash"})
+    assert network.drafter == "DFlash, cub.gguf; this version cannot use it yet"
+    assert network.draft_reference == ""
     target = {"repo": None, "file": None, "words": [], "architecture": None, "params": [1, 9]}
     without = {**ENTRY, "type": "lookup", "target": target, "draft": None, "least_memory": None}
     (lookups,) = loaded(tmp_path, without)

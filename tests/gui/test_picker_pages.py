@@ -226,7 +226,7 @@ def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model(host: QWidge
     nameless = replace(PAIR, title="Wolf 8B", target_file=None, gain=None, evidence=None)
     page = RecommendedPage(RecommendedPairs((PAIR, nameless)))
     hosted(host, page)
-    page.show_picks(Picks(), 16 * 2**30)
+    page.show_picks(Picks(), 16 * 2**30, has_gpu=True)
     assert [row.title for row in rows(page)] == ["Wolf 7B", "Wolf 8B"]
     pairs, wanted, drafts = [], [], []
     page.pair_picked.connect(lambda target, draft: pairs.append((target, draft)))
@@ -240,12 +240,45 @@ def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model(host: QWidge
     assert page.checked.text() == "Vocabularies: not checked"
     assert page.source.full_text == "Source: not checked"
     wolf = replace(TARGET, title="Wolf-7B", architecture="llama")
-    page.show_picks(Picks(2, wolf), 16 * 2**30)
+    page.show_picks(Picks(2, wolf), 16 * 2**30, has_gpu=True)
     assert [row.title for row in rows(page)] == ["Wolf-0.5B-Q8_0"]
     press(page, 0, Qt.Key.Key_Space)
     assert [d.reference for d in drafts] == ["hf:o/Wolf-0.5B-GGUF:Wolf-0.5B-Q8_0.gguf"]
-    page.show_picks(Picks(2, replace(wolf, title="Fox-7B")), 16 * 2**30)
+    page.show_picks(Picks(2, replace(wolf, title="Fox-7B")), 16 * 2**30, has_gpu=True)
     assert page.stack.currentWidget() is page.state
+
+
+def test_a_pair_for_a_gpu_is_not_praised_where_there_is_none(host: QWidget) -> None:
+    for_gpu = replace(PAIR, title="Wolf 8B", machine="gpu")
+    page = RecommendedPage(RecommendedPairs((for_gpu, PAIR)))
+    hosted(host, page)
+    page.show_picks(Picks(), 16 * 2**30, has_gpu=True)
+    assert [[b.text for b in row.badges] for row in rows(page)] == [["fits the memory"]] * 2
+    page.show_picks(Picks(), 16 * 2**30, has_gpu=False)
+    assert [(row.title, row.badges[0].text, row.badges[0].tone) for row in rows(page)] == [
+        ("Wolf 7B", "fits the memory", "accent"),
+        ("Wolf 8B", "for a GPU", "lookup"),
+    ]
+    model = page.rows.model()
+    assert model.index(1, 0).data(SPOKEN).endswith("for a GPU")
+    page.show_picks(Picks(), 2**30, has_gpu=False)
+    assert {row.badges[0].text for row in rows(page)} == {"needs more memory"}
+
+
+def test_a_head_inside_is_shown_on_this_computer_and_on_the_hub(
+    hub: HubPage, results: HubResults
+) -> None:
+    with_head = entry("head")
+    assert with_head.card is not None
+    with_head = replace(with_head, card=replace(with_head.card, n_heads=1))
+    assert candidate_facts(of_entry(with_head)).endswith("MTP head inside")
+    assert "MTP" not in candidate_facts(of_entry(entry("none")))
+    named = HubChoice("Q4_K_M", (HubFile("wolf-MTP-Q4_K_M.gguf", 4 * 10**9, ""),))
+    opened(hub, results, replace(REPOSITORY, choices=(named, *CHOICES)))
+    texts = [hub.card.row_text(hub.card.files.model().index(row, 0)) for row in range(2)]
+    assert [text.facts for text in texts] == [
+        "wolf-MTP-Q4_K_M.gguf · MTP head inside", "wolf-Q4_K_M.gguf",
+    ]  # fmt: skip
 
 
 def test_what_is_no_pair_to_load_is_shown_as_what_it_is(host: QWidget) -> None:
@@ -256,7 +289,7 @@ def test_what_is_no_pair_to_load_is_shown_as_what_it_is(host: QWidget) -> None:
     )  # fmt: skip
     page = RecommendedPage(RecommendedPairs((head, lookups, PAIR)))
     hosted(host, page)
-    page.show_picks(Picks(), 16 * 2**30)
+    page.show_picks(Picks(), 16 * 2**30, has_gpu=True)
     shown = rows(page)
     assert [row.title for row in shown] == ["Wolf 7B", "Wolf 7B, head", "Small ones"]
     assert "this version cannot use it yet" in shown[1].facts
@@ -268,7 +301,7 @@ def test_what_is_no_pair_to_load_is_shown_as_what_it_is(host: QWidget) -> None:
     for row in (1, 2):
         press(page, row, Qt.Key.Key_Return)
     assert (pairs, wanted, picked) == ([], [head.target_repo], [])
-    page.show_picks(Picks(2, replace(TARGET, title="Wolf-7B")), 16 * 2**30)
+    page.show_picks(Picks(2, replace(TARGET, title="Wolf-7B")), 16 * 2**30, has_gpu=True)
     assert [row.title for row in rows(page)] == ["No draft model", "Wolf-0.5B-Q8_0"]
     press(page, 0, Qt.Key.Key_Space)
     assert picked == [None]

@@ -141,7 +141,7 @@ def test_recommended_pairs_are_told_by_memory_and_by_target() -> None:
     )
     unknown = replace(PAIR, title="Wolf", target_params=None, least_memory=None)
     model = RecommendedPairs((large, PAIR, unknown))
-    model.show_pairs(16 * 2**30)
+    model.show_pairs(16 * 2**30, has_gpu=True)
     rows = [model.index(row).data(PAIR_ROLE) for row in range(model.rowCount())]
     assert [(row.pair.title, row.fits) for row in rows] == [
         ("Wolf 7B", True),

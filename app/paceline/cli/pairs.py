@@ -5,8 +5,8 @@
 together, in bytes. That a pair does not fit is an answer, not a failure. Where a file is a drafter
 but no model (``target-is-sidecar``, ``draft-is-sidecar``), ``memory`` is empty.
 
-``list --json`` prints an array; ``type`` is "draft" for a pair, "mtp" for a model with a drafter
-that this version cannot use, "lookup" for models that need none. ``draft`` may be null.
+``list --json`` prints an array; ``type`` is "draft" for a pair, "mtp" or "dflash" for a model with
+a drafter that this version cannot use, "lookup" for models that need none. ``draft`` may be null.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def add(parser: Parser) -> None:
         help="show pairs that were reported to work, with the reports",
         description="Show pairs of models that were reported to work, where that was, and which "
         "of them are on this computer; then models that need no draft model, and models with an "
-        "MTP head, which this version cannot use yet. The gains are what the reports say.",
+        "MTP head or a DFlash network, which this version cannot use yet. The gains are what the "
+        "reports say.",
     )
     listing.add_argument("--json", action="store_true", help="one JSON array")
 

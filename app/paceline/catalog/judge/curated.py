@@ -1,8 +1,8 @@
 """Pairs of models that are reported to work, shipped as a file with the reports' addresses.
 
 An unchecked value is null there and shown as "not checked"; a gain is a claim of its source and not
-a measurement of this program. Two kinds of entries are no pairs to load: models with an MTP head,
-which this version cannot use, and models that need no drafter but lookups.
+a measurement of this program. Some entries are no pairs to load: models with an MTP head or a
+DFlash network, which this version cannot use, and models that need no drafter but lookups.
 `packaging/check_curated.py` checks every entry on the Hub.
 """
 
@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from paceline.catalog.card import ModelCard
-from paceline.catalog.sidecar import NOT_YET
+from paceline.catalog.sidecar import NOT_YET, Sidecar
 from paceline.catalog.words import file_size
 from paceline.codec import CodecError, decode_part
 from paceline.errors import UserError
 from paceline.paths import resources
 
 T = TypeVar("T")
-Kind = Literal["draft", "mtp", "lookup"]
+Kind = Literal["draft", "mtp", "dflash", "lookup"]
 Machine = Literal["any", "gpu", "processor"]
 
 NOT_CHECKED = "not checked"
@@ -87,8 +87,8 @@ class CuratedPair:
         gain: What the source claims.
         evidence: The source.
         vocabulary_checked: The result of comparing the two headers.
-        kind: "draft": a draft model, a pair that can be loaded; "mtp": an MTP head; "lookup":
-            lookups alone.
+        kind: "draft": a draft model, a pair that can be loaded; "mtp": an MTP head; "dflash": a
+            DFlash network; "lookup": lookups alone.
         machine: What the entry is for.
         least_memory: Bytes that all of it takes with a context of 4,096 tokens.
     """
@@ -114,8 +114,10 @@ class CuratedPair:
         """Who drafts in place of a draft model, as a phrase; empty: a draft model does."""
         if self.kind == "lookup":
             return "no second model: lookups draft from the chat itself"
+        if self.kind == "draft":
+            return ""
         where = self.draft_file or self.draft_repo or "inside the target's file"
-        return f"MTP head, {where}; {NOT_YET}" if self.kind == "mtp" else ""
+        return f"{Sidecar(self.kind, '').title}, {where}; {NOT_YET}"
 
     @property
     def needs(self) -> str:
@@ -263,8 +265,8 @@ def _check_kind(rest: _Rest, target: _Target, draft: _Draft | None) -> None:
         raise CodecError("target.repo is missing")
     if not target.words or any(words_of(word) != {word} for word in target.words):
         raise CodecError("target.words is no list of single words in lower case")
-    if rest.type == "draft" and draft is None:
-        raise CodecError("an entry of type “draft” needs a draft")
+    if rest.type != "mtp" and draft is None:
+        raise CodecError(f"an entry of type “{rest.type}” needs a draft")
     if rest.least_memory is None or rest.least_memory <= 0:
         raise CodecError("least_memory is no number of bytes")
 

@@ -51,6 +51,11 @@ class Room:
         # A built-in GPU has the processor's memory, which must not be counted twice.
         return sum(each.free_bytes for each in self.devices if each.kind != "igpu")
 
+    @property
+    def has_gpu(self) -> bool:
+        """Whether there is a GPU, one in the processor included."""
+        return any(each.kind in ("gpu", "igpu") for each in self.devices)
+
 
 class Planner(Protocol):
     """Plans memory; implemented by `catalog.models.Models`."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QCoreApplication,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -39,6 +40,10 @@ Index = QModelIndex | QPersistentModelIndex
 PAIR_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 
 
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("RecommendedPairs", text)
+
+
 @dataclass(frozen=True, slots=True)
 class Recommendation:
     """A pair, and whether this machine can hold its target.
@@ -46,10 +51,12 @@ class Recommendation:
     Attributes:
         pair: As it is curated.
         fits: None: the target's size or the memory is not known.
+        lacks_gpu: Whether it is for a GPU, and there is none here.
     """
 
     pair: CuratedPair
     fits: bool | None
+    lacks_gpu: bool = False
 
 
 class RecommendedPairs(QAbstractListModel):
@@ -60,17 +67,26 @@ class RecommendedPairs(QAbstractListModel):
         self._pairs = tuple(pairs)
         self._rows: list[Recommendation] = []
 
-    def show_pairs(self, n_free: int) -> None:
+    def show_pairs(self, n_free: int, *, has_gpu: bool) -> None:
         """Show all pairs; `n_free` bytes of memory are free, 0: not known."""
-        rows = [Recommendation(pair, _fits(pair, n_free)) for pair in self._pairs]
-        self._show(sorted(rows, key=lambda row: (bool(row.pair.drafter), row.fits is False)))
+        rows = [
+            Recommendation(
+                pair,
+                fits := _fits(pair, n_free),
+                lacks_gpu=fits is True and pair.machine == "gpu" and not has_gpu,
+            )
+            for pair in self._pairs
+        ]
+        self._show(
+            sorted(rows, key=lambda r: (bool(r.pair.drafter), r.fits is False, r.lacks_gpu))
+        )
 
     def show_drafts(self, target: Candidate) -> None:
         """Show the draft models for a target, each once, or that it needs none."""
         drafts = {
             pair.draft_reference or pair.draft_repo: pair
             for pair in reversed(self._pairs)
-            if pair.kind != "mtp" and is_for(pair, target)
+            if pair.kind in ("draft", "lookup") and is_for(pair, target)
         }
         self._show([Recommendation(pair, None) for pair in reversed(drafts.values())])
 
@@ -93,13 +109,15 @@ class RecommendedPairs(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             pair = row.pair
             drafted = self.tr("drafted by {}").format(pair.draft_file or pair.draft_repo)
-            fits = {
-                True: self.tr("fits the memory"),
-                False: self.tr("needs more memory"),
-                None: "",
-            }[row.fits]
-            return spoken(pair.title, pair.drafter or drafted, fits)
+            return spoken(pair.title, pair.drafter or drafted, fit_text(row))
         return row.pair.title if role == Qt.ItemDataRole.DisplayRole else None
+
+
+def fit_text(row: Recommendation) -> str:
+    """Return whether a pair suits this machine; empty: that is not known."""
+    if row.lacks_gpu:
+        return _tr("for a GPU")
+    return {True: _tr("fits the memory"), False: _tr("needs more memory"), None: ""}[row.fits]
 
 
 def is_for(pair: CuratedPair, target: Candidate) -> bool:
@@ -169,7 +187,7 @@ class RecommendedPage(Page):
         super().__init__(parent=parent, name=self.tr("Recommended pairs"))
         self._model = model
         self._picks: Picks | None = None
-        self._n_free = 0
+        self._room = 0, False
         self.intro = QLabel()
         self.intro.setProperty("role", "small")
         self.intro.setWordWrap(True)
@@ -207,15 +225,15 @@ class RecommendedPage(Page):
         self.details.body.addLayout(row)
         return self.details
 
-    def show_picks(self, picks: Picks, n_free: int) -> None:
+    def show_picks(self, picks: Picks, n_free: int, *, has_gpu: bool) -> None:
         """Show pairs for `n_free` bytes of memory, or the draft models for the chosen target."""
         before, self._picks = self._picks, picks
+        room, self._room = self._room, (n_free, has_gpu)
         is_same = (
             before is not None
-            and (before.step, n_free) == (picks.step, self._n_free)
+            and (before.step, room) == (picks.step, self._room)
             and (picks.step == 1 or before.target == picks.target)
         )
-        self._n_free = n_free
         if is_same:
             self.rows.viewport().update()
             return
@@ -230,7 +248,7 @@ class RecommendedPage(Page):
             self.intro.setText(
                 self.tr("Pairs that were reported to work; what fits the memory comes first.")
             )
-            self._model.show_pairs(n_free)
+            self._model.show_pairs(n_free, has_gpu=has_gpu)
 
     def row_text(self, index: Index) -> RowText:
         """What a row says."""
@@ -239,10 +257,8 @@ class RecommendedPage(Page):
             return RowText("")
         pair, is_draft = row.pair, self._is_second_step
         draft = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
-        badges = []
-        if row.fits is not None:
-            fits = Badge(self.tr("fits the memory"), "accent")
-            badges.append(fits if row.fits else Badge(self.tr("needs more memory"), "lookup"))
+        is_praised = row.fits and not row.lacks_gpu
+        fits = Badge(fit_text(row), "accent" if is_praised else "lookup")
         gain = str(pair.gain or self.tr("gain {}").format(NOT_CHECKED))
         if is_draft:
             size = size_text(pair.draft_bytes or 0)
@@ -251,10 +267,10 @@ class RecommendedPage(Page):
         return RowText(
             title=pair.title,
             facts=pair.drafter or self.tr("drafted by {}").format(draft),
-            badges=tuple(badges),
+            badges=(fits,) if fits.text else (),
             # What is no pair to load leads to its files, if anywhere.
             is_picked=None if pair.drafter else self._is_picked(row),
-            is_dimmed=row.fits is False or pair.kind == "mtp",
+            is_dimmed=row.fits is False or pair.kind not in ("draft", "lookup"),
         )
 
     def pick(self, index: QModelIndex) -> bool:

@@ -405,7 +405,9 @@ class PickerController(QObject):
             warning=warning,
             is_downloading=self._fetcher.is_busy and self._is_waited_for,
         )
-        self.dialog.show_picks(self._picks, self._button, self._devices.n_free)
+        self.dialog.show_picks(
+            self._picks, self._button, self._devices.n_free, has_gpu=self._devices.room.has_gpu
+        )
 
     @property
     def _is_waited_for(self) -> bool:

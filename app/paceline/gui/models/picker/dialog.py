@@ -256,11 +256,13 @@ class PickerDialog(QDialog):
         self.cancel.clicked.connect(self.reject)
         return foot
 
-    def show_picks(self, picks: Picks, button: MainButton, n_free: int) -> None:
+    def show_picks(
+        self, picks: Picks, button: MainButton, n_free: int, *, has_gpu: bool
+    ) -> None:
         """Show what is picked, and what the main button would do."""
         self.steps.show_picks(picks)
         self.installed.show_picks(picks)
-        self.recommended.show_picks(picks, n_free)
+        self.recommended.show_picks(picks, n_free, has_gpu=has_gpu)
         self.hub.show_picks(picks, n_free)
         self.main.setText(button.text)
         self.main.setEnabled(button.todo != "wait")
