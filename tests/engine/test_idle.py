@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from engine.harness import random_language
 from fake_model import FakeModel
 from paceline.engine.facts import Facts
 from paceline.engine.idle import PIECE, CatchingUp
+from paceline.engine.model.backend import Rows
 from paceline.engine.pair import LoadedPair
+from paceline.errors import CancelledError
 
 TEXT = [i % 200 for i in range(PIECE + 30)]
 
@@ -32,3 +36,41 @@ def test_the_draft_model_ends_up_with_the_targets_tokens(held: list[int]) -> Non
         assert model.tokens == pair.draft.tokens == TEXT[: len(model.tokens)]
     assert n_slices == 2
     assert model.tokens == TEXT
+
+
+class Stopped(FakeModel):
+    """Has a recurrent memory and copies of it; a decode can be stopped halfway."""
+
+    is_stopped = False
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        if self.is_stopped:
+            self.tokens.extend(tokens[: len(tokens) // 2])
+            raise CancelledError
+        return super().decode(tokens, n_rows)
+
+
+@pytest.mark.parametrize("n_before", [0, 1, 2])
+def test_a_slice_that_is_stopped_leaves_a_recurrent_draft_model_what_it_held(n_before: int) -> None:
+    text = TEXT * 3
+    model = Stopped(random_language(1), can_rollback=False, has_copies=True)
+    model.keep_states(0)
+    pair = LoadedPair(FakeModel(random_language(1)), model, Facts(""))
+    assert pair.draft is not None
+    pair.uses_draft = True
+    pair.target.feed(text, 0)
+    work = CatchingUp(pair)
+    for _ in range(n_before):
+        assert work.slice()
+    for model.is_stopped in (True, True, False):
+        held = list(pair.draft.tokens)
+        assert held == text[: n_before * PIECE]
+        if model.is_stopped:
+            with pytest.raises(CancelledError):
+                work.slice()
+            assert pair.draft.tokens == held
+            assert model.tokens == held[: len(held) - pair.draft.n_owed]
+    while work.slice():
+        pass
+    assert model.tokens == pair.draft.tokens == text
+    assert sum(model.widths) == len(text), "nothing is decoded twice"

@@ -128,6 +128,7 @@ class CatchingUp:
         if any(token >= draft.model.vocab.n_tokens for token in text[n_shared:]):
             return False  # vocabularies may differ by some tokens at their ends
         draft.rollback(n_shared)
+        draft.save_for_draft()  # where a command that stops the slice lets it go back to
         n_held = len(draft.tokens)
         draft.feed(text[n_held : n_held + PIECE], 0)
         return True

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.model.backend import LanguageModel, Rows
-from paceline.errors import ContextFullError, EngineError
+from paceline.errors import CancelledError, ContextFullError, EngineError
 
 _MOST_OWED = 16
 """Tokens that are decoded again with a draft; more are decoded before, and the place after them is
@@ -112,9 +112,11 @@ class CachedContext:
             if self.model.n_past != len(self.tokens) - self.n_owed:
                 self.clear()
             raise
-        except BaseException:
+        except BaseException as failure:
+            if isinstance(failure, CancelledError) and not self.model.can_rollback:
+                self._restore(len(self.tokens))  # a recurrent state is half updated by now
+                raise
             self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])
-            # A recurrent state is half updated by now, and what is lost is lost.
             if not self.model.can_rollback or self.model.n_past != len(self.tokens):
                 self.clear()
             raise
@@ -237,13 +239,21 @@ class CachedContext:
         n_held = len(self.tokens) - self.n_owed
         if n_tokens <= 0:
             self.clear()
-            return
-        if n_tokens < n_held and not self.model.rollback(n_tokens):
-            n_held = self.model.restore(n_tokens)
-            if n_held < 0:
-                self.clear()
-                return
-        self.n_owed = max(n_tokens - n_held, 0)
+        elif n_tokens >= n_held or self.model.rollback(n_tokens):
+            self._shorten(n_tokens, min(n_held, n_tokens))
+        else:
+            self._restore(n_tokens)
+
+    def _restore(self, n_tokens: int) -> None:
+        """Hold the first `n_tokens`, from the last saved place on as owed; nothing without one."""
+        n_held = self.model.restore(n_tokens)
+        if n_held < 0:
+            self.clear()
+        else:
+            self._shorten(n_tokens, n_held)
+
+    def _shorten(self, n_tokens: int, n_held: int) -> None:
+        self.n_owed = n_tokens - n_held
         del self.tokens[n_tokens:]
         self._n_whole = min(self._n_whole, n_tokens)
 
