@@ -186,6 +186,8 @@ class FakeModel:
         """Forget everything and hold `n_ctx` tokens from now on."""
         self.clear()
         self.n_ctx, self.n_batch = n_ctx, n_batch
+        if not self.can_rollback:
+            self.keep_states(0)
 
     def keep_states(self, n_most: int) -> None:
         """Take back as many tokens as it was made to."""

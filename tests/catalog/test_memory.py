@@ -171,9 +171,14 @@ def test_layers_with_a_sliding_window_show_what_they_keep_beyond_it() -> None:
     windowed = replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
     (main,) = plan(CARD, TARGET, None, None, [CPU], measured_target=windowed).devices
     assert (main.target.kv, main.target.beyond_windows) == (320 * MIB, 128 * MIB)
+    assert main.target.states == 0
     alone = replace(TARGET, swa_full=False)
     (main,) = plan(CARD, alone, None, None, [CPU], measured_target=windowed).devices
     assert (main.target.kv, main.target.beyond_windows) == (192 * MIB, 0)
+    assert main.target.states == 12 * MIB, "a copy of the windows, from a prompt's end"
+    short = replace(CPU, free_bytes=main.target.total + 200 * MIB)
+    (main,) = plan(CARD, alone, None, None, [short], measured_target=windowed).devices
+    assert main.target.states == 0
 
 
 # ------------------------------------------------------------------------------------- remedies

@@ -395,6 +395,17 @@ def test_a_model_that_cannot_take_tokens_back(failure: EngineError) -> None:
     assert len(model.tokens) == len(decoder._target.tokens)
 
 
+def test_auto_knows_of_another_context_within_the_reply() -> None:
+    """One that is made anew for want of memory goes back by copies in place of states."""
+    plan: dict[int, EngineError] = {6: NO_MEMORY, 7: NO_MEMORY}
+    model = failing(plan, can_rollback=False, n_states=8, has_copies=True)
+    model.keep_states(8)
+    decoder = decoder_for(model)
+    seen = [decoder._knowledge.replays for _ in decoder.run(PROMPT, lambda _n: None)]
+    assert model.remade
+    assert (seen[0], seen[-1]) == (False, True)
+
+
 def test_a_prefill_without_room_for_one_token_fails() -> None:
     plan: dict[int, EngineError] = dict.fromkeys(range(2, 7), FULL)  # 16, 8, 4, 2, 1
     with pytest.raises(ContextFullError):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +18,13 @@ import pytest
 
 import make_pairs
 from integration.engine import Engine, of_few_tokens
+from paceline.catalog.inspect.inspector import Inspector
+from paceline.catalog.memory.plan import plan
+from paceline.engine.auto.costs import MAX_WIDTH
+from paceline.engine.llama import LlamaBackend
+from paceline.engine.llama.saved_states import state_bytes
 from paceline.engine.model.context import PROMPT_END
-from paceline.messages import PairLoaded, SamplingParams, TextDiverged
+from paceline.messages import ModelParams, PairLoaded, SamplingParams, TextDiverged
 
 PROMPT = " ".join(str(i * i) for i in range(300)) + " abc abc hello"
 STRATEGIES = (
@@ -137,6 +144,34 @@ def test_exact_mode_says_that_it_needs_the_whole_text() -> None:
             assert isinstance(engine.loaded, PairLoaded)
             refusals = [note for note in engine.loaded.notes if "overwrites" in note]
             assert bool(refusals) != is_possible
+
+
+def test_exact_mode_stays_possible_in_a_context_that_is_made_anew() -> None:
+    """As after a decode that ran out of memory: with smaller batches, windows alone were kept."""
+    with Engine(make_pairs.path("tiny-swa"), n_ctx=512, swa_full=False, exact=True) as engine:
+        context = engine.pair.target
+        assert not context.model.forgets
+        context.remake(512, 64)
+        assert not context.model.forgets
+        tokens = [i % 8192 for i in range(400)]
+        context.prefill(tokens, 64, lambda _: None)
+        context.rollback(50)
+        assert context.tokens == tokens[:50], "any place can be gone back to"
+
+
+def test_the_copy_of_windows_is_as_large_as_planned() -> None:
+    params = ModelParams(str(make_pairs.path("tiny-swa")), n_ctx=2048, swa_full=False, device="CPU")
+    with closing(Inspector()) as inspector:
+        card = inspector.card(Path(params.path))
+        measured = inspector.measure(params, n_rows=MAX_WIDTH)
+    with Engine(Path(params.path), n_ctx=2048, swa_full=False) as engine:
+        context = engine.pair.target
+        context.prefill([i % 8192 for i in range(1500)], 512, lambda _: None)
+        found = state_bytes(context.model._context)  # type: ignore[attr-defined]
+    devices = [replace(d, free_bytes=2**34) for d in LlamaBackend().describe().devices]
+    main = plan(card, params, None, None, devices, measured_target=measured).devices[-1]
+    in_cell = found / make_pairs.SLIDING_WINDOW
+    assert 0.9 * found <= main.target.states <= found + 256 * in_cell
 
 
 def test_no_window_is_gone_back_to_that_is_not_whole(engine: Engine) -> None:

@@ -88,9 +88,7 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
     windows, beyond = _windows(load, caches), {}
     if load.params.swa_full:
         beyond = _sum(where, [whole - part for whole, part in zip(caches, windows, strict=True)])
-    else:
-        caches = windows
-    kv = _sum(where, caches)
+    kv = _sum(where, caches if load.params.swa_full else windows)
     compute = _buffers(load, where, machine)
     taken = {
         name: sum(part.get(name, 0) for part in (weights, kv, compute))
@@ -98,6 +96,9 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
     }
     left = {name: n - taken.get(name, 0) for name, n in free.items()}
     states = _states(load, where, machine, left)
+    if not load.params.swa_full and not states:
+        size = _copy_of_windows(load, caches, windows)
+        states = {cpu: size} if has_copies(left[cpu], size) else {}
     is_plain = bool(gpus_for(load.params, machine)) or load.measured is None
     spare = 0 if load.measured is None or is_plain else load.measured.repacked
     return {
@@ -172,6 +173,16 @@ def _windows(load: Load, caches: list[int]) -> list[int]:
     return [min(whole, round(n * change)) for whole, n in zip(caches, windows, strict=False)]
 
 
+def _copy_of_windows(load: Load, caches: list[int], windows: list[int]) -> int:
+    """Return the size of a copy of what a prompt's last token sees; see `LlamaModel.save`.
+
+    A window's cache has room for a batch besides, and is rounded up: so it may be 255 cells less.
+    """
+    cells = _cells(load.params, load.card)
+    pairs = zip(caches, windows, strict=True)
+    return sum(max(n - _BATCH * whole // cells, 0) for whole, n in pairs if n < whole)
+
+
 def _bytes_per_element(params: ModelParams) -> float:
     return KV_TYPES[params.kv_type_k][1] + KV_TYPES[params.kv_type_v][1]
 
@@ -192,10 +203,14 @@ def _caches(load: Load) -> list[int]:
 
 
 def _estimated_caches(params: ModelParams, card: ModelCard) -> list[int]:
-    n_ctx = n_ctx_of(params, card)
-    cells = -(-n_ctx // CTX_STEP) * CTX_STEP
+    cells = _cells(params, card)
     of_k, of_v = KV_TYPES[params.kv_type_k][1], KV_TYPES[params.kv_type_v][1]
     return [round(cells * (k * of_k + v * of_v)) for k, v in card.kv_elements]
+
+
+def _cells(params: ModelParams, card: ModelCard) -> int:
+    """Return how many tokens a cache with the whole text has room for."""
+    return -(-n_ctx_of(params, card) // CTX_STEP) * CTX_STEP
 
 
 def _buffers(load: Load, where: Sequence[str], machine: Machine) -> dict[str, int]:

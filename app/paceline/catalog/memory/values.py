@@ -26,7 +26,8 @@ class Share:
         kv: Caches of keys, values and the present recurrent state.
         compute: Buffers, and what llama.cpp keeps beside them (`use.BASE`).
         states: Earlier recurrent states, or copies of the present one, so that drafts can be taken
-            back. As many as what is left has room for, so they need not fit.
+            back; of sliding windows, a copy from a prompt's end. As many as what is left has room
+            for, so they need not fit.
         beyond_windows: Of `kv`, what layers with a sliding window keep beyond it.
         spare: Pages of the file whose weights were copied into another layout. They stay as long
             as no other program needs the memory, so they need not fit.

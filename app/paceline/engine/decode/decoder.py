@@ -307,7 +307,7 @@ class Decoder:
     ) -> Rows:
         """Return the row after `tokens`, [1, n_vocab], though a decode failed; see `Recovery`."""
         n_left = self._max_tokens - (len(self.history) - self._n_prompt)
-        return self._recovery.rows_after(
+        rows = self._recovery.rows_after(
             tokens,
             self._n_prompt,
             failure,
@@ -315,6 +315,8 @@ class Decoder:
             n_left=n_left,
             on_prefill=on_prefill,
         )
+        self._knowledge.replays = self._target.model.needs_copies  # the context may be another one
+        return rows
 
     def _room(self) -> int:
         """Return how many tokens the next step may draft."""

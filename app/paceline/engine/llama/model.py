@@ -122,15 +122,15 @@ class LlamaModel:
             n_gpu_layers=gpu_layers(params) if llama_cpp.llama_supports_gpu_offload() else 0,
             can_rollback=True,
             has_template=bool(self.template),
+            file_id=file_id(path),
         )
-        self._file_id = file_id(path)
         self.facts_key = self._make_facts_key()
 
     def _make_facts_key(self) -> str:
         params, n_threads, n_threads_batch = self._wanted_context
         return "|".join(
             (
-                self._file_id, llama_cpp.__version__, f"t{n_threads}-{n_threads_batch}",
+                self.info.file_id, llama_cpp.__version__, f"t{n_threads}-{n_threads_batch}",
                 params.kv_type_k, params.kv_type_v, f"fa-{params.flash_attn}",
                 f"gpu{self.info.n_gpu_layers}", params.device, f"moe{params.n_cpu_moe}",
                 f"split-{params.split_mode}-{params.tensor_split}-{params.main_gpu}",
@@ -349,6 +349,9 @@ class LlamaModel:
     def remake(self, n_ctx: int, n_batch: int) -> None:
         """Free the context and make another one; see `backend.LanguageModel`."""
         self._n_states = 0
+        if not self._keeps_windows_alone:  # as they would be, with smaller batches
+            params, n_threads, n_threads_batch = self._wanted_context
+            self._wanted_context = replace(params, swa_full=True), n_threads, n_threads_batch
         self._make_anew(n_ctx, n_batch)
         self._limit_rollback()
 
