@@ -363,7 +363,11 @@ class Calibrated:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """The prompt is tokenized; the prefill begins. `n_cut` messages were left out of it."""
+    """The prompt is tokenized; the prefill begins. `n_cut` messages were left out of it.
+
+    The reply's text begins with `opening`, a mark of reasoning that stands at the prompt's end and
+    is none of the reply's tokens.
+    """
 
     turn_id: str
     n_prompt: int
@@ -371,6 +375,7 @@ class TurnStarted:
     seed: int
     notes: tuple[str, ...] = ()
     n_cut: int = 0
+    opening: str = ""
 
 
 @dataclass(frozen=True, slots=True)

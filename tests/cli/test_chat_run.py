@@ -116,6 +116,17 @@ def test_the_text_that_lags_behind_is_printed_at_the_end(capsys: Capture) -> Non
     assert capsys.readouterr().out == "ab é\n"
 
 
+def test_json_leaves_out_a_mark_that_no_token_has(capsys: Capture) -> None:
+    """The prompt ends with it. A stop text may hold a part of it back."""
+    turn = [replace(STARTED, opening="<think>\n"), step(0, "<think>"), step(1, "\nHm")]
+    turn.append(finished("<think>\nHm."))
+    run(turn, as_json=True)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["text"] for line in lines] == ["", "Hm", "Hm."]
+    run(turn)
+    assert capsys.readouterr().out == "<think>\nHm.\n"
+
+
 def test_notes_and_rejected_tunes_are_told(capsys: Capture) -> None:
     loaded = replace(LOADED, notes=("From the load.",))
     started = replace(STARTED, notes=("From the turn.",))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
+
 import pytest
 
 from engine.test_service import Bench
 from fake_model import ByteVocabulary, FakeModel, scripted
+from paceline.engine.prompt import sandbox
+from paceline.engine.prompt import template as template_module
 from paceline.engine.prompt.formats import PLAIN
 from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
+from paceline.engine.prompt.sandbox import LimitError
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.errors import EngineError
 from paceline.messages import (
@@ -20,6 +26,7 @@ from paceline.messages import (
     TokensCounted,
     TurnFailed,
     TurnFinished,
+    TurnStarted,
 )
 
 HI = (ChatMessage("user", "hi"),)
@@ -108,6 +115,7 @@ def test_a_reply_begins_with_what_its_prompt_opened(think: str, begin: str) -> N
     finished = bench.ask(prompting=Prompting(think=think))
     assert isinstance(finished, TurnFinished)
     assert finished.text == f"{begin}Hm.</think>Yes."
+    assert [e.opening for e in bench.events if isinstance(e, TurnStarted)] == [begin]
     steps = [event for event in bench.events if isinstance(event, StepCommitted)]
     assert "".join(step.text for step in steps) == finished.text
     ends = [trace.text_end for step in steps for trace in step.tokens]
@@ -190,3 +198,28 @@ def test_a_broken_template_costs_a_reply_and_nothing_else() -> None:
     assert isinstance(failed, TurnFailed)
     assert failed.code == "bad-template"
     assert isinstance(bench.ask(), TurnFinished)
+
+
+def test_all_that_is_tried_of_a_template_has_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each try of this one takes 1.5 s; what is asked for has a deadline of its own."""
+    now, granted = 0.0, []
+
+    def slow(work: Callable[[], str], seconds: float, *, is_template: bool) -> str:
+        nonlocal now
+        assert is_template
+        granted.append(seconds)
+        now += min(seconds, 1.5)
+        if seconds < 1.5:
+            raise LimitError("ran too long")
+        return work()
+
+    monkeypatch.setattr(template_module, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(template_module, "guarded", slow)
+    source = TURNS + "{{ enable_thinking }}{{ '/no_think detailed thinking off' }}"
+    made = template(source)
+    assert made.switch.choices == ()
+    assert made.stops == ()
+    assert now <= sandbox.deadline(1)
+    granted.clear()
+    made.render(HI)
+    assert granted == [sandbox.deadline(1)]

@@ -175,6 +175,7 @@ class ChatRun:
                 self._tell(event.notes)
             case TurnStarted():
                 self._tell(event.notes)
+                self._printer.started(event)
             case StepCommitted():
                 self._printer.step(event)
             case ControlReported():
@@ -217,6 +218,9 @@ class Printer(Protocol):
     def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
         """A load or a prefill goes on."""
 
+    def started(self, event: TurnStarted) -> None:
+        """The reply is about to begin."""
+
     def step(self, event: StepCommitted) -> None:
         """The reply grew."""
 
@@ -242,6 +246,9 @@ class TextPrinter:
     def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
         """Show it while stderr is a terminal."""
         self._progress.show(_progress_text(event))
+
+    def started(self, event: TurnStarted) -> None:
+        """Show nothing: the text begins with what its prompt opened, for people to see."""
 
     def step(self, event: StepCommitted) -> None:
         """Print what the reply gained."""
@@ -279,15 +286,22 @@ class JsonPrinter:
         self._results = results
         self._progress = Progress()
         self._control: ControlReported | None = None
+        self._n_opening = self._n_left = 0
 
     def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
         """Show it while stderr is a terminal."""
         self._progress.show(_progress_text(event))
 
+    def started(self, event: TurnStarted) -> None:
+        """Leave out of the text what is no token's, so that it is that of `tokens`."""
+        self._n_opening = self._n_left = len(event.opening)
+
     def step(self, event: StepCommitted) -> None:
         """Print the step."""
         self._progress.clear()
-        self._results.write(json_line(step_object(event)))
+        text = event.text[self._n_left :]
+        self._n_left -= len(event.text) - len(text)
+        self._results.write(json_line(step_object(replace(event, text=text))))
 
     def control(self, event: ControlReported) -> None:
         """Keep it: the last one becomes a part of the finished reply."""
@@ -296,6 +310,7 @@ class JsonPrinter:
     def finished(self, event: TurnFinished) -> None:
         """Print the reply."""
         self._progress.clear()
+        event = replace(event, text=event.text[self._n_opening :])
         self._results.write(json_line(finished_object(event, self._control)))
 
     def close(self) -> None:

@@ -116,8 +116,8 @@ class Turn:
         )
         stops = command.stop if command.ignore_eog else (*command.stop, *prompt.stops)
         # A grammar writes the answer at once, whatever the prompt has opened.
-        opening = "" if self._sampler.grammar else prompt.opening
-        self._text = TextAssembler(vocab, stops, opening)
+        self._opening = "" if self._sampler.grammar else prompt.opening
+        self._text = TextAssembler(vocab, stops, self._opening)
         try:
             self._decoder = Decoder(
                 command.turn_id,
@@ -188,6 +188,7 @@ class Turn:
                     self._seed,
                     self._notes,
                     self._n_cut,
+                    self._opening,
                 )
             )
         except BaseException:

@@ -13,8 +13,10 @@ broken up and a note says so.
 from __future__ import annotations
 
 import functools
+import math
 import re
 import secrets
+import time
 from collections.abc import Sequence
 from traceback import walk_tb
 from typing import Any
@@ -60,19 +62,21 @@ class ChatTemplate:
         self._think = think
         self._template: jinja2.Template | None = None
         self._takes_parts = False
+        self._probing_s = deadline(1)
 
     @functools.cached_property
     def switch(self) -> ThinkingSwitch:
         """How it is told to let the model reason or not."""
-        return ThinkingSwitch(self._source, self._render)
+        return ThinkingSwitch(self._source, self._probe)
 
     @functools.cached_property
     def stops(self) -> tuple[str, ...]:
         """Texts that a reply ends before: what the template writes around turns, if not tokens."""
         asked = ChatMessage("user", _QUESTION), ChatMessage("assistant", _REPLY)
         try:
-            text = self.render([*asked, ChatMessage("user", _AGAIN)])
-        except EngineError:
+            messages = self.switch.messages([*asked, ChatMessage("user", _AGAIN)], self._think)
+            text = self._probe(messages, self.switch.variables(self._think))
+        except (EngineError, TemplateRefusedError):
             return ()
         _, reply, rest = text.rpartition(_REPLY)
         after_reply, again, after_question = rest.partition(_AGAIN)
@@ -200,7 +204,17 @@ class ChatTemplate:
             )
         return text
 
-    def _render(self, messages: Sequence[ChatMessage], given: dict[str, Any]) -> str:
+    def _probe(self, messages: Sequence[ChatMessage], given: dict[str, Any]) -> str:
+        """Render to see what the template does; all that is so tried has one deadline."""
+        began = time.monotonic()
+        try:
+            return self._render(messages, given, self._probing_s)
+        finally:
+            self._probing_s -= time.monotonic() - began
+
+    def _render(
+        self, messages: Sequence[ChatMessage], given: dict[str, Any], most_s: float = math.inf
+    ) -> str:
         v = self.vocab
         usual = {
             "add_generation_prompt": True,
@@ -211,7 +225,7 @@ class ChatTemplate:
         try:
             return guarded(
                 lambda: self._render_within(messages, usual | given, limit),
-                deadline(len(messages)),
+                min(deadline(len(messages)), most_s),
                 is_template=True,
             )
         except TemplateRefusedError:
