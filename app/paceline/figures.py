@@ -97,7 +97,10 @@ def by_kind(uses: tuple[KernelUse, ...]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a loaded model is, for people and for run records; no `kernels`: that is not known."""
+    """What a loaded model is, for people and for run records; no `kernels`: that is not known.
+
+    `file_id` identifies the file wherever it lies; empty in records from before there was one.
+    """
 
     path: str
     name: str
@@ -115,6 +118,7 @@ class ModelInfo:
     can_rollback: bool
     has_template: bool
     kernels: tuple[KernelUse, ...] = ()
+    file_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

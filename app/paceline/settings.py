@@ -118,7 +118,7 @@ class ModelPrompting:
     """How chats are written for one model, where the user chose it.
 
     Attributes:
-        target: The model's file name.
+        target: The model's `ModelInfo.file_id`; its file name where that was kept before.
         prompting: What was chosen.
     """
 

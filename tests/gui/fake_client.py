@@ -99,14 +99,14 @@ class FakeClient:
     def all(self, kind: type[C]) -> list[C]:
         return [c for c in self.commands if isinstance(c, kind)]
 
-    def finish_load(self, *notes: str) -> None:
-        """Load what was asked for last."""
+    def finish_load(self, *notes: str, file_id: str = "") -> None:
+        """Load what was asked for last; `file_id` is the target's."""
         command = self.last(LoadPair)
         draft = command.draft
         self.emit(
             PairLoaded(
                 command.request_id,
-                model_info(command.target.path),
+                replace(model_info(command.target.path), file_id=file_id),
                 model_info(draft.path) if draft else None,
                 0.1,
                 tuple(notes),

@@ -107,6 +107,25 @@ def test_a_choice_is_kept_for_its_model_and_dropped_where_it_is_gone(
     assert program.panel.turn_options().prompting == others.prompting
 
 
+def test_a_choice_belongs_to_the_file_wherever_it_lies_and_whatever_it_is_called(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    by_name = ModelPrompting("model.gguf", Prompting(think="high"))  # kept by an older version
+    program = make_program(Settings(promptings=(by_name,)))
+
+    def load(path: str, file_id: str) -> Prompting:
+        program.models.load_models(ModelParams(path), None)
+        client.finish_load(file_id=file_id)
+        tell(client, "off", "high")
+        return program.panel.turn_options().prompting
+
+    assert load("/one/model.gguf", "a" * 16) == Prompting(think="high")
+    think(program, "off")
+    assert kept(program) == (ModelPrompting("a" * 16, Prompting(think="off")),)
+    assert load("/two/model.gguf", "b" * 16) == Prompting(), "another model of that name"
+    assert load("/two/renamed.gguf", "a" * 16) == Prompting(think="off")
+
+
 def test_the_meter_counts_by_the_template_in_force(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

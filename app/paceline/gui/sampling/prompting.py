@@ -38,15 +38,19 @@ _MOST_CHARS = 100_000
 
 def prompting_for(kept: Sequence[ModelPrompting], state: PairState) -> Prompting:
     """Return what is kept for a pair's target; the defaults where nothing is."""
-    return _kept_for(kept, _target_of(state))
+    return _kept_for(kept, _names_of(state))
 
 
-def _kept_for(kept: Sequence[ModelPrompting], name: str) -> Prompting:
-    return next((each.prompting for each in kept if name and each.target == name), Prompting())
+def _kept_for(kept: Sequence[ModelPrompting], names: Sequence[str]) -> Prompting:
+    found = (each.prompting for name in names for each in kept if each.target == name)
+    return next(found, Prompting())
 
 
-def _target_of(state: PairState) -> str:
-    return Path(state.target.path).name if state.target is not None else ""
+def _names_of(state: PairState) -> tuple[str, ...]:
+    """Return what a target's choices are kept under: its id, or, before that, its file name."""
+    if state.target is None:
+        return ()
+    return tuple(filter(None, (state.target.file_id, Path(state.target.path).name)))
 
 
 class PromptingController(QObject):
@@ -59,11 +63,13 @@ class PromptingController(QObject):
         self._context = context
         self._kept = context.settings.setting("promptings")
         self._card = card
-        self._target, self._own, self._is_guessed = "", "", False
+        self._names: tuple[str, ...] = ()
+        self._own, self._is_guessed = "", False
         self._n_asked = 0
         self._about_model = self._about_chat = ""  # the newest questions of both kinds
         self.editor: TemplateEditor | None = None
-        self._unsaved: dict[str, str] = {}  # by target: what was written when an editor was left
+        # By target: what was written when an editor was left.
+        self._unsaved: dict[tuple[str, ...], str] = {}
         self._render = QTimer(self, singleShot=True, interval=RENDER_AFTER_MS)
         self._render.timeout.connect(self._on_render)
         card.think_chosen.connect(self._on_think)
@@ -77,7 +83,7 @@ class PromptingController(QObject):
     @property
     def prompting(self) -> Prompting:
         """What is kept for the target that was loaded last."""
-        return _kept_for(self._kept.value, self._target)
+        return _kept_for(self._kept.value, self._names)
 
     @Slot()
     def open(self) -> None:
@@ -86,7 +92,7 @@ class PromptingController(QObject):
             self.editor = TemplateEditor(
                 self._context.pair.target_name,
                 self._own,
-                self._unsaved.get(self._target) or self.prompting.template or self._own,
+                self._unsaved.get(self._names) or self.prompting.template or self._own,
                 is_guessed=self._is_guessed,
                 parent=self._context.window,
             )
@@ -142,17 +148,17 @@ class PromptingController(QObject):
     # ------------------------------------------------------------------------------- keeping
 
     def _keep(self, prompting: Prompting) -> None:
-        name = self._target
-        others = tuple(each for each in self._kept.value if each.target != name)
-        if name and prompting != Prompting():
-            others = (ModelPrompting(name, prompting), *others)
+        names = self._names
+        others = tuple(each for each in self._kept.value if each.target not in names)
+        if names and prompting != Prompting():
+            others = (ModelPrompting(names[0], prompting), *others)
         self._kept.set_value(others[:MAX_PROMPTINGS])
 
     @Slot(object)
     def _on_pair(self, state: PairState) -> None:
         if state.status == "ready":
             if self.editor is None:  # what is written there belongs to the model from before
-                self._target = _target_of(state)
+                self._names = _names_of(state)
                 self._ask_about_model()
         else:  # an open editor stays, with what is written in it
             self._context.actions.chat_template.setEnabled(False)
@@ -172,12 +178,12 @@ class PromptingController(QObject):
             source = self.editor.source
             template = "" if source == self._own else source
             self._keep(replace(self.prompting, template=template))
-            self._unsaved.pop(self._target, None)
+            self._unsaved.pop(self._names, None)
 
     @Slot()
     def _on_rejected(self) -> None:
         if self.editor is not None and self.editor.source != (self.prompting.template or self._own):
-            self._unsaved[self._target] = self.editor.source
+            self._unsaved[self._names] = self.editor.source
 
     @Slot()
     def _on_finished(self) -> None:
