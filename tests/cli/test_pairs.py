@@ -217,9 +217,7 @@ def test_the_list_shows_reports_and_what_nobody_checked() -> None:
         assert (row["draft"] or row["target"])["is_here"] is False
     text = pairs("list").out
     assert text.count("not checked") >= sum(row["type"] == "draft" for row in rows)
-    assert text.count("cannot use it yet") == sum(
-        row["type"] in ("mtp", "dflash") for row in rows
-    )
+    assert text.count("cannot use it yet") == sum(row["type"] in ("mtp", "dflash") for row in rows)
     assert "no second model" in text
     assert "hf:bartowski/Llama-3.2-1B-Instruct-GGUF:Llama-3.2-1B-Instruct-Q8_0.gguf" in text
 

@@ -77,9 +77,7 @@ class RecommendedPairs(QAbstractListModel):
             )
             for pair in self._pairs
         ]
-        self._show(
-            sorted(rows, key=lambda r: (bool(r.pair.drafter), r.fits is False, r.lacks_gpu))
-        )
+        self._show(sorted(rows, key=lambda r: (bool(r.pair.drafter), r.fits is False, r.lacks_gpu)))
 
     def show_drafts(self, target: Candidate) -> None:
         """Show the draft models for a target, each once, or that it needs none."""

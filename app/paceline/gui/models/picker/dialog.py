@@ -256,9 +256,7 @@ class PickerDialog(QDialog):
         self.cancel.clicked.connect(self.reject)
         return foot
 
-    def show_picks(
-        self, picks: Picks, button: MainButton, n_free: int, *, has_gpu: bool
-    ) -> None:
+    def show_picks(self, picks: Picks, button: MainButton, n_free: int, *, has_gpu: bool) -> None:
         """Show what is picked, and what the main button would do."""
         self.steps.show_picks(picks)
         self.installed.show_picks(picks)
