@@ -167,6 +167,27 @@ def test_states_are_planned_for_the_devices_that_a_model_uses() -> None:
         assert [bool(device.target.states) for device in found].index(True) == where
 
 
+def test_a_plan_says_how_the_target_goes_back() -> None:
+    hybrid = replace(MEASURED, state_layers=(MIB,) * 32, n_states=16)
+    windowed = replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
+    alone = replace(TARGET, swa_full=False)
+
+    def way(
+        measured: Measurement | None, params: ModelParams = TARGET, n_left: int = 16 * GIB
+    ) -> str | None:
+        (main,) = plan(CARD, params, None, None, [CPU], measured_target=measured).devices
+        free = replace(CPU, free_bytes=main.target.total + n_left)
+        back = plan(CARD, params, None, None, [free], measured_target=measured).going_back
+        assert back is None or back.sentence
+        return back and back.way
+
+    assert (way(MEASURED), way(windowed), way(windowed, alone)) == ("cells", "cells", "windows")
+    assert way(None) is None
+    assert (way(hybrid), way(hybrid, n_left=GIB), way(hybrid, n_left=GIB // 4)) == (
+        "states", "copies", "none",
+    )  # fmt: skip
+
+
 def test_layers_with_a_sliding_window_show_what_they_keep_beyond_it() -> None:
     windowed = replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
     (main,) = plan(CARD, TARGET, None, None, [CPU], measured_target=windowed).devices

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import platform
+import shutil
 import signal
 import sys
 import time
@@ -14,9 +15,14 @@ from pathlib import Path
 
 import pytest
 
+import make_pairs
+from catalog.headers import gguf_bytes, sidecar_model
 from cli.program import assert_one_clear_line, paceline, paceline_process
+from integration.engine import Engine
 from paceline import __version__
 from paceline.cli import doctor, loading
+from paceline.messages import PairLoaded
+from paceline.paths import Paths
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 
@@ -65,6 +71,29 @@ def test_the_report_as_text() -> None:
         "demo target",
     ):
         assert word in result.out
+
+
+def test_it_says_how_the_models_of_this_computer_take_drafts_back(paceline_home: Path) -> None:
+    folder = Paths.from_environment().models_dir
+    folder.mkdir(parents=True)
+    for name in ("tiny-qwen35", "tiny-mamba", "tiny-swa"):
+        shutil.copy(make_pairs.path(name), folder / f"{name}.gguf")
+    (folder / "mtp-wolf.gguf").write_bytes(gguf_bytes(sidecar_model("mtp")))
+    (folder / "broken.gguf").write_text("This is no model.")
+    before = sorted(paceline_home.rglob("*"))
+    report = doctor.collect()
+    assert sorted(paceline_home.rglob("*")) == before, "a doctor changes nothing"
+    ways = {Path(model["path"]).stem: model["way"] for model in report["models"]}
+    assert {name: ways.get(name) for name in ("tiny-qwen35", "tiny-mamba", "tiny-swa")} == {
+        "tiny-qwen35": "states", "tiny-mamba": "copies", "tiny-swa": "cells",
+    }  # fmt: skip
+    assert not {"mtp-wolf", "broken"} & set(ways), "models list says what is wrong with them"
+    text = doctor.as_text(report)
+    assert "tiny-qwen35.gguf: This model can take back 16 tokens: drafts end there." in text
+    with Engine(folder / "tiny-qwen35.gguf", n_ctx=0) as engine:
+        assert isinstance(engine.loaded, PairLoaded)
+        (said,) = [m["text"] for m in report["models"] if "qwen35" in m["path"]]
+        assert said in engine.loaded.notes, "the words of a load"
 
 
 def test_a_locked_folder_is_told(monkeypatch: pytest.MonkeyPatch, paceline_home: Path) -> None:

@@ -12,6 +12,7 @@ from gui.fake_judge import CARD, GIB, GOOD, FakeJudge, plan_of
 from paceline import paths
 from paceline.catalog.judge.pairing import Reason, Remedy, Verdict
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy, Share
+from paceline.engine.model.states import GoingBack
 from paceline.errors import UserError
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate
@@ -173,6 +174,20 @@ def test_the_bar_tells_everything_in_numbers(pane: PairPane, qtbot: QtBot) -> No
     )
     assert bar.excess.isHidden()
     assert not any(way.isVisible() for way in pane.memory.ways)
+
+
+def test_how_a_target_goes_back_is_told_where_it_costs_something(
+    pane: PairPane, qtbot: QtBot
+) -> None:
+    pick(pane, qtbot)
+    plan = plan_of(ModelParams("/m/7b.gguf"), None, free=24 * GIB)
+    told = pane.memory.going_back
+    for way, words in (("cells", ""), ("states", "take back 9 tokens"), ("none", "no room")):
+        pane.memory.show_plan(replace(plan, going_back=GoingBack(way, 9)))  # type: ignore[arg-type]
+        assert told.isVisible() == bool(words)
+        assert words in told.text().replace("\u200b", "")
+    pane.memory.show_plan(plan)
+    assert not told.isVisible()
 
 
 def test_the_bar_follows_the_context(pane: PairPane, qtbot: QtBot) -> None:

@@ -6,6 +6,10 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import llama_cpp
+
+from paceline.engine.llama.model import LlamaModel
+from paceline.engine.model.context import CachedContext
 from paceline.engine.pair import LoadedPair
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
@@ -37,6 +41,24 @@ def of_few_tokens(temperature: float) -> SamplingParams:
     return SamplingParams(temperature, top_k=0, top_p=1, min_p=0, logit_bias=_BIAS)
 
 
+def check_positions(context: CachedContext) -> None:
+    """Compare the native context's positions with what the books say that it holds."""
+    model = context.model
+    assert isinstance(model, LlamaModel)
+    n_held = len(context.tokens) - context.n_owed
+    assert model.n_past == n_held
+    first = llama_cpp.llama_memory_seq_pos_min(model._memory, 0)
+    assert llama_cpp.llama_memory_seq_pos_max(model._memory, 0) == n_held - 1
+    if not n_held or not model.can_rollback:
+        # A recurrent memory has one cell, for its last token, and attention beside it more.
+        assert first <= n_held - 1
+    elif model.forgets:
+        # Cells of the window's last positions at least; the ring keeps older ones for a while.
+        assert 0 <= first <= max(n_held - model._window, 0)
+    else:
+        assert first == 0, "all of the text is there"
+
+
 class Engine:
     """Loads one pair; every `reply` starts from what the last one left in the contexts."""
 
@@ -66,6 +88,8 @@ class Engine:
             )
         )
         self.loaded = self.events[-1]
+        self.checks = 0
+        """After how many steps of the last turn the positions of all contexts were compared."""
 
     def __enter__(self) -> Engine:
         assert isinstance(self.loaded, PairLoaded), self.loaded
@@ -81,6 +105,17 @@ class Engine:
         assert isinstance(pair, LoadedPair)
         return pair
 
+    def watch_positions(self) -> None:
+        """From now on compare, after every step, what all contexts hold with the books."""
+        self.client.set_listener(self._on_event)
+
+    def _on_event(self, event: Event) -> None:
+        self.events.append(event)
+        if isinstance(event, StepCommitted):
+            for context in filter(None, (self.pair.target, self.pair.draft)):
+                check_positions(context)
+            self.checks += 1
+
     def idle(self) -> None:
         """Use idle time for as long as there is a use for it."""
         while self.client._service.idle():  # type: ignore[attr-defined]
@@ -89,6 +124,7 @@ class Engine:
     def run(self, prompt: str, **options: object) -> TurnFinished | TurnFailed | LoadFailed:
         """Run a turn and return its last event; the steps are in `steps`."""
         self.events.clear()
+        self.checks = 0
         defaults = {"strategy": "off", "max_tokens": 200, "seed": 1, "sampling": GREEDY}
         options = defaults | {"messages": (ChatMessage("user", prompt),)} | options
         self.client.submit(StartTurn("turn", **with_strategy(options)))  # type: ignore[arg-type]

@@ -37,6 +37,7 @@ def engine(demo_pair: tuple[Path, Path], kind: str) -> Iterator[Engine]:
     with Engine(make_pairs.path(kind.split(maxsplit=1)[0]), demo_pair[1]) as engine:
         if kind in WITH_COPIES:  # as where memory is too short for states beside the present one
             engine.pair.target.model.keep_states(0)
+        engine.watch_positions()
         yield engine
 
 
@@ -78,6 +79,7 @@ def test_the_text_is_that_of_plain_decoding(
     assert sum(n_drafted) > sum(n_accepted)
     assert max(n_drafted) <= engine.pair.target.model.max_rollback
     assert len(engine.pair.target.tokens) > 120, "it holds the reply"
+    assert engine.checks == len(engine.steps) > 0, "positions were compared after every step"
 
 
 def test_a_short_reply_once_more_and_after_idle_time(engine: Engine) -> None:
@@ -219,6 +221,7 @@ def test_any_rejection_leaves_the_state_of_a_fresh_context(engine: Engine) -> No
 @pytest.mark.parametrize("draft", ["tiny-qwen35", "tiny-mamba"])
 def test_a_draft_model_goes_back_by_copies(draft: str) -> None:
     with Engine(make_pairs.path("tiny-lfm2"), make_pairs.path(draft)) as engine:
+        engine.watch_positions()
         for temperature in (0.5, 1.0):
             engine.pair.empty()
             plain = ids(engine, "off", temperature)
@@ -234,3 +237,4 @@ def test_a_draft_model_goes_back_by_copies(draft: str) -> None:
             assert n_read_again < 8, "a rejection does not make it read the text again"
             engine.idle()
             assert ids(engine, "auto", temperature) == plain
+            assert engine.checks == len(engine.steps) > 0

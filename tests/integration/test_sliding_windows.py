@@ -39,6 +39,7 @@ STRATEGIES = (
 def engine(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
     name, _, how = request.param.partition(" ")
     with Engine(make_pairs.path(name), demo_pair[1], n_ctx=2048, swa_full=not how) as engine:
+        engine.watch_positions()
         yield engine
 
 
@@ -91,6 +92,7 @@ def test_the_text_is_that_of_plain_decoding(
     n_accepted = sum(count.n_accepted for count in counts)
     assert 5 <= n_accepted < sum(count.n_drafted for count in counts)
     ids(engine, "auto", temperature)
+    assert engine.checks == len(engine.steps) > 0, "positions were compared after every step"
 
 
 def test_another_reply_after_a_long_one_begins_in_the_prompt(engine: Engine) -> None:

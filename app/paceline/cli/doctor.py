@@ -23,28 +23,32 @@ import sys
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from paceline import __version__, kernel_build, kernel_files, paths
+from paceline.catalog.words import one_line
 from paceline.cli import known_problems
 from paceline.cli.chat_run import stats_object
-from paceline.cli.loading import ask_engine
+from paceline.cli.loading import ask_engine, open_models
 from paceline.cli.model_options import add_kernels, read_kernels
-from paceline.cli.output import Results, remark
+from paceline.cli.output import Progress, Results, remark
 from paceline.engine.facts import Facts
 from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import mark_path
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.kernel_build import KernelBuildError
+from paceline.params import ModelParams
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from paceline.cli.usage import Parser
-    from paceline.messages import EngineDescribed, KernelWish
+    from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
 
 
 _DISTRIBUTIONS = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
@@ -56,7 +60,8 @@ _NOT_BUILT = "kernels-not-built"
 def add(parser: Parser) -> None:
     """Describe the command line of `paceline doctor`."""
     parser.description = (
-        "Show versions, devices, threads, folders and known problems with remedies."
+        "Show versions, devices, threads, folders, how the models of this computer take drafts "
+        "back, and known problems with remedies."
     )
     parser.add_argument("--json", action="store_true", help="one JSON object")
     add_kernels(parser)
@@ -152,6 +157,7 @@ def collect(kernels: KernelWish = "auto") -> dict[str, Any]:
         "memory": {"total_bytes": memory.total, "available_bytes": memory.available},
         "folders": folders,
         "demo_pair": models,
+        "models": _installed(places, engine.devices if engine else ()),
         "problems": [dataclasses.asdict(problem) for problem in known_problems.find(facts)],
     }
 
@@ -277,6 +283,36 @@ def _demo_pair() -> dict[str, dict[str, Any]]:
     }
 
 
+def _installed(places: paths.Paths, devices: Sequence[DeviceInfo]) -> list[dict[str, Any]]:
+    """Return how each model of this computer would take drafts back, and why if it cannot."""
+    if not devices:
+        return []
+    from paceline.catalog.judge.pairing import NOTHING_TO_DRAFT
+
+    found, progress = [], Progress()
+    with TemporaryDirectory() as folder:  # what is remembered of models stays as it is
+        models = open_models(dataclasses.replace(places, cache_dir=Path(folder)))
+        try:
+            for entry in sorted(models.library.refresh(), key=lambda entry: entry.file.name):
+                if entry.problem:
+                    continue
+                path = str(entry.file.path)
+                progress.show(f"Looking at {one_line(entry.file.name, 40)}")
+                way, sentence = None, ""
+                try:
+                    if not models.examine(path).nature.writes:
+                        way, sentence = "none", NOTHING_TO_DRAFT
+                    elif back := models.plan(ModelParams(path), None, devices).going_back:
+                        way, sentence = back.way, back.sentence
+                except UserError as error:
+                    sentence = error.message
+                found.append({"path": path, "way": way, "text": sentence or "Not known."})
+        finally:
+            progress.clear()
+            models.close()
+    return found
+
+
 def as_text(report: dict[str, Any]) -> str:
     """Return the report for people."""
     cores, memory = report["cores"], report["memory"]
@@ -298,6 +334,10 @@ def as_text(report: dict[str, Any]) -> str:
         lines.append(f"{name}: {folder['path']} ({state})")
     for role, model in report["demo_pair"].items():
         lines.append(f"demo {role}: {model['path']}{'' if model['present'] else ' (MISSING)'}")
+    if report["models"]:
+        lines += ["", "Taking drafts back:"]
+    for model in report["models"]:
+        lines.append(f"  {one_line(Path(model['path']).name)}: {model['text']}")
     lines.append("")
     for problem in report["problems"]:
         lines += [f"problem: {problem['text']}", f"  remedy: {problem['remedy']}"]

@@ -157,6 +157,7 @@ def _as_text(verdict: Verdict, plan: MemoryPlan | None, target: str) -> str:
         how = "measured by a load without weights" if plan.is_measured else "estimated"
         lines += ["", f"Memory of both models ({how}):", _table(plan).rstrip()]
         lines += [f"  {remedy.text}" for remedy in plan.remedies[:1]]
+        lines += ["", plan.going_back.sentence] if plan.going_back else []
     return "\n".join(lines)
 
 

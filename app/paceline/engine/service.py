@@ -27,7 +27,7 @@ from paceline.engine.measure.self_test import check_going_back, self_test
 from paceline.engine.measure.thread_choice import ThreadChooser
 from paceline.engine.measure.thread_choice import note as thread_note
 from paceline.engine.model.backend import Backend, LanguageModel
-from paceline.engine.model.states import MOST_STATES, NO_COPIES
+from paceline.engine.model.states import MOST_STATES, GoingBack
 from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
@@ -371,15 +371,9 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
     notes = []
     if pair.guessed is not None:
         notes.append(words_on(pair.guessed, target.vocab))
-    if not target.max_rollback:
-        notes.append(f"{NO_COPIES.format('target')} It runs without speculation.")
-    elif target.needs_copies:
-        notes.append(
-            "This model's state is copied before each draft. When tokens are rejected, those "
-            "before them are decoded once more."
-        )
-    elif not target.can_rollback:
-        notes.append(f"This model can take back {target.max_rollback} tokens: drafts end there.")
+    back = _going_back(target)
+    if back.way != "cells":
+        notes.append(back.sentence)
     if draft and draft.n_ctx < target.n_ctx:
         notes.append(
             f"The draft model's context ends at {draft.n_ctx} tokens; of longer chats it knows the "
@@ -389,6 +383,14 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
     if sameness.is_exact:  # asked for, so it is to say what it does
         notes.append(sameness.words)
     return tuple(notes)
+
+
+def _going_back(target: LanguageModel) -> GoingBack:
+    if not target.max_rollback:
+        return GoingBack("none")
+    if not target.can_rollback:
+        return GoingBack("copies" if target.needs_copies else "states", target.max_rollback)
+    return GoingBack("windows" if target.forgets else "cells")
 
 
 def give_back_freed_memory() -> None:

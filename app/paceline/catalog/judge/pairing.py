@@ -73,6 +73,7 @@ class Verdict:
 LARGEST_RATIO = 0.25
 """Bytes read per token, draft to target, up to which drafting is expected to be faster."""
 GOOD_RATIO = 0.1
+NOTHING_TO_DRAFT = "The target does not write text from left to right, so nothing can be drafted."
 _SMALL_TARGET = 3_000_000_000
 """Weights; LM Studio's documentation and draftbench report no gain for smaller targets."""
 _FEW_BITS = 3.5
@@ -160,8 +161,7 @@ def is_same_model(target: Examined, draft: Examined) -> bool:
 
 def _refusals(target: Examined, draft: Examined) -> Iterator[Reason]:
     if not target.nature.writes:
-        text = "The target does not write text from left to right, so nothing can be drafted."
-        yield Reason("target-does-not-write", text, "bad")
+        yield Reason("target-does-not-write", NOTHING_TO_DRAFT, "bad")
     if not draft.nature.writes:
         text = "The draft model does not write text from left to right, so it cannot draft."
         yield Reason("draft-does-not-write", text, "bad")
@@ -282,8 +282,8 @@ def _about_memory(target: Nature, draft: Nature) -> Iterator[Reason]:
         if nature.memory != "attention":
             yield Reason(
                 f"{code}-has-states",
-                f"The {who} has a recurrent memory: taking tokens back costs copies of its state, "
-                "which eat a part of the gain.",
+                f"The {who} has a recurrent memory: taking tokens back costs earlier states or "
+                "copies of one, which eat a part of the gain.",
                 "note",
             )
 

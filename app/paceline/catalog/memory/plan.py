@@ -24,7 +24,7 @@ from typing import TypeVar
 
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.placement import Machine, gpus_for
-from paceline.catalog.memory.use import Load, shares
+from paceline.catalog.memory.use import Load, going_back, shares
 from paceline.catalog.memory.values import (
     DevicePlan,
     Measurement,
@@ -232,6 +232,7 @@ def plan(
         draft=second.params if second else None,
         remedies=() if all(device.fits for device in plans) else remedies(*wanted, machine),
         is_measured=measured_target is not None and (second is None or measured_draft is not None),
+        going_back=going_back(first, machine, machine.free) if measured_target else None,
     )
 
 

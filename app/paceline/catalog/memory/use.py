@@ -21,7 +21,7 @@ from paceline.catalog.memory.placement import Machine, gpus_for, places
 from paceline.catalog.memory.values import Measurement, Share
 from paceline.engine.model.memory_hints import CTX_STEP
 from paceline.engine.model.model_params import DEFAULT_CTX, KV_TYPES
-from paceline.engine.model.states import N_COPIES, has_copies, states_in
+from paceline.engine.model.states import N_COPIES, GoingBack, has_copies, states_in
 from paceline.params import ModelParams
 
 _BATCH = 512
@@ -95,7 +95,7 @@ def shares(load: Load, machine: Machine, free: Mapping[str, int]) -> dict[str, S
         for name in (*weights, *kv, *compute)
     }
     left = {name: n - taken.get(name, 0) for name, n in free.items()}
-    states = _states(load, where, machine, left)
+    states = _states(load, where, cpu, _going_back(load, machine, left))
     if not load.params.swa_full and not states:
         size = _copy_of_windows(load, caches, windows)
         states = {cpu: size} if has_copies(left[cpu], size) else {}
@@ -121,27 +121,40 @@ def _sum(where: Sequence[str], sizes: Sequence[int]) -> dict[str, int]:
     return total
 
 
-def _states(
-    load: Load, where: Sequence[str], machine: Machine, left: Mapping[str, int]
-) -> dict[str, int]:
-    """Return the states that a model keeps beside the present one; see `LlamaModel.keep_states`.
+def going_back(load: Load, machine: Machine, free: Mapping[str, int]) -> GoingBack:
+    """Return how a target would take tokens back; arguments as for `shares`."""
+    taken = shares(load, machine, free)
+    return _going_back(
+        load, machine, {name: n - taken.get(name, Share()).total for name, n in free.items()}
+    )
+
+
+def _going_back(load: Load, machine: Machine, left: Mapping[str, int]) -> GoingBack:
+    """Decide as `LlamaModel.keep_states` does.
 
     Args:
         load: The model; without a measurement its states are not known.
-        where: Each layer's device.
         machine: The devices.
         left: Bytes that are free once it is loaded, by name.
     """
-    if load.measured is None or not any(load.measured.state_layers):
-        return {}
-    one = _sum(where, load.measured.state_layers)
-    size, cpu = sum(one.values()), machine.cpu.name
+    run, cpu = load.measured, machine.cpu.name
+    if run is None or not any(run.state_layers):
+        keeps_less = not load.params.swa_full and _windows(load, _caches(load)) != _caches(load)
+        return GoingBack("windows" if keeps_less else "cells")
+    size = sum(run.state_layers)
     gpus = gpus_for(load.params, machine) if load.params.n_gpu_layers else ()
     room = min((left[gpu.name] for gpu in gpus), default=left[cpu])
-    n = states_in(room, size, min(load.n_states, load.measured.n_states))
-    if n:
-        return {name: n * share for name, share in one.items()}
-    return {cpu: N_COPIES * size} if has_copies(left[cpu], size) else {}
+    if n := states_in(room, size, min(load.n_states, run.n_states)):
+        return GoingBack("states", n)
+    return GoingBack("copies" if has_copies(left[cpu], size) else "none")
+
+
+def _states(load: Load, where: Sequence[str], cpu: str, back: GoingBack) -> dict[str, int]:
+    """Return the states that a model keeps beside the present one."""
+    one = _sum(where, load.measured.state_layers) if load.measured is not None else {}
+    if back.way == "states":
+        return {name: back.n_tokens * share for name, share in one.items()}
+    return {cpu: N_COPIES * sum(one.values())} if back.way == "copies" else {}
 
 
 def _weights(load: Load, where: Sequence[str], cpu: str) -> dict[str, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paceline.engine.model.model_file import DryRun
+from paceline.engine.model.states import GoingBack
 from paceline.params import ModelParams
 
 Saving = Literal[
@@ -118,6 +119,7 @@ class MemoryPlan:
         draft: How the draft model would be loaded; None: there is none.
         remedies: Empty when it fits.
         is_measured: Whether caches and buffers were measured by a dry run, not estimated.
+        going_back: How the target takes tokens back; None: that was not measured.
     """
 
     devices: tuple[DevicePlan, ...]
@@ -125,6 +127,7 @@ class MemoryPlan:
     draft: ModelParams | None
     remedies: tuple[MemoryRemedy, ...] = ()
     is_measured: bool = False
+    going_back: GoingBack | None = None
 
     @property
     def fits(self) -> bool:

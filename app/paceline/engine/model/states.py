@@ -1,11 +1,14 @@
-"""How many states of a recurrent memory are kept, so that drafts can be taken back.
+"""How a model takes tokens back, and how many states of a recurrent memory are kept for that.
 
 One state for each token that can be taken back stands beside the present one in the context, where
 the library can do that; elsewhere, copies are made of the present one. A loaded model and a plan
-of the memory count alike by this.
+of the memory count alike by this, and say it in the same words.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
 
 MOST_STATES = 16
 """In the context at most: longer drafts are seldom accepted whole, and each of their tokens takes
@@ -17,6 +20,15 @@ NO_COPIES = (
     "it cannot take tokens back."
 )
 """Why nothing is drafted, with the model's part in it."""
+_SENTENCES = {
+    "cells": "All that was drafted can be taken back.",
+    "windows": "Its layers keep no more than their sliding windows: drafts can be taken back, but "
+    "what is far back is read again, and the same text is not promised.",
+    "states": "This model can take back {} tokens: drafts end there.",
+    "copies": "This model's state is copied before each draft. When tokens are rejected, those "
+    "before them are decoded once more.",
+    "none": f"{NO_COPIES.format('target')} It runs without speculation.",
+}
 _SHARE = 0.1  # of the memory that is free after the load
 _LEAST = 4  # with fewer states, copies are better: they limit no draft
 
@@ -30,3 +42,22 @@ def states_in(free_bytes: int, state_bytes: int, n_most: int = MOST_STATES) -> i
 def has_copies(free_bytes: int, state_bytes: int) -> bool:
     """Whether copies find room, by what is free of the CPU's memory."""
     return N_COPIES * state_bytes <= _SHARE * free_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class GoingBack:
+    """How a target takes back what was drafted in vain.
+
+    Attributes:
+        way: By removing cells of attention; by that where no more than sliding windows is kept; by
+            states that are kept in the context; by copies of the state; or not at all.
+        n_tokens: How many it can take back, with "states".
+    """
+
+    way: Literal["cells", "windows", "states", "copies", "none"]
+    n_tokens: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """What that means, and why it is so where nothing can be drafted."""
+        return _SENTENCES[self.way].format(self.n_tokens)

@@ -387,10 +387,14 @@ class MemoryCard(Card):
         self._bar_rows.setSpacing(12)
         self._way_rows = QVBoxLayout()
         self._way_rows.setSpacing(4)
+        self.going_back = QLabel()
+        self.going_back.setProperty("role", "small")
+        self.going_back.setWordWrap(True)
         self.help = QLabel(self.tr("What would help:"))
         self.help.setProperty("role", "title")
         self.body.addWidget(self.problem)
         self.body.addLayout(self._bar_rows)
+        self.body.addWidget(self.going_back)
         self.body.addWidget(self.help)
         self.body.addLayout(self._way_rows)
         self.show_plan(None)
@@ -410,6 +414,9 @@ class MemoryCard(Card):
         is_rough = plan is not None and not plan.is_measured
         self.problem.setText(with_soft_breaks(problem or self.tr("Estimated from the headers.")))
         self.problem.setVisible(bool(problem) or is_rough)
+        back = plan.going_back if plan is not None else None
+        self.going_back.setText(with_soft_breaks(back.sentence) if back is not None else "")
+        self.going_back.setVisible(back is not None and back.way != "cells")
         self._show_bars(plan)
         self._show_ways(plan)
 
