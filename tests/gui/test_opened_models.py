@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
 import make_pairs
+from catalog.headers import gguf_bytes, sidecar_model
 from gui.fake_client import model_info
 from gui.fake_judge import GIB, plan_of
+from paceline.catalog.card import SidecarKind
 from paceline.catalog.memory.values import MemoryPlan, MemoryRemedy
 from paceline.catalog.models import Models
 from paceline.errors import UserError
@@ -103,6 +105,20 @@ def test_a_file_that_only_begins_like_a_model_is_refused(
     broken.write_bytes(b"GGUF" + bytes(200))
     program.models.open_target(str(broken))
     notice(program, qtbot, "broken")
+    assert len(client.all(LoadPair)) == 1
+
+
+@pytest.mark.parametrize("kind", get_args(SidecarKind)[1:])
+def test_a_sidecar_that_is_dropped_is_named(
+    program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot, kind: SidecarKind
+) -> None:
+    file = tmp_path / "mtp-Wolf-7B.gguf"
+    file.write_bytes(gguf_bytes(sidecar_model(kind)))
+    for is_draft in (False, True):
+        program.window.drop_zones.dropped.emit([str(file)], is_draft)
+        text = notice(program, qtbot, "no model of its own. Drafter of Wolf-7B")
+        assert "Choose a model" in text
+        program.window.chat_pane.errors.hide()
     assert len(client.all(LoadPair)) == 1
 
 
