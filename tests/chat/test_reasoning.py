@@ -28,6 +28,8 @@ PAIRS = (
     ("<|inner_prefix|>", "<|inner_suffix|>"),
     ("[BEGIN REASONING]", "[BEGIN FINAL RESPONSE]"),
     ("<|channel>thought", "<channel|>"),
+    ("<|open|>think<|sep|>", "<|close|>think<|sep|><|open|>response<|sep|>"),
+    ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
 )
 
 
@@ -51,6 +53,20 @@ CASES = {
         "Hm",
         "Yes",
     ),
+    "Kimi K3": (
+        "<|open|>think<|sep|>Hm<|close|>think<|sep|><|open|>response<|sep|>Yes"
+        "<|close|>response<|sep|><|close|>message<|sep|>",
+        "Hm",
+        "Yes",
+    ),
+    "Kimi K3 without a thought": (
+        "Yes<|close|>response<|sep|><|close|>message<|sep|>", "", "Yes",
+    ),
+    "Kimi K3 that stops in its thought": ("<|open|>think<|sep|>Hm<|close|>th", "Hm<|close|>th", ""),
+    "Solar": ("<|think|>Hm<|end|><|begin|>assistant<|content|>Yes", "Hm", "Yes"),
+    "Solar without a thought": ("<|content|>Yes, `<|content|>` begins it", "",
+                                "Yes, `<|content|>` begins it"),
+    "a mark of Solar that is named": ("It is <|content|> there", "", "It is <|content|> there"),
     "commentary": (
         "<|channel|>analysis<|message|>Hm<|end|><|start|>assistant<|channel|>commentary"
         "<|message|>First<|end|><|start|>assistant<|channel|>final<|message|>Yes<|return|>",

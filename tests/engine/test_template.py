@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fake_model import EOG, ByteVocabulary, FakeModel
 from paceline.engine.prompt import sandbox
 from paceline.engine.prompt.formats import CONTINUE, FORMATS, Format, guess, words_on
-from paceline.engine.prompt.template import ChatTemplate, fold_system
+from paceline.engine.prompt.template import ChatTemplate, fold_system, in_turns
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
 
@@ -351,6 +351,39 @@ def test_a_refusal_is_told_in_the_templates_words(messages: tuple[ChatMessage, .
     error = failure("{{ raise_exception('Roles must alternate') }}", messages)
     assert error.code == "template-refused"
     assert "Roles must alternate" in error.message
+
+
+ALTERNATING = (
+    "{% for m in messages %}"
+    "{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('Roles must alternate') }}{% endif %}"
+    "{{ m.role }}: {{ m.content }}<end>{% endfor %}"
+)
+
+
+def test_a_chat_from_elsewhere_is_put_in_turns_where_the_template_wants_that() -> None:
+    """With a greeting, and with neighbours of one role; and, in the second one, no system role."""
+    said = [
+        ("assistant", "Hello!"), ("user", "a"), ("user", "b"), ("assistant", "c"),
+        ("assistant", "d"), ("user", "e"),
+    ]  # fmt: skip
+    messages = tuple(ChatMessage(role, text) for role, text in said)
+    tokens, notes = encode(ALTERNATING, messages)
+    assert text_of(tokens) == "user: a\n\nb§assistant: c\n\nd§user: e§"
+    (note,) = notes
+    assert "put together" in note
+    tokens, notes = encode(ALTERNATING, (ChatMessage("system", "s"), *messages))
+    assert text_of(tokens) == "user: s\n\na\n\nb§assistant: c\n\nd§user: e§"
+    assert ["no system role" in note for note in notes] == [True, False]
+    assert encode(PLAIN, messages)[1] == (), "no other template gets another chat"
+
+
+def test_turns() -> None:
+    greeting, user = ChatMessage("assistant", "Hello!"), ChatMessage("user", "u")
+    assert in_turns([user, greeting, user]) == (user, greeting, user)
+    assert in_turns([greeting]) == (greeting,), "without a question nothing is dropped"
+    system = ChatMessage("system", "s")
+    assert in_turns([system, system, greeting, user]) == (ChatMessage("system", "s\n\ns"), user)
 
 
 def test_folding() -> None:

@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from paceline.engine.prompt.reasoning_marks import PAIRS
+from paceline.engine.prompt.reasoning_marks import ANSWER_BEGINS, ANSWER_ENDS, PAIRS
 
 PartKind = Literal["answer", "reasoning", "mark", "held"]
 """A mark is shown nowhere. Held: may still become a mark; only while a text is growing."""
@@ -33,8 +33,9 @@ _CHANNEL = re.compile(
     r"(?:<\|start\|>\w{0,40})?<\|channel\|>((?:[^<\n]|<\|constrain\|>){0,80})<\|message\|>"
 )
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call)\|>")
-_ANY = re.compile("|".join(p.pattern for p in (_OPEN, _CLOSE, _CHANNEL, _CHANNEL_END)))
-_MARKS = (*PAIRS, *PAIRS.values(), "<|start|>", "<|channel|>", "<|end|>", "<|return|>")
+_FRAME = re.compile("|".join(map(re.escape, ANSWER_BEGINS + ANSWER_ENDS)))
+_ANY = re.compile("|".join(p.pattern for p in (_OPEN, _CLOSE, _FRAME, _CHANNEL, _CHANNEL_END)))
+_MARKS = (*PAIRS, *PAIRS.values(), *ANSWER_BEGINS, *ANSWER_ENDS, "<|start|>", "<|channel|>", "<|end|>", "<|return|>")
 _LONGEST_MARK = max(map(len, _MARKS))
 _BY_FIRST = {first: [m for m in _MARKS if m[0] == first] for first in {m[0] for m in _MARKS}}
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
@@ -201,10 +202,10 @@ def _next_mark(
         mark = found[0]
         if found.start() and text[found.start() - 1] == "`":
             continue
+        is_first = state.mode == "start" and not text[at : found.start()].strip()
         if mark in PAIRS:
             if state.mode == "reasoning":
                 continue
-            is_first = state.mode == "start" and not text[at : found.start()].strip()
             before = text[line : found.start()].strip()
             if is_first or not (before or text[found.end() : end].strip()):
                 return found
@@ -214,6 +215,9 @@ def _next_mark(
                 if mark == state.closing:
                     return found
             elif not (state.has_reasoned or state.has_named or _names(text, line, found)):
+                return found
+        elif _FRAME.fullmatch(mark):
+            if is_first or (mark in ANSWER_ENDS and state.mode != "reasoning"):
                 return found
         elif mark.startswith(("<|start|>", "<|channel|>")) or not (
             state.closing or not state.has_reasoned

@@ -25,8 +25,15 @@ PAIRS = {
     "<|inner_prefix|>": "<|inner_suffix|>",
     "[BEGIN REASONING]": "[BEGIN FINAL RESPONSE]",
     "<|channel>thought": "<channel|>",
+    "<|open|>think<|sep|>": "<|close|>think<|sep|><|open|>response<|sep|>",
+    "<|think|>": "<|end|><|begin|>assistant<|content|>",
 }
-"""What begins the reasoning, and what ends it; the last is Gemma 4's, a token and a word."""
+"""What begins the reasoning, and what ends it; the last are those of Gemma 4, Kimi K3 and Solar, of
+several tokens and words. Where the answer begins is a part of what ends the reasoning."""
+
+ANSWER_BEGINS = ("<|open|>response<|sep|>", "<|content|>")
+ANSWER_ENDS = ("<|close|>response<|sep|>", "<|close|>message<|sep|>")
+"""What Kimi K3 and Solar write around an answer, with reasoning before it or without."""
 
 _SENTENCES = {"Here are my reasoning steps:": "[BEGIN REASONING]"}
 """Apriel's prompts open the reasoning with a sentence, which stands in other models' answers, too;
@@ -35,7 +42,12 @@ so its replies begin with a mark of our own."""
 HARMONY = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
 """gpt-oss begins every part of a reply with the first three, and ends all but the last."""
 
-_PARTS = (("<|channel>", "<channel|>"), ("[BEGIN FINAL RESPONSE]",))
+_PARTS = (
+    ("<|channel>", "<channel|>"),
+    ("[BEGIN FINAL RESPONSE]",),
+    ("<|open|>", "<|close|>", "<|sep|>"),
+    ("<|think|>", "<|end|>", "<|begin|>", "<|content|>"),
+)
 """Control tokens of marks that are more than a token."""
 
 

@@ -118,23 +118,24 @@ class ChatTemplate:
         return "".join(text for text, _ in segments), tuple(notes)
 
     def _split(self, messages: Sequence[ChatMessage]) -> tuple[list[Segment], list[str]]:
-        notes: list[str] = []
         if self._think:
             if self._think not in self.switch.choices:
                 raise self._no_such_thinking()
             messages = self.switch.messages(messages, self._think)
-        try:
-            segments = self._segments(messages, notes)
-        except TemplateRefusedError as refusal:
-            folded = fold_system(messages)
-            if folded == tuple(messages):
-                raise _refused(refusal) from refusal
-            notes.append("This model knows no system role; its text was put before the question.")
+        tried: list[tuple[ChatMessage, ...]] = []
+        for changes in _CHANGES:
+            changed, notes = tuple(messages), []
+            for change, note in changes:
+                changed = change(changed)
+                notes.append(note)
+            if changed in tried:
+                continue
+            tried.append(changed)
             try:
-                segments = self._segments(folded, notes)
-            except TemplateRefusedError as second:
-                raise _refused(second) from second
-        return segments, notes
+                return self._segments(changed, notes), notes
+            except TemplateRefusedError as refusal:
+                last = refusal
+        raise _refused(last) from last
 
     def _no_such_thinking(self) -> EngineError:
         choices = self.switch.choices
@@ -308,3 +309,28 @@ def fold_system(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
         return tuple(messages)
     rest[at] = ChatMessage("user", "\n\n".join([*system, rest[at].content]))
     return tuple(rest)
+
+
+def in_turns(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Return the messages so that questions and replies alternate, from a question on."""
+    turns: list[ChatMessage] = []
+    has_question = all(message.role != "user" for message in messages)  # then nothing is dropped
+    for message in messages:
+        has_question = has_question or message.role == "user"
+        if message.role == "assistant" and not has_question:
+            continue
+        if turns and turns[-1].role == message.role:
+            content = f"{turns.pop().content}\n\n{message.content}"
+            message = ChatMessage(message.role, content)  # noqa: PLW2901
+        turns.append(message)
+    return tuple(turns)
+
+
+_FOLDED = fold_system, "This model knows no system role; its text was put before the question."
+_IN_TURNS = (
+    in_turns,
+    "This model wants questions and replies in turns: neighbours of one role were put together, and "
+    "replies before the first question left out.",
+)
+_CHANGES = ((), (_FOLDED,), (_IN_TURNS,), (_FOLDED, _IN_TURNS))
+"""What may make a template take a conversation that it refuses, the mildest first."""
