@@ -1568,6 +1568,11 @@
     <name>Candidates</name>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>MTP head inside</source>
+        <translation>mit MTP-Kopf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
         <source>Parts of this model are missing on the Hub.</source>
         <translation>Auf dem Hub fehlen Teile dieses Modells.</translation>
     </message>
@@ -5945,18 +5950,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>fits the memory</source>
-        <translation>passt in den Speicher</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>gain {}</source>
         <translation>Gewinn {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>needs more memory</source>
-        <translation>braucht mehr Speicher</translation>
     </message>
 </context>
 <context>
@@ -5970,6 +5965,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>fits the memory</source>
         <translation>passt in den Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>for a GPU</source>
+        <translation>für eine GPU</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>

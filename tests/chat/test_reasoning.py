@@ -60,12 +60,17 @@ CASES = {
         "Yes",
     ),
     "Kimi K3 without a thought": (
-        "Yes<|close|>response<|sep|><|close|>message<|sep|>", "", "Yes",
+        "Yes<|close|>response<|sep|><|close|>message<|sep|>",
+        "",
+        "Yes",
     ),
     "Kimi K3 that stops in its thought": ("<|open|>think<|sep|>Hm<|close|>th", "Hm<|close|>th", ""),
     "Solar": ("<|think|>Hm<|end|><|begin|>assistant<|content|>Yes", "Hm", "Yes"),
-    "Solar without a thought": ("<|content|>Yes, `<|content|>` begins it", "",
-                                "Yes, `<|content|>` begins it"),
+    "Solar without a thought": (
+        "<|content|>Yes, `<|content|>` begins it",
+        "",
+        "Yes, `<|content|>` begins it",
+    ),
     "a mark of Solar that is named": ("It is <|content|> there", "", "It is <|content|> there"),
     "commentary": (
         "<|channel|>analysis<|message|>Hm<|end|><|start|>assistant<|channel|>commentary"

@@ -35,7 +35,10 @@ _CHANNEL = re.compile(
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call)\|>")
 _FRAME = re.compile("|".join(map(re.escape, ANSWER_BEGINS + ANSWER_ENDS)))
 _ANY = re.compile("|".join(p.pattern for p in (_OPEN, _CLOSE, _FRAME, _CHANNEL, _CHANNEL_END)))
-_MARKS = (*PAIRS, *PAIRS.values(), *ANSWER_BEGINS, *ANSWER_ENDS, "<|start|>", "<|channel|>", "<|end|>", "<|return|>")
+_MARKS = (
+    *PAIRS, *PAIRS.values(), *ANSWER_BEGINS, *ANSWER_ENDS,
+    "<|start|>", "<|channel|>", "<|end|>", "<|return|>",
+)  # fmt: skip
 _LONGEST_MARK = max(map(len, _MARKS))
 _BY_FIRST = {first: [m for m in _MARKS if m[0] == first] for first in {m[0] for m in _MARKS}}
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
@@ -216,14 +219,17 @@ def _next_mark(
                     return found
             elif not (state.has_reasoned or state.has_named or _names(text, line, found)):
                 return found
-        elif _FRAME.fullmatch(mark):
-            if is_first or (mark in ANSWER_ENDS and state.mode != "reasoning"):
-                return found
-        elif mark.startswith(("<|start|>", "<|channel|>")) or not (
-            state.closing or not state.has_reasoned
-        ):
+        elif _stands_around(state, mark, is_first=is_first):
             return found
     return None
+
+
+def _stands_around(state: _State, mark: str, *, is_first: bool) -> bool:
+    """Whether a mark counts that is no pair's, but a channel's or an answer's."""
+    if _FRAME.fullmatch(mark):
+        return is_first or (mark in ANSWER_ENDS and state.mode != "reasoning")
+    is_channel = mark.startswith(("<|start|>", "<|channel|>"))
+    return is_channel or (state.has_reasoned and not state.closing)
 
 
 def _names(text: str, line: int, found: re.Match[str]) -> bool:

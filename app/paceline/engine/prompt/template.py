@@ -329,8 +329,8 @@ def in_turns(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
 _FOLDED = fold_system, "This model knows no system role; its text was put before the question."
 _IN_TURNS = (
     in_turns,
-    "This model wants questions and replies in turns: neighbours of one role were put together, and "
-    "replies before the first question left out.",
+    "This model wants questions and replies in turns: neighbours of one role were put together, "
+    "and replies before the first question left out.",
 )
 _CHANGES = ((), (_FOLDED,), (_IN_TURNS,), (_FOLDED, _IN_TURNS))
 """What may make a template take a conversation that it refuses, the mildest first."""
