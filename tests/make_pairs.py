@@ -31,6 +31,7 @@ import numpy as np
 import platformdirs
 
 import hybrid_models
+import mtp_models
 import wide_models
 from gguf_file import GGML_Q8_0, Q8_BLOCK, Gguf, Tensor, f32, norm, q8, read, strings
 from hybrid_models import llama_layer
@@ -254,6 +255,11 @@ MAKERS: dict[str, Callable[[str], Gguf | bytes | Requantised]] = {
     "tiny-nemotron-h": lambda name: hybrid_models.nemotron_h(tiny(name, "nemotron_h", 6)),
     "wide-qwen35": lambda _: hybrid_models.random_qwen35(read(DEMO_DRAFT)),
     "short-qwen35": lambda _: hybrid_models.random_qwen35(read(DEMO_DRAFT), layers=4),
+    "tiny-mtp": lambda name: mtp_models.qwen35(tiny, name),
+    "tiny-mtp-true": lambda name: mtp_models.qwen35(tiny, name, "true"),
+    "tiny-mtp-false": lambda name: mtp_models.qwen35(tiny, name, "false"),
+    "tiny-mtp-glm4moe": lambda name: mtp_models.glm4moe(tiny, name),
+    "tiny-mtp-step35": lambda name: mtp_models.step35(tiny, name),
     "tiny-mamba": tiny_mamba,
     "tiny-swa": tiny_swa,
     "tiny-moe": tiny_moe,
@@ -278,7 +284,7 @@ def version() -> str:
     """A key that changes with the sources of this module and with the demo pair."""
     digest = hashlib.sha256()
     here = Path(__file__)
-    parts = "gguf_file", "hybrid_models", "requantised", "wide_models"
+    parts = "gguf_file", "hybrid_models", "mtp_models", "requantised", "wide_models"
     modules = [here.with_name(f"{part}.py") for part in parts]
     for source in (here, *modules, DEMO_TARGET, DEMO_DRAFT):
         digest.update(source.read_bytes())

@@ -71,6 +71,8 @@ class LoadPair:
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
         exact: Choose batch widths that make a reply the same with any strategy on this machine.
         kernels: Whose kernels compute on the CPU; holds for the whole process from now on.
+        mtp: The MTP head: "auto" loads the one in the target's file, if it has one and no draft
+            model is given; "off" none; anything else is the path of a file with a head.
     """
 
     request_id: str
@@ -80,6 +82,7 @@ class LoadPair:
     lookup_cache: str = ""
     exact: bool = False
     kernels: KernelWish = "stock"
+    mtp: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.auto.pace import Pace
 from paceline.engine.decode import decoder
 from paceline.engine.draft import auto_chain, chain, guarded_drafter, step_clock
-from paceline.engine.measure.known import DRAFTER, add_draft_costs
+from paceline.engine.measure.known import add_draft_costs
 from paceline.engine.pair import LoadedPair
 from paceline.messages import Reset, StepCommitted, TurnFinished
 
@@ -228,7 +228,7 @@ class Rig:
                 knowledge.costs.add(width, 0, machine.plain_s * machine.curve(width))
         for _ in range(4):
             knowledge.pace.saw_plain(machine.plain_s + machine.own_s)
-        add_draft_costs(knowledge.draft_cost(DRAFTER), machine.draft_s, machine.backlog_s)
+        add_draft_costs(knowledge.draft_cost("draft"), machine.draft_s, machine.backlog_s)
 
     def _clock(self) -> float:
         return self._machine.now

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from paceline.engine.measure.calibration import IdleCalibration
-from paceline.engine.measure.known import DRAFTER, recall_costs
+from paceline.engine.measure.known import recall_costs
 from paceline.engine.model.context import CachedContext, common_prefix
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryError, EngineError
@@ -136,4 +136,6 @@ class CatchingUp:
     @property
     def _is_of_use(self) -> bool:
         """Whether the last reply could use the draft model, and it paid as far as is known."""
-        return self._pair.uses_draft and not self._pair.knowledge.accepted(DRAFTER).is_given_up
+        pair = self._pair
+        rates = pair.knowledge.accepted(pair.draft.model.drafter) if pair.draft else None
+        return pair.uses_draft and rates is not None and not rates.is_given_up

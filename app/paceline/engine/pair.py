@@ -9,7 +9,6 @@ from pathlib import Path
 from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.auto.plain_time import RecentPlain
-from paceline.engine.draft import draft_model
 from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
@@ -63,7 +62,7 @@ class LoadedPair:
         self.knowledge = Knowledge()
         if draft is not None and draft.info.size_bytes and target.info.size_bytes:
             share = draft.info.size_bytes / target.info.size_bytes
-            self.knowledge.draft_cost(draft_model.INFO.id).guess = min(_GUESS * share, 1.0)
+            self.knowledge.draft_cost(draft.drafter).guess = min(_GUESS * share, 1.0)
         self.promise = Promise(self.target, facts, lambda: self.knowledge.costs, is_exact=is_exact)
         self.has_forgotten = False
         self.uses_draft = False

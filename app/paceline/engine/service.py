@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from paceline.engine.auto.costs import MAX_WIDTH
@@ -36,7 +37,7 @@ from paceline.engine.refusals import describe_failure, no_model, not_running
 from paceline.engine.request import count_tokens, render_prompt
 from paceline.engine.stats import Activity, activity_of
 from paceline.engine.turn import Turn
-from paceline.errors import CancelledError, ModelError
+from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import (
     Calibrate,
     CancelTurn,
@@ -187,11 +188,24 @@ class EngineService:
         told = self._get_backend().choose_kernels(
             command.kernels, facts, command.cache_dir, self._cancel
         )
-        target = self._load_model(command, command.target, "target")
+        load = partial(self._get_backend().load, cancel=self._cancel)
+        with_head = command.draft is None and command.mtp == "auto"
+        load_target = partial(load, command.target, n_rows=MAX_WIDTH, with_head=with_head)
+        if command.draft and command.mtp not in ("auto", "off"):
+            raise ModelError(
+                "two-drafters",
+                "A draft model and an MTP head are given, and one of them can draft.",
+                "Leave one of them out.",
+            )
+        target = self._load_model(command, "target", load_target)
         draft: LanguageModel | None = None
         try:
             if command.draft:
-                draft = self._load_model(command, command.draft, "draft")
+                draft = self._load_model(command, "draft", partial(load, command.draft, n_rows=1))
+            elif command.mtp != "off":
+                draft, failure = self._load_head(command, target)
+                told = (*told, *failure)
+            if draft is not None:
                 mismatch = vocabulary_mismatch(target.vocab, draft.vocab)
                 if mismatch:
                     raise ModelError(
@@ -221,8 +235,31 @@ class EngineService:
             target.close()
             raise
 
+    def _load_head(
+        self, command: LoadPair, target: LanguageModel
+    ) -> tuple[LanguageModel | None, tuple[str, ...]]:
+        """Load the MTP head that is asked for, or the one that the target's file has.
+
+        Returns:
+            The head, if there is one, and what is to be told. One that nobody asked for may fail.
+        """
+        load = partial(self._get_backend().load_head, target, cancel=self._cancel)
+        if command.mtp != "auto":
+            params = replace(command.target, path=command.mtp)
+            return self._load_model(command, "draft", partial(load, params)), ()
+        try:
+            head = load(command.target, progress=_ignore)
+            return (self._tried(head, "draft") if head is not None else None), ()
+        except CancelledError:
+            raise
+        except UserError as error:
+            return None, (f"The model's MTP head is not used. {error.message}",)
+
     def _load_model(
-        self, command: LoadPair, params: ModelParams, stage: Literal["target", "draft"]
+        self,
+        command: LoadPair,
+        stage: Literal["target", "draft"],
+        load: Callable[..., LanguageModel | None],
     ) -> LanguageModel:
         """Load one model and see it decode; by then, its load has been told as complete."""
         last = -1.0
@@ -234,14 +271,16 @@ class EngineService:
                 self._emit(LoadProgressed(command.request_id, stage, fraction))
 
         progress(0.0)  # so that a crash before the library's first word is not another model's
-        n_rows = 1 if stage == "draft" else MAX_WIDTH
-        model = self._get_backend().load(
-            params, n_rows=n_rows, cancel=self._cancel, progress=progress
-        )
+        model = load(progress=progress)
+        assert model is not None
+        if last < 1:
+            progress(1.0)
+        return self._tried(model, stage)
+
+    def _tried(self, model: LanguageModel, stage: Literal["target", "draft"]) -> LanguageModel:
+        """See a model decode that was just loaded; free one that does not."""
         self._opening = (*self._opening, model)
         try:
-            if last < 1:
-                progress(1.0)
             model.can_rollback = self_test(model)
             model.max_rollback = model.n_ctx if model.can_rollback else 0
             if not model.can_rollback:
@@ -355,14 +394,19 @@ class EngineService:
 _NOT_EXACT = "Exact mode is not possible with a memory that overwrites what is far back."
 
 
+def _ignore(_fraction: float) -> None:
+    """Do not tell how far a load is that takes no time."""
+
+
 def _choose_threads(
     command: LoadPair, target: LanguageModel, draft: LanguageModel | None, facts: Facts
 ) -> tuple[str, ...]:
     """Choose the counts that were left open; returns what is to be told about them."""
     chooser = ThreadChooser(facts)
     choices = [(target, chooser.choose(target, command.target))]
-    if draft and command.draft:
-        choices.append((draft, chooser.choose(draft, command.draft, target)))
+    if draft:
+        params = command.draft or command.target
+        choices.append((draft, chooser.choose(draft, params, target)))
     return tuple(thread_note(model.info.name, choice) for model, choice in choices if choice)
 
 

@@ -218,7 +218,7 @@ class Chain:
         draft = self._bench.draft
         return strategy.members(
             has_grammar=self._bench.grammar is not None,
-            has_draft_model=draft is not None and draft.model.max_rollback > 0,
+            model=draft.model.drafter if draft is not None and draft.model.max_rollback else "",
         )
 
     def _extend(

@@ -22,7 +22,7 @@ from paceline.engine.draft.base import (
     Settings,
     Workbench,
 )
-from paceline.engine.model.context import common_prefix
+from paceline.engine.model.context import CachedContext, common_prefix
 from paceline.engine.model.states import NO_COPIES
 from paceline.errors import EngineError, NothingAllowedError, SamplingError, UserError
 
@@ -37,7 +37,19 @@ class DraftModel:
     """
 
     def __init__(self, bench: Workbench, settings: Settings) -> None:
-        if bench.draft is None:
+        self._context = self._context_in(bench)
+        self._bench = bench
+        self._sampler = bench.sampler.twin(bench.draft.model.vocab.n_tokens)
+        self._n_vocab = bench.vocab.n_tokens
+        self.tune(settings)
+        self._history: Sequence[int] = ()
+        self._n_prompt = 0
+        self._n_agreed = 0  # tokens of the context that are the history's
+        self._origin = 0  # the place in the history of the context's first token
+        self.n_decoded = 0
+
+    def _context_in(self, bench: Workbench) -> CachedContext:
+        if bench.draft is None or bench.draft.model.drafter != INFO.id:
             raise UserError(
                 "no-draft-model",
                 "The strategy “draft” needs a draft model, and none is loaded.",
@@ -49,16 +61,7 @@ class DraftModel:
                 NO_COPIES.format("draft model"),
                 "Close other programs and load it again, or choose another draft model.",
             )
-        self._context = bench.draft
-        self._bench = bench
-        self._sampler = bench.sampler.twin(bench.draft.model.vocab.n_tokens)
-        self._n_vocab = bench.vocab.n_tokens
-        self.tune(settings)
-        self._history: Sequence[int] = ()
-        self._n_prompt = 0
-        self._n_agreed = 0  # tokens of the context that are the history's
-        self._origin = 0  # the place in the history of the context's first token
-        self.n_decoded = 0
+        return bench.draft
 
     def tune(self, settings: Settings) -> None:
         """Draft with other limits."""
@@ -78,11 +81,9 @@ class DraftModel:
     @property
     def n_backlog(self) -> int:
         """Tokens that are decoded before the first drafted one is known."""
-        if self._is_full:
-            return self._context.model.n_ctx // 2
         context = self._context
         n_lacking = len(self._history) - self._origin - len(context.tokens)
-        return max(n_lacking, 1) + context.n_owed
+        return self._n_anew or max(n_lacking, 1) + context.n_owed
 
     @property
     def n_unread(self) -> int:
@@ -91,9 +92,10 @@ class DraftModel:
         return self._origin + len(self._context.tokens) if self._origin and has_room else 0
 
     @property
-    def _is_full(self) -> bool:
-        """Whether the text from the context's first token on leaves no room for a draft."""
-        return len(self._history) - self._origin >= self._context.model.n_ctx
+    def _n_anew(self) -> int:
+        """How much of the text's end is read in an empty context, where it has no room for more."""
+        n_ctx = self._context.model.n_ctx
+        return n_ctx // 2 if len(self._history) - self._origin >= n_ctx else 0
 
     def propose(self, n_max: int) -> Draft:
         """Catch up with the history, then decode one token after the other."""
@@ -102,15 +104,19 @@ class DraftModel:
     def propose_while(self, n_max: int, goes_on: Callable[[float], bool], n_read: int) -> Draft:
         """Draft as `propose` does, as long as `goes_on` says so; see `Paced`."""
         try:
-            if n_read != self.n_backlog or self._is_full:  # its context begins anew
-                self._context.clear()
-                self._origin = max(len(self._history) - n_read, 0)
+            if n_read != self.n_backlog or self._n_anew:
+                self._begin_at(max(len(self._history) - n_read, 0))
             return self._propose(n_max, goes_on)
         except SamplingError:
             raise
         except EngineError:  # no number of a failed decode may live on into the next reply
             self._context.clear(wipe=True)
             raise
+
+    def _begin_at(self, place: int) -> None:
+        """Read the history from this place on in an empty context."""
+        self._context.clear()
+        self._origin = place
 
     def observe(self, n_accepted: int | None) -> None:
         """Drop the drafted tokens that were not committed."""

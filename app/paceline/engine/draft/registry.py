@@ -13,7 +13,7 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import NoReturn
 
-from paceline.engine.draft import draft_model
+from paceline.engine.draft import draft_model, mtp
 from paceline.engine.draft.base import (
     NO_DRAFT,
     Draft,
@@ -42,11 +42,12 @@ _OPEN: dict[str, dict[str, float]] = {
     "ngram-cache": {},
     "ngram-mod": {"n_match": 16, "n_min": 1},
     "draft": {"n_min": 0, "p_min": 0},
+    "mtp": {"n_min": 0, "p_min": 0},
 }
 _LENGTHS = {"suffix": "max", "prompt-lookup": "n_pred"}
 
 
-def portfolio(settings: Settings, *, has_draft_model: bool) -> list[tuple[DrafterInfo, Settings]]:
+def portfolio(settings: Settings, *, model: str) -> list[tuple[DrafterInfo, Settings]]:
     """Return Auto's drafters with their settings: lookups, and the draft model where there is one.
 
     The settings leave lengths open: short proposals are made as soon as there is any evidence for
@@ -55,10 +56,10 @@ def portfolio(settings: Settings, *, has_draft_model: bool) -> list[tuple[Drafte
 
     Args:
         settings: Auto's own.
-        has_draft_model: Whether one is loaded that can take tokens back.
+        model: Id of the drafter that has a model to draft with; empty: none has.
     """
     lookups = [module.INFO for module in (suffix, prompt_lookup, ngram_cache, ngram_mod)]
-    infos = [*lookups, draft_model.INFO] if has_draft_model else lookups
+    infos = [*lookups, *(m.INFO for m in (draft_model, mtp) if m.INFO.id == model)]
     return [
         (info, {**_OPEN[info.id], _LENGTHS.get(info.id, "n_max"): settings["n_max"]})
         for info in infos
@@ -134,6 +135,7 @@ _BUILT_IN: dict[str, DrafterInfo] = {
         OFF_INFO,
         AUTO_INFO,
         draft_model.INFO,
+        mtp.INFO,
         prompt_lookup.INFO,
         ngram_simple.INFO,
         ngram_map.INFO_K,

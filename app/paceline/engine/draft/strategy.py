@@ -65,17 +65,17 @@ class Strategy:
         lengths = [have["n_max"] for info, have in self.drafters if info.family == "auto"]
         return int(lengths[0]) if lengths else LONGEST
 
-    def members(self, *, has_grammar: bool, has_draft_model: bool = True) -> list[Member]:
+    def members(self, *, has_grammar: bool, model: str = "draft") -> list[Member]:
         """Return the drafters themselves, in the order in which they are asked.
 
         Args:
             has_grammar: Under a grammar what it forces is drafted first, for free.
-            has_draft_model: Whether Auto has one that it can use.
+            model: Id of the drafter that has a model to draft with; empty: none has.
         """
         members: list[Member] = []
         for info, settings in self.drafters:
             if info.family == "auto":
-                members += portfolio(settings, has_draft_model=has_draft_model)
+                members += portfolio(settings, model=model)
             else:
                 lengths = {p.name: min(p.high, LONGEST) for p in _automatic(info, settings)}
                 members.append((info, {**settings, **lengths}))
@@ -216,7 +216,7 @@ def _order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
                 _refuse(f"“{info.id}” is named twice.", "Name it once.")
         models = [info.id for info in infos if info.family == "model"]
         if len(models) > 1:
-            _refuse(f"{' and '.join(models)} are both draft models.", "Keep one of them.")
+            _refuse(f"{' and '.join(models)} draft with a model each.", "Keep one of them.")
     return sorted(infos, key=lambda info: info.family == "model")
 
 

@@ -14,9 +14,10 @@ from paceline.engine.facts import Facts
 from paceline.engine.llama.kernels import OwnKernels
 from paceline.engine.llama.library import devices, start
 from paceline.engine.llama.model import LlamaModel
+from paceline.engine.llama.mtp_head import MtpHead, head_tensors
 from paceline.engine.llama.native_params import native_model_params
 from paceline.engine.llama.vocabulary import LlamaVocabularyFile
-from paceline.engine.model.backend import LanguageModel, Progress
+from paceline.engine.model.backend import DraftHead, LanguageModel, Progress
 from paceline.engine.model.memory_hints import (
     is_about_memory,
     readable_size,
@@ -57,9 +58,35 @@ class LlamaBackend:
         )
 
     def load(
-        self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
+        self,
+        params: ModelParams,
+        *,
+        n_rows: int,
+        cancel: CancelFlag,
+        progress: Progress,
+        with_head: bool = False,
     ) -> LanguageModel:
         """Load a model; see `backend.Backend.load`."""
+        has_head = with_head and bool(head_tensors(check_model_file(params.path)))
+        path, pointer = self._open(params, cancel, progress, with_head=has_head)
+        return LlamaModel(
+            pointer, params, path, n_rows, cancel, kernels=self._kernels, has_head=has_head
+        )
+
+    def load_head(
+        self, target: LanguageModel, params: ModelParams, *, cancel: CancelFlag, progress: Progress
+    ) -> DraftHead | None:
+        """Load a head; see `backend.Backend.load_head`."""
+        assert isinstance(target, LlamaModel)
+        if params.path == target.info.path:
+            path = Path(params.path)
+            return MtpHead(None, target, params, path, cancel) if target.has_head else None
+        path, pointer = self._open(params, cancel, progress, with_head=True)
+        return MtpHead(pointer, target, params, path, cancel)
+
+    def _open(
+        self, params: ModelParams, cancel: CancelFlag, progress: Progress, *, with_head: bool
+    ) -> tuple[Path, Any]:
         start()
         supports_gpu = bool(llama_cpp.llama_supports_gpu_offload())
         check_params(params, supports_gpu=supports_gpu, max_devices=llama_cpp.llama_max_devices())
@@ -72,8 +99,8 @@ class LlamaBackend:
 
         callback = llama_cpp.llama_progress_callback(on_progress)
         native.value.progress_callback = callback
-        pointer = open_model(path, native.value, params, cancel)
-        return LlamaModel(pointer, params, path, n_rows, cancel, kernels=self._kernels)
+        native.value.load_mtp = with_head
+        return path, open_model(path, native.value, params, cancel)
 
     def load_vocabulary(self, path: str) -> LlamaVocabularyFile:
         """Load a file's tokenizer alone; see `backend.Backend.load_vocabulary`."""

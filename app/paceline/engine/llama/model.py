@@ -20,12 +20,14 @@ import llama_cpp
 import numpy as np
 
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.llama import nextn
 from paceline.engine.llama.kernels import OwnKernels, uses_of
 from paceline.engine.llama.library import devices, meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
 from paceline.engine.llama.saved_states import SavedStates, state_bytes
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
 from paceline.engine.model.backend import Place, Rows, Vocabulary
+from paceline.engine.model.hidden_rows import HiddenRows
 from paceline.engine.model.memory_hints import what_to_do
 from paceline.engine.model.model_file import file_id, title_with_type
 from paceline.engine.model.model_params import (
@@ -57,6 +59,8 @@ _monotonic = time.monotonic
 class LlamaModel:
     """Implements `backend.LanguageModel`: a native model and its one context."""
 
+    drafter = "draft"
+
     def __init__(
         self,
         model: Any,
@@ -66,7 +70,9 @@ class LlamaModel:
         cancel: CancelFlag,
         *,
         kernels: OwnKernels | None = None,
+        has_head: bool = False,
     ) -> None:
+        self.has_head = has_head
         self._kernels = kernels or OwnKernels()
         self._model: Any = model
         self._cancel = cancel
@@ -74,6 +80,7 @@ class LlamaModel:
         self._batch: Any = None
         self._n_states = 0
         self._saved = SavedStates()
+        self._hidden: HiddenRows | None = None
         try:
             self._open(params, path, n_rows)
         except BaseException:
@@ -137,12 +144,13 @@ class LlamaModel:
                 *(() if params.extra_bufts else ("plain-weights",)),
                 *(() if params.swa_full else ("windows",)),
                 *(("copies",) if self.needs_copies else ()),
+                *(("hidden",) if self._hidden is not None else ()),
                 *((self._kernels.fact,) if self._kernels.fact else ()),
             )
         )  # fmt: skip
 
     def _new_context(self, params: ModelParams, n_threads: int, n_threads_batch: int) -> Any:
-        p = native_context_params(params, self.n_ctx, self.n_batch, self.max_rows, self._n_states)
+        p = self._native_params(params)
         p.n_threads, p.n_threads_batch = n_threads, n_threads_batch
         # `strlen` on the flag's buffer: no GIL is taken at llama.cpp's many polls.
         libc = ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)
@@ -153,10 +161,29 @@ class LlamaModel:
         context = llama_cpp.llama_init_from_model(self._model, p)
         if not context:
             raise no_context(params, self.n_ctx, self._kv_bytes, start().why())
+        if self._hidden is not None:
+            nextn.give_hidden_rows(context, of_outputs=False)
         return context
 
+    def _native_params(self, params: ModelParams) -> Any:
+        return native_context_params(
+            params, self.n_ctx, self.n_batch, self.max_rows, self._n_states
+        )
+
+    def give_hidden_rows(self) -> HiddenRows:
+        """Keep the hidden state at each place from now on, for a head; see `nextn.py`.
+
+        Raises:
+            ModelError: This build of llama.cpp cannot give them.
+        """
+        nextn.give_hidden_rows(self._context, of_outputs=False)
+        self._hidden = HiddenRows(nextn.n_columns(self._model), self.n_ctx)
+        self._n_rows_seen = 0  # the output buffer grows with the next decode, and so moves
+        self.facts_key = self._make_facts_key()
+        return self._hidden
+
     def _make_batch(self) -> None:
-        self._batch = batch = llama_cpp.llama_batch_init(N_BATCH, 0, 1)
+        self._batch = batch = self._new_batch()
         as_array = np.ctypeslib.as_array
         self._tokens = as_array(batch.token, (N_BATCH,))
         self._positions = as_array(batch.pos, (N_BATCH,))
@@ -176,6 +203,9 @@ class LlamaModel:
         self._is_async = bool(llama_cpp.llama_supports_gpu_offload())
         self.computes_here = not self._is_async  # otherwise wide batches may go to a device anyway
         self._views: dict[int, Rows] = {}
+
+    def _new_batch(self) -> Any:
+        return llama_cpp.llama_batch_init(N_BATCH, 0, 1)
 
     # ---------------------------------------------------------------------------- decoding
 
@@ -222,6 +252,9 @@ class LlamaModel:
             self.slowest_s = seconds / n
         if code != 0:
             self._fail(code, n, past, n_rows)
+        if self._hidden is not None:
+            rows = nextn.hidden_rows(self._context, n, self._hidden.n_columns)
+            self._hidden.put(past, rows)
         self._n_past = past + n
         self._n_new = n
         self._n_rows_seen = max(self._n_rows_seen, n_rows)

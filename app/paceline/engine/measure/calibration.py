@@ -31,7 +31,7 @@ from paceline.engine.measure.decode_timer import (
     items_of,
     pair_clock,
 )
-from paceline.engine.measure.known import BACKLOG, DRAFTER, add_draft_costs, keep_costs
+from paceline.engine.measure.known import BACKLOG, add_draft_costs, keep_costs
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.states import NO_COPIES
 from paceline.engine.model.threads import Clock
@@ -123,7 +123,7 @@ class IdleCalibration:
         knowledge = self._pair.knowledge
         if not item.is_draft:
             return knowledge.costs.n_samples(item.width)
-        costs = knowledge.draft_cost(DRAFTER)
+        costs = knowledge.draft_cost(item.context.model.drafter)
         known = costs.per_token if item.width == 1 else costs.per_backlog
         # A batch as fast as one token tells nothing, however often it is measured.
         return _N_EACH if known is not None or len(item.seconds) >= _N_EACH else 0
@@ -191,7 +191,7 @@ class IdleCalibration:
             knowledge.costs.add(item.width, n_ctx, seconds, calibrated=True)
             self._note_short_context(item, n_ctx)
         elif len(item.seconds) == _N_EACH:
-            costs = knowledge.draft_cost(DRAFTER)
+            costs = knowledge.draft_cost(item.context.model.drafter)
             if item.width == 1:
                 add_draft_costs(costs, min(item.seconds), 0.0)
             elif costs.per_token is not None:
@@ -303,8 +303,8 @@ def _measure(pair: LoadedPair, given: Clock | None) -> list[Item]:
                 costs.add(item.width, n_held, seconds)
     knowledge.switch = _switch(items)
     drafting = _draft_costs(items)
-    if drafting.per_token is not None:
-        knowledge.draft_costs[DRAFTER] = drafting
+    if pair.draft and drafting.per_token is not None:
+        knowledge.draft_costs[pair.draft.model.drafter] = drafting
     return items
 
 

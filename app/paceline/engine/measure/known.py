@@ -16,8 +16,6 @@ from paceline.engine.facts import Facts
 from paceline.engine.model.context import BatchWidths, CachedContext
 from paceline.engine.pair import LoadedPair
 
-DRAFTER = "draft"
-"""The drafter whose costs are those of the pair's draft model."""
 BACKLOG = 32
 """Tokens of the batch that shows what catching up costs the draft model."""
 _MOST_S = 1e3  # no draft model takes longer for a token, so the file is damaged
@@ -38,7 +36,7 @@ def recall_costs(pair: LoadedPair) -> bool:
     if pair.draft:
         seconds = _parse(pair.facts.get(_draft_key(pair.draft)))
         if seconds:
-            add_draft_costs(pair.knowledge.draft_cost(DRAFTER), *seconds)
+            add_draft_costs(pair.knowledge.draft_cost(pair.draft.model.drafter), *seconds)
     return True
 
 
@@ -48,7 +46,7 @@ def keep_costs(pair: LoadedPair) -> None:
     if costs.plain is not None:
         _put(pair.facts, _target_key(pair.target), costs.to_json())
     if pair.draft:
-        drafting = pair.knowledge.draft_cost(DRAFTER)
+        drafting = pair.knowledge.draft_cost(pair.draft.model.drafter)
         if drafting.per_token is not None:
             seconds = [drafting.per_token, drafting.per_backlog or 0.0]
             _put(pair.facts, _draft_key(pair.draft), json.dumps(seconds))

@@ -7,7 +7,7 @@ here is called by the engine's thread alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +96,7 @@ class LanguageModel(Protocol):
     """A loaded model with one context that holds one sequence.
 
     Attributes:
+        drafter: Id of the drafter that it serves, where it is not the target: "draft" or "mtp".
         info: Facts for people.
         vocab: Its tokens.
         template: Jinja source of the chat template; empty when the file has none.
@@ -120,6 +121,7 @@ class LanguageModel(Protocol):
         facts_key: Identifies model, build and settings for measured facts.
     """
 
+    drafter: str
     info: ModelInfo
     vocab: Vocabulary
     template: str
@@ -225,6 +227,28 @@ class LanguageModel(Protocol):
         """Free model and context; the object is dead afterwards. A second call does nothing."""
 
 
+@runtime_checkable
+class DraftHead(LanguageModel, Protocol):
+    """A head that reads each token with the target's hidden state before it, see `mtp_head.py`.
+
+    Attributes:
+        origin: The place in the target's text of its context's first token; 0 after `clear`.
+        n_true: Tokens of the text that the target has committed; it reads further ones with states
+            of its own. None: all are the target's.
+        n_most: Tokens that it can draft in a row.
+        shares_memory: Whether it looks into the target's cache, so that reading takes no time.
+    """
+
+    origin: int
+    n_true: int | None
+    n_most: int
+    shares_memory: bool
+
+    @property
+    def first_place(self) -> int:
+        """The first token of the text that it can still be given to read."""
+
+
 Progress = Callable[[float], None]
 
 
@@ -255,13 +279,38 @@ class Backend(Protocol):
         """Return versions and devices."""
 
     def load(
-        self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
+        self,
+        params: ModelParams,
+        *,
+        n_rows: int,
+        cancel: CancelFlag,
+        progress: Progress,
+        with_head: bool = False,
     ) -> LanguageModel:
-        """Load a model whose decodes may output `n_rows` rows.
+        """Load a model whose decodes may output `n_rows` rows, `with_head` also its MTP heads.
 
         Raises:
             ModelError: The file cannot be used, or does not fit; says why and what to do.
             ValueOutOfRangeError: A parameter that the model or the build cannot serve.
+            CancelledError: The flag was set.
+        """
+
+    def load_head(
+        self, target: LanguageModel, params: ModelParams, *, cancel: CancelFlag, progress: Progress
+    ) -> DraftHead | None:
+        """Load the head of a target that was loaded `with_head`, or the one in a file of its own.
+
+        Args:
+            target: Gives its hidden states from now on.
+            params: How the target was loaded, with the path of the file that holds the head.
+            cancel: Ends the load.
+            progress: Is told how far it is.
+
+        Returns:
+            None where the target's file holds none.
+
+        Raises:
+            ModelError: The file has no head for this target, or there is no room.
             CancelledError: The flag was set.
         """
 

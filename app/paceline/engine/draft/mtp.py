@@ -1,0 +1,98 @@
+"""The target's own head drafts: layers that were trained with it to predict further tokens (MTP).
+
+A head reads the target's hidden states, so it needs the target's word on each token of the text;
+what it has read of its own drafts is dropped after each step, and the accepted tokens are read
+again with the states that the target has for them by then, in the batch that begins the next draft.
+It draws with the noise of the position that it predicts, as a draft model does, where llama.cpp
+drafts what is likeliest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from paceline.engine.draft.base import Draft, DrafterInfo, Parameter, Workbench
+from paceline.engine.draft.draft_model import INFO as DRAFT_MODEL
+from paceline.engine.draft.draft_model import DraftModel
+from paceline.engine.model.backend import DraftHead
+from paceline.engine.model.context import CachedContext
+from paceline.errors import UserError
+
+
+class Mtp(DraftModel):
+    """Drafts as a draft model does, from the states that the target has kept."""
+
+    def _context_in(self, bench: Workbench) -> CachedContext:
+        if bench.draft is None or not isinstance(bench.draft.model, DraftHead):
+            raise UserError(
+                "no-mtp-head",
+                "The strategy “mtp” needs an MTP head, and none is loaded.",
+                "Choose a model whose file has one, or name the file of its head; or take a "
+                "strategy that needs none, such as prompt-lookup.",
+            )
+        self._head = bench.draft.model
+        return bench.draft
+
+    def begin(self, history: Sequence[int], n_prompt: int) -> None:
+        """Keep what it has read of this text from its first token on."""
+        if self._head.origin:
+            self._context.clear()
+        super().begin(history, n_prompt)
+
+    @property
+    def n_backlog(self) -> int:
+        """Tokens that are read before the first drafted one is known."""
+        return 1 if self._head.shares_memory else super().n_backlog
+
+    @property
+    def n_unread(self) -> int:
+        """Tokens before the backlog whose states are still there."""
+        n_left = super().n_unread - self._head.first_place
+        return 0 if self._head.shares_memory else max(n_left, 0)
+
+    @property
+    def _n_anew(self) -> int:
+        """As with a draft model; or all that is left, where states of what it lacks are gone."""
+        n_anew, head = super()._n_anew, self._head
+        if head.shares_memory or self._origin + len(self._context.tokens) >= head.first_place:
+            return n_anew
+        n_left = max(len(self._history) - head.first_place, 1)
+        return min(n_left, n_anew) if n_anew else n_left
+
+    def _begin_at(self, place: int) -> None:
+        super()._begin_at(place)
+        self._head.origin = place
+
+    def propose_while(self, n_max: int, goes_on: Callable[[float], bool], n_read: int) -> Draft:
+        """Draft as `propose` does, as long as `goes_on` says so; see `Paced`."""
+        self._head.n_true = n_true = len(self._history)
+        try:
+            return super().propose_while(min(n_max, self._head.n_most), goes_on, n_read)
+        finally:
+            self._head.n_true = None
+            self._context.rollback(n_true - self._origin)
+
+    def _catch_up(self) -> Sequence[int] | None:
+        if not self._head.shares_memory:
+            return super()._catch_up()
+        self._context.reuse(self._history)
+        self._context.feed(self._history[len(self._context.tokens) : -1], 0)  # takes no time
+        return self._history[-1:]
+
+
+INFO = DrafterInfo(
+    id="mtp",
+    title="MTP head",
+    summary="Layers that were trained with the model predict further tokens from its states: a "
+    "drafter that needs no second model.",
+    family="model",
+    parameters=(
+        Parameter(
+            "n_max", "int", 3, 1, 10_000, "Tokens ahead",
+            "Tokens drafted per step at most. A head is trained for one or a few; each further one "
+            "is accepted more seldom.", can_be_auto=True,
+        ),
+        *DRAFT_MODEL.parameters[1:],
+    ),
+    make=Mtp,
+)  # fmt: skip

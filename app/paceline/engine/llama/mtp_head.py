@@ -1,0 +1,241 @@
+"""Heads for multi-token prediction (MTP): layers that read a target's hidden states and draft.
+
+A head predicts the token after next from a token and the target's hidden state before it. Its
+first draft stands on the target's own states. For further ones its own output takes their place,
+so what it has read of drafted tokens is never kept (`draft/mtp.py`). Three kinds, after
+`common_speculative_impl_draft_mtp` of llama.cpp's common/speculative.cpp:
+
+- one head, which runs again for each further token (Qwen3.5, GLM 4.5);
+- a chain of heads, each of which was trained for its own place of the draft and reads the draft
+  from its beginning (Step 3.5);
+- an assistant, which looks into the target's cache and has none of its own (Gemma 4).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+import numpy as np
+
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.llama import nextn
+from paceline.engine.llama.gguf import all_tensors
+from paceline.engine.llama.model import N_BATCH, LlamaModel
+from paceline.engine.model.backend import Rows
+from paceline.errors import EngineError, ModelError
+from paceline.messages import ModelParams
+
+
+_OUTPUTS = "output.weight", "token_embd.weight"
+_LAYER = re.compile(r"blk\.(\d+)\.")
+_HEAD = re.compile(r"(?:blk\.(\d+)\.)?nextn\.")
+
+
+class MtpHead(LlamaModel):
+    """Implements `backend.DraftHead`.
+
+    Args:
+        model: llama.cpp's pointer to a model with nothing but heads, which is freed with this
+            object; None: the target's own has them.
+        target: Whose hidden states it reads; gives them from now on.
+        params: How the target was loaded, with the path of the file that holds the head.
+        path: That file.
+        cancel: Polled while it decodes.
+
+    Raises:
+        ModelError: It has no head, or one for other states, or there is no room for its context.
+    """
+
+    drafter = "mtp"
+
+    def __init__(
+        self, model: Any, target: LlamaModel, params: ModelParams, path: Path, cancel: CancelFlag
+    ) -> None:
+        self._target, self._is_inside = target, model is None
+        self.origin = 0
+        self.n_true: int | None = None
+        self._n_heads = 1
+        self._chain: list[tuple[int, Rows]] = []
+        super().__init__(target._model if model is None else model, params, path, 1, cancel)
+
+    def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
+        target, model = self._target, self._model
+        weights = head_tensors(path)
+        n_columns = nextn.n_columns(model)
+        n_wanted = nextn.n_columns(target._model)
+        if not weights or n_columns != n_wanted:
+            raise ModelError(
+                "wrong-head",
+                f"“{path.name}” holds no MTP head for “{target.info.name}”.",
+                "Choose the file with the head that was made for this target, or none.",
+            )
+        self._rows = target.give_hidden_rows()
+        self._state = np.zeros(n_columns, np.float32)  # its own, of the last row that it gave
+        super()._open(params, path, n_rows)
+        self.shares_memory = nextn.shares_memory(self._context, target._context)
+        if not self.shares_memory:
+            self._n_heads = max(llama_cpp.llama_model_n_layer_nextn(model), 1)
+        self.n_most = self._n_heads if self._n_heads > 1 else N_BATCH
+        self.info = replace(
+            self.info, name=f"MTP head of {target.info.name}", size_bytes=sum(weights.values())
+        )
+
+    @property
+    def first_place(self) -> int:
+        """The first token with a state before it, or the text's first; see `DraftHead`."""
+        first = self._rows.first
+        return first + 1 if first else 0
+
+    # -------------------------------------------------------------------------- the native side
+
+    def _native_params(self, params: ModelParams) -> Any:
+        p = super()._native_params(params)
+        p.ctx_type = llama_cpp.LLAMA_CONTEXT_TYPE_MTP
+        p.ctx_other = self._target._context
+        return p
+
+    def _new_context(self, params: ModelParams, n_threads: int, n_threads_batch: int) -> Any:
+        context = super()._new_context(params, n_threads, n_threads_batch)
+        nextn.give_hidden_rows(context, of_outputs=True)
+        self._other = self._target._context
+        return context
+
+    def _make_facts_key(self) -> str:
+        return f"{super()._make_facts_key()}|{self.drafter}"
+
+    def _new_batch(self) -> Any:
+        n_columns = self._rows.n_columns
+        batch = llama_cpp.llama_batch_init(N_BATCH, n_columns, 1)  # with states, not tokens
+        self._own_tokens = (llama_cpp.llama_token * N_BATCH)()
+        batch.token = self._own_tokens
+        self._inputs = np.ctypeslib.as_array(batch.embd, (N_BATCH * n_columns,))
+        self._inputs = self._inputs.reshape(N_BATCH, n_columns)
+        return batch
+
+    def close(self) -> None:
+        """Free what is its own."""
+        if self._batch is not None:
+            self._batch.token = ctypes.POINTER(llama_cpp.llama_token)()  # this is Python's to free
+        if self._is_inside:
+            self._model = None
+        super().close()
+
+    # ------------------------------------------------------------------------------- decoding
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        """Read tokens, each with the state before it; see `backend.DraftHead`."""
+        place = self.origin + self.n_past
+        is_drafted = self.n_true is not None and place >= self.n_true
+        states = self._states_before(place, len(tokens))
+        if self.shares_memory:
+            return self._look(tokens, states, n_rows)
+        if self._n_heads > 1:
+            return self._decode_chained(tokens, states, n_rows, is_drafted=is_drafted)
+        return self._decode_last(tokens, states, n_rows)
+
+    def _decode_last(self, tokens: Sequence[int], states: Rows, n_rows: int) -> Rows:
+        """Decode with the wanted row in a batch of its own.
+
+        Otherwise some graphs give the state of the batch's first token.
+        """
+        if n_rows and len(tokens) > 1:
+            self._decode(tokens[:-1], states[:-1], 0)
+        return self._decode(tokens[-n_rows:], states[-n_rows:], n_rows)
+
+    def _states_before(self, place: int, n: int) -> Rows:
+        """Return what stands before `n` tokens from this place on, float32 [n, n_columns].
+
+        Where the target has not decoded the token before, it is the head's own last state.
+        """
+        rows, first = self._rows, place - 1
+        end = rows.end if self.n_true is None else min(rows.end, self.n_true - 1)
+        if rows.first <= first and first + n <= end:
+            return rows.take(first, n)
+        states = np.tile(self._state, (n, 1))
+        for i in range(n):
+            if first + i < 0:
+                states[i] = 0.0
+            elif rows.first <= first + i < end:
+                states[i] = rows.take(first + i, 1)[0]
+        return states
+
+    def _decode(self, tokens: Sequence[int], states: Rows, n_rows: int, head: int = 0) -> Rows:
+        self._inputs[: len(tokens)] = states
+        if self._n_heads > 1:
+            nextn.choose_head(self._context, head)
+        rows = super().decode(tokens, n_rows)
+        if n_rows:
+            self._state = nextn.hidden_rows(self._context, 1, self._rows.n_columns)[0].copy()
+        return rows
+
+    def _decode_chained(
+        self, tokens: Sequence[int], states: Rows, n_rows: int, *, is_drafted: bool
+    ) -> Rows:
+        """Let every head read the text; of a draft, let the next head read all there is of it."""
+        past = self.n_past
+        if is_drafted and n_rows:
+            if len(self._chain) >= self._n_heads:
+                raise EngineError("no-head", "There is no head for so long a draft.")
+            self._chain += zip(tokens, states, strict=True)
+            super().rollback(past + len(tokens) - len(self._chain))
+            chained, before = zip(*self._chain, strict=True)
+            return self._decode(chained, np.stack(before), 1, len(self._chain) - 1)
+        for head in range(self._n_heads - 1, 0, -1):
+            self._decode(tokens, states, 0, head)
+            super().rollback(past)
+        self._chain = [(tokens[-1], states[-1])]
+        return self._decode_last(tokens, states, n_rows)
+
+    def _look(self, tokens: Sequence[int], states: Rows, n_rows: int) -> Rows:
+        """Draft from the target's cache, so that nothing has to be read before.
+
+        All tokens of a draft stand at the place of its first, as the assistant was trained.
+        """
+        if self._other is not self._target._context:
+            self.remake(self.n_ctx, self.n_batch)
+        n_past, n_held = self._n_past, self._n_past + len(tokens)
+        rows = np.empty((0, self.vocab.n_tokens), np.float32)
+        if n_rows:
+            self._n_past = self._target.n_past
+            try:
+                rows = self._decode(tokens[-1:], states[-1:], 1)
+            except BaseException:
+                self._n_past = n_past
+                raise
+        self._n_past = n_held
+        return rows
+
+    def rollback(self, n_past: int) -> bool:
+        """Shorten the context; see `backend.LanguageModel`."""
+        if not self.shares_memory:
+            return super().rollback(n_past)
+        self._n_past = min(self._n_past, n_past)
+        return True
+
+    def clear(self, *, wipe: bool = False) -> None:
+        """Forget everything, and begin with the next text's first token."""
+        self.origin = 0
+        if self.shares_memory:  # the cache is the target's
+            self._n_past = 0
+        else:
+            super().clear(wipe=wipe)
+
+
+def head_tensors(path: Path) -> dict[str, int]:
+    """Return the bytes of each tensor that a head reads for a token; nothing where there is none.
+
+    That are its layers, which come last, and the output. An assistant is one whole head.
+    """
+    sizes = {tensor.name: tensor.n_bytes for tensor in all_tensors(path)}
+    first = min((int(found[1] or 0) for name in sizes if (found := _HEAD.match(name))), default=None)
+    if first is None:
+        return {}
+    output = next(name for name in (*_OUTPUTS, "") if name in sizes or not name)
+    layers = {name: n for name, n in sizes.items() if (f := _LAYER.match(name)) and int(f[1]) >= first}
+    return layers | ({output: sizes[output]} if output else {})
