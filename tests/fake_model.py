@@ -95,6 +95,8 @@ def scripted(reply: str, start: int) -> Logits:
 class FakeModel:
     """Implements `LanguageModel` on a function from tokens to logits."""
 
+    drafter = "draft"
+
     def __init__(
         self,
         logits: Logits,
@@ -247,20 +249,32 @@ class FakeBackend:
         return EngineDescribed("fake", "", supports_gpu=False, devices=(cpu,))
 
     def load(
-        self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
+        self,
+        params: ModelParams,
+        *,
+        n_rows: int,
+        cancel: CancelFlag,
+        progress: Progress,
+        with_head: bool = False,
     ) -> LanguageModel:
         """Return the model of that path.
 
         Raises:
             ModelError: There is none.
         """
-        del n_rows
+        del n_rows, with_head
         if cancel.is_set():
             raise CancelledError
         if params.path not in self._models:
             raise ModelError("file-not-found", f"There is no file “{params.path}”.")
         progress(1.0)
         return self._models[params.path]
+
+    def load_head(
+        self, target: LanguageModel, params: ModelParams, *, cancel: CancelFlag, progress: Progress
+    ) -> None:
+        """Find no head."""
+        del target, params, cancel, progress
 
     def load_vocabulary(self, path: str) -> VocabularyFile:
         """Return the byte vocabulary for a path that has a model.

@@ -56,7 +56,7 @@ def glm4moe(tiny: Tiny, name: str) -> Gguf:
 
 
 def step35(tiny: Tiny, name: str) -> Gguf:
-    """Two layers, of which one has a sliding window, and a chain of three heads: Step 3.5's kind."""
+    """Two layers, of which one has a sliding window, and three heads: Step 3.5's kind."""
     model = tiny(name, "step35", 5)
     model.set(step35__attention__sliding_window=WINDOW, step35__expert_feed_forward_length=128)
     pattern = np.array([1, 0, 0, 0, 0], np.int32)

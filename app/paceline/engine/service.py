@@ -48,7 +48,6 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     LoadProgressed,
-    ModelParams,
     PairLoaded,
     Remember,
     Remembered,

@@ -27,7 +27,7 @@ def settings_of(info: DrafterInfo) -> Settings:
 
 CASES = [(info, settings_of(info)) for info in LOOKUPS] + [
     (info, settings)
-    for info, settings in registry.portfolio({"n_max": 32}, has_draft_model=False)
+    for info, settings in registry.portfolio({"n_max": 32}, model="")
 ]  # fmt: skip
 
 

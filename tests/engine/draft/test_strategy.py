@@ -187,10 +187,10 @@ def test_auto_is_a_portfolio_of_what_there_is() -> None:
     assert (strategy.uses_draft_model, strategy.needs_draft_model) == (True, False)
     lookups = ["suffix", "prompt-lookup", "ngram-cache", "ngram-mod"]
     for has_grammar in (False, True):
-        for has_draft_model in (False, True):
-            members = strategy.members(has_grammar=has_grammar, has_draft_model=has_draft_model)
+        for model in ("", "draft", "mtp"):
+            members = strategy.members(has_grammar=has_grammar, model=model)
             assert [info.id for info, _ in members] == [
-                *["grammar"] * has_grammar, *lookups, *["draft"] * has_draft_model
+                *["grammar"] * has_grammar, *lookups, *[model] * bool(model)
             ]  # fmt: skip
 
 

@@ -39,7 +39,7 @@ class DraftModel:
     def __init__(self, bench: Workbench, settings: Settings) -> None:
         self._context = self._context_in(bench)
         self._bench = bench
-        self._sampler = bench.sampler.twin(bench.draft.model.vocab.n_tokens)
+        self._sampler = bench.sampler.twin(self._context.model.vocab.n_tokens)
         self._n_vocab = bench.vocab.n_tokens
         self.tune(settings)
         self._history: Sequence[int] = ()

@@ -20,14 +20,13 @@ import llama_cpp
 import numpy as np
 
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.llama import nextn
+from paceline.engine.llama import hidden_rows
 from paceline.engine.llama.kernels import OwnKernels, uses_of
 from paceline.engine.llama.library import devices, meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
 from paceline.engine.llama.saved_states import SavedStates, state_bytes
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer
 from paceline.engine.model.backend import Place, Rows, Vocabulary
-from paceline.engine.model.hidden_rows import HiddenRows
 from paceline.engine.model.memory_hints import what_to_do
 from paceline.engine.model.model_file import file_id, title_with_type
 from paceline.engine.model.model_params import (
@@ -80,7 +79,7 @@ class LlamaModel:
         self._batch: Any = None
         self._n_states = 0
         self._saved = SavedStates()
-        self._hidden: HiddenRows | None = None
+        self._hidden: hidden_rows.HiddenRows | None = None
         try:
             self._open(params, path, n_rows)
         except BaseException:
@@ -162,7 +161,7 @@ class LlamaModel:
         if not context:
             raise no_context(params, self.n_ctx, self._kv_bytes, start().why())
         if self._hidden is not None:
-            nextn.give_hidden_rows(context, of_outputs=False)
+            hidden_rows.give_hidden_rows(context, of_outputs=False)
         return context
 
     def _native_params(self, params: ModelParams) -> Any:
@@ -170,14 +169,14 @@ class LlamaModel:
             params, self.n_ctx, self.n_batch, self.max_rows, self._n_states
         )
 
-    def give_hidden_rows(self) -> HiddenRows:
-        """Keep the hidden state at each place from now on, for a head; see `nextn.py`.
+    def give_hidden_rows(self) -> hidden_rows.HiddenRows:
+        """Keep the hidden state at each place from now on, for a head; see `hidden_rows.py`.
 
         Raises:
             ModelError: This build of llama.cpp cannot give them.
         """
-        nextn.give_hidden_rows(self._context, of_outputs=False)
-        self._hidden = HiddenRows(nextn.n_columns(self._model), self.n_ctx)
+        hidden_rows.give_hidden_rows(self._context, of_outputs=False)
+        self._hidden = hidden_rows.HiddenRows(hidden_rows.n_columns(self._model), self.n_ctx)
         self._n_rows_seen = 0  # the output buffer grows with the next decode, and so moves
         self.facts_key = self._make_facts_key()
         return self._hidden
@@ -253,7 +252,7 @@ class LlamaModel:
         if code != 0:
             self._fail(code, n, past, n_rows)
         if self._hidden is not None:
-            rows = nextn.hidden_rows(self._context, n, self._hidden.n_columns)
+            rows = hidden_rows.hidden_rows(self._context, n, self._hidden.n_columns)
             self._hidden.put(past, rows)
         self._n_past = past + n
         self._n_new = n

@@ -24,13 +24,12 @@ import llama_cpp
 import numpy as np
 
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.llama import nextn
+from paceline.engine.llama import hidden_rows
 from paceline.engine.llama.gguf import all_tensors
 from paceline.engine.llama.model import N_BATCH, LlamaModel
 from paceline.engine.model.backend import Rows
 from paceline.errors import EngineError, ModelError
 from paceline.messages import ModelParams
-
 
 _OUTPUTS = "output.weight", "token_embd.weight"
 _LAYER = re.compile(r"blk\.(\d+)\.")
@@ -67,8 +66,8 @@ class MtpHead(LlamaModel):
     def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
         target, model = self._target, self._model
         weights = head_tensors(path)
-        n_columns = nextn.n_columns(model)
-        n_wanted = nextn.n_columns(target._model)
+        n_columns = hidden_rows.n_columns(model)
+        n_wanted = hidden_rows.n_columns(target._model)
         if not weights or n_columns != n_wanted:
             raise ModelError(
                 "wrong-head",
@@ -78,7 +77,7 @@ class MtpHead(LlamaModel):
         self._rows = target.give_hidden_rows()
         self._state = np.zeros(n_columns, np.float32)  # its own, of the last row that it gave
         super()._open(params, path, n_rows)
-        self.shares_memory = nextn.shares_memory(self._context, target._context)
+        self.shares_memory = hidden_rows.shares_memory(self._context, target._context)
         if not self.shares_memory:
             self._n_heads = max(llama_cpp.llama_model_n_layer_nextn(model), 1)
         self.n_most = self._n_heads if self._n_heads > 1 else N_BATCH
@@ -102,7 +101,7 @@ class MtpHead(LlamaModel):
 
     def _new_context(self, params: ModelParams, n_threads: int, n_threads_batch: int) -> Any:
         context = super()._new_context(params, n_threads, n_threads_batch)
-        nextn.give_hidden_rows(context, of_outputs=True)
+        hidden_rows.give_hidden_rows(context, of_outputs=True)
         self._other = self._target._context
         return context
 
@@ -168,10 +167,10 @@ class MtpHead(LlamaModel):
     def _decode(self, tokens: Sequence[int], states: Rows, n_rows: int, head: int = 0) -> Rows:
         self._inputs[: len(tokens)] = states
         if self._n_heads > 1:
-            nextn.choose_head(self._context, head)
+            hidden_rows.choose_head(self._context, head)
         rows = super().decode(tokens, n_rows)
         if n_rows:
-            self._state = nextn.hidden_rows(self._context, 1, self._rows.n_columns)[0].copy()
+            self._state = hidden_rows.hidden_rows(self._context, 1, self._rows.n_columns)[0].copy()
         return rows
 
     def _decode_chained(
@@ -233,9 +232,13 @@ def head_tensors(path: Path) -> dict[str, int]:
     That are its layers, which come last, and the output. An assistant is one whole head.
     """
     sizes = {tensor.name: tensor.n_bytes for tensor in all_tensors(path)}
-    first = min((int(found[1] or 0) for name in sizes if (found := _HEAD.match(name))), default=None)
+    first = min(
+        (int(found[1] or 0) for name in sizes if (found := _HEAD.match(name))), default=None
+    )
     if first is None:
         return {}
     output = next(name for name in (*_OUTPUTS, "") if name in sizes or not name)
-    layers = {name: n for name, n in sizes.items() if (f := _LAYER.match(name)) and int(f[1]) >= first}
+    layers = {
+        name: n for name, n in sizes.items() if (f := _LAYER.match(name)) and int(f[1]) >= first
+    }
     return layers | ({output: sizes[output]} if output else {})

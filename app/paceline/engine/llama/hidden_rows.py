@@ -1,0 +1,107 @@
+"""The hidden state of a target at each place of its text, which its MTP head reads.
+
+llama.cpp has not made the calls for it public yet. They are exported under C++ names, which
+llama-cpp-python looks up (`llama_cpp_ext`, after src/llama-ext.h); where a build lacks one of them,
+no head can be used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import Any
+
+import llama_cpp
+import numpy as np
+
+from paceline.engine.model.backend import Rows
+from paceline.errors import ModelError
+
+_MOST_BYTES = 64 * 2**20
+"""3,276 places of 5,120 columns. A head that comes late to a longer text reads its end alone."""
+
+
+class HiddenRows:
+    """Keeps a stretch of places without a gap; earlier ones give way.
+
+    A row belongs to a place, and holds for the text that was decoded last up to there. So it stays
+    true where tokens after it are taken back, or are to be decoded once more.
+
+    Args:
+        n_columns: Of a row.
+        n_ctx: Places that a text has at most.
+
+    Attributes:
+        first: The first place that is kept.
+        end: The one after the last.
+    """
+
+    def __init__(self, n_columns: int, n_ctx: int) -> None:
+        self.n_columns = n_columns
+        room = min(n_ctx, max(_MOST_BYTES // (4 * n_columns), 1))
+        self._rows = np.zeros((room, n_columns), np.float32)  # place p lies at p modulo the room
+        self.first = self.end = 0
+
+    def put(self, place: int, rows: Rows) -> None:
+        """Take over the rows of a decode, float32 [n, n_columns], from this place on."""
+        room = len(self._rows)
+        if not self.first <= place <= self.end:  # nothing before it is known to be of this text
+            self.first = place
+        self.end = place + len(rows)
+        kept = rows[-room:]
+        places = np.arange(self.end - len(kept), self.end)
+        self._rows[places % room] = kept
+        self.first = max(self.first, self.end - room)
+
+    def take(self, place: int, n: int) -> Rows:
+        """Return copies of `n` rows from a place on, all of which must be kept."""
+        assert self.first <= place <= self.end - n
+        return self._rows[np.arange(place, place + n) % len(self._rows)]
+
+
+@cache
+def _extension() -> Any:
+    """Return the module with the calls.
+
+    Raises:
+        ModelError: "no-mtp": a symbol is missing.
+    """
+    try:
+        return importlib.import_module("llama_cpp.llama_cpp_ext")
+    except (ImportError, AttributeError) as error:
+        raise ModelError(
+            "no-mtp",
+            "This build of llama.cpp has no calls for MTP heads.",
+            "Install Paceline again, or choose another strategy.",
+        ) from error
+
+
+def give_hidden_rows(context: Any, *, of_outputs: bool) -> None:
+    """Let a context's decodes give hidden rows: of all tokens, or of those with logits alone.
+
+    Raises:
+        ModelError: This build cannot do it.
+    """
+    _extension().llama_set_embeddings_nextn(context, True, of_outputs)  # noqa: FBT003
+
+
+def hidden_rows(context: Any, n: int, n_columns: int) -> Rows:
+    """Return the hidden rows of the last decode, float32 [n, n_columns]; valid until the next."""
+    pointer = _extension().llama_get_embeddings_nextn(context)
+    return np.ctypeslib.as_array(pointer, (n, n_columns))
+
+
+def choose_head(context: Any, head: int) -> None:
+    """Let the next decodes of a context of heads run this one, from 0."""
+    _extension().llama_set_nextn_layer_offset(context, head)
+
+
+def shares_memory(context: Any, target: Any) -> bool:
+    """Whether a context of heads looks at the target's own cache, and has none."""
+    other = _extension().llama_get_ctx_other(context)
+    return bool(other) and other == target
+
+
+def n_columns(model: Any) -> int:
+    """Return the length of a model's hidden rows."""
+    return int(llama_cpp.llama_model_n_embd_out(model))
