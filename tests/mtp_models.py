@@ -55,7 +55,7 @@ def glm4moe(tiny: Tiny, name: str) -> Gguf:
     return _with_heads(model, "glm4moe", 2, 1, "random")
 
 
-def step35(tiny: Tiny, name: str) -> Gguf:
+def step35(tiny: Tiny, name: str, head: Head = "random") -> Gguf:
     """Two layers, of which one has a sliding window, and three heads: Step 3.5's kind."""
     model = tiny(name, "step35", 5)
     model.set(step35__attention__sliding_window=WINDOW, step35__expert_feed_forward_length=128)
@@ -65,7 +65,73 @@ def step35(tiny: Tiny, name: str) -> Gguf:
     for layer in range(2):
         for part, tensor in llama_layer(rng, 64, 128, mute=False).items():
             model.tensors[f"blk.{layer}.{part}.weight"] = tensor
-    return _with_heads(model, "step35", 2, 3, "random")
+    return _with_heads(model, "step35", 2, 3, head)
+
+
+def gemma4(tiny: Tiny, name: str) -> Gguf:
+    """One layer that sees a sliding window and one that sees everything: Gemma 4's kind."""
+    model = tiny(name, "gemma4", 2)
+    del model.tensors["output.weight"]
+    _set_gemma4(model, "gemma4", 2)
+    model.set(**{"gemma4.embedding_length_per_layer_input": 0})
+    rng = np.random.default_rng(84)
+    model.tensors["token_embd.weight"] = q8(rng, 64, 8192)
+    for layer in range(2):
+        parts = llama_layer(rng, 64, 128, mute=False)
+        parts |= {f"attn_{part}_norm": norm(rng, 32) for part in "qk"}
+        # Strong enough that the token itself, embedding and output being one, is not the answer.
+        parts |= {
+            part: norm(rng, 64, gain=12.0) for part in ("post_attention_norm", "post_ffw_norm")
+        }
+        for part, tensor in parts.items():
+            model.tensors[f"blk.{layer}.{part}.weight"] = tensor
+    return model
+
+
+def gemma4_assistant(tiny: Tiny, name: str) -> Gguf:
+    """Two layers of 32 columns that look into the cache of `gemma4`."""
+    d = 32
+    model = tiny(name, "gemma4-assistant", 2)
+    _set_gemma4(model, "gemma4-assistant", 2)
+    sizes = {"embedding_length": d, "embedding_length_out": 64, "nextn_predict_layers": 2}
+    for key, value in sizes.items():
+        model.set(**{f"gemma4-assistant.{key}": value})
+    rng = np.random.default_rng(85)
+    model.tensors = {
+        "token_embd.weight": q8(rng, d, 8192, gain=3.0),
+        "output_norm.weight": norm(rng, d),
+        "rope_freqs.weight": f32(np.ones(16)),
+        "nextn.pre_projection.weight": q8(rng, 128, d),
+        "nextn.post_projection.weight": q8(rng, d, 64),
+    }
+    for layer in range(2):
+        parts = {
+            "attn_norm": norm(rng, d),
+            "attn_q": q8(rng, d, 64),
+            "attn_output": q8(rng, 64, d),
+            "attn_q_norm": norm(rng, 32),
+            "post_attention_norm": norm(rng, d),
+            "layer_output_scale": f32(np.ones(1)),
+            "ffn_norm": norm(rng, d),
+            "ffn_gate": q8(rng, d, 128),
+            "ffn_up": q8(rng, d, 128),
+            "ffn_down": q8(rng, 128, d),
+            "post_ffw_norm": norm(rng, d),
+        }
+        for part, tensor in parts.items():
+            model.tensors[f"blk.{layer}.{part}.weight"] = tensor
+    return model
+
+
+def _set_gemma4(model: Gguf, architecture: str, layers: int) -> None:
+    model.tensors["rope_freqs.weight"] = f32(np.ones(16))
+    sizes = {f"{part}_length{kind}": 32 for part in ("key", "value") for kind in ("", "_swa")}
+    sizes |= {"sliding_window": WINDOW, "shared_kv_layers": 0}
+    for key, value in sizes.items():
+        model.set(**{f"{architecture}.attention.{key}": value})
+    pattern = np.array([1, 0] * (layers // 2), np.int32)
+    model.set(**{f"{architecture}.attention.sliding_window_pattern": pattern})
+    model.set(**{f"{architecture}.rope.freq_base_swa": 10000.0})
 
 
 def _with_heads(model: Gguf, architecture: str, n_layers: int, n_heads: int, head: Head) -> Gguf:
@@ -79,7 +145,7 @@ def _with_heads(model: Gguf, architecture: str, n_layers: int, n_heads: int, hea
                 model.tensors[name.replace(f".{n_layers - 1}.", f".{layer}.", 1)] = tensor
         both = q8(rng, 2 * d, d)
         if head != "random":  # the token's embedding alone
-            both = q8_of(np.concatenate((np.eye(d), np.zeros((d, d))), axis=1))
+            both = f32(np.concatenate((np.eye(d), np.zeros((d, d))), axis=1))
         parts = {"eh_proj": both, "enorm": _ones(d), "hnorm": norm(rng, d)}
         if head == "false":
             output = model.tensors["output.weight"]
@@ -97,16 +163,3 @@ def _with_heads(model: Gguf, architecture: str, n_layers: int, n_heads: int, hea
 
 def _ones(d: int) -> Tensor:
     return f32(np.ones(d))
-
-
-def q8_of(values: np.ndarray) -> Tensor:
-    """Quantise a matrix, [rows, row]."""
-    from gguf_file import GGML_Q8_0, Q8_BLOCK
-
-    rows, row = values.shape
-    blocks = np.zeros(values.size // 32, Q8_BLOCK)
-    grouped = values.reshape(-1, 32)
-    scale = np.abs(grouped).max(axis=1) / 127.0
-    blocks["d"] = scale
-    blocks["q"] = np.round(grouped / np.where(scale, scale, 1.0)[:, None])
-    return Tensor((row, rows), GGML_Q8_0, blocks.tobytes())

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fake_model import N_VOCAB, FakeBackend, FakeModel
-from paceline.engine.cancel import CancelFlag
 from paceline.engine.measure.self_test import self_test
-from paceline.engine.model.backend import LanguageModel, Progress, Rows
+from paceline.engine.model.backend import LanguageModel, Rows
 from paceline.errors import ModelError
 from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import Event, LoadFailed, LoadPair, LoadProgressed, ModelParams, PairLoaded
@@ -99,10 +99,8 @@ def test_a_model_that_cannot_take_tokens_back_is_recognised() -> None:
 class Quiet(FakeBackend):
     """Never says how far it is."""
 
-    def load(
-        self, params: ModelParams, *, n_rows: int, cancel: CancelFlag, progress: Progress
-    ) -> LanguageModel:
-        return super().load(params, n_rows=n_rows, cancel=cancel, progress=lambda _fraction: None)
+    def load(self, params: ModelParams, **options: Any) -> LanguageModel:
+        return super().load(params, **options | {"progress": lambda _fraction: None})
 
 
 def load(backend: FakeBackend, hear: Callable[[Event], None]) -> None:

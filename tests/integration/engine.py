@@ -47,6 +47,8 @@ def check_positions(context: CachedContext) -> None:
     assert isinstance(model, LlamaModel)
     n_held = len(context.tokens) - context.n_owed
     assert model.n_past == n_held
+    if getattr(model, "shares_memory", False):
+        return  # it has no cache of its own
     first = llama_cpp.llama_memory_seq_pos_min(model._memory, 0)
     assert llama_cpp.llama_memory_seq_pos_max(model._memory, 0) == n_held - 1
     if not n_held or not model.can_rollback:
@@ -71,6 +73,7 @@ class Engine:
         exact: bool = False,
         lookup_cache: str = "",
         kernels: KernelWish = "stock",
+        mtp: str | Path = "auto",
         **params: object,
     ) -> None:
         self.client = InlineClient()
@@ -85,6 +88,7 @@ class Engine:
                 exact=exact,
                 lookup_cache=lookup_cache,
                 kernels=kernels,
+                mtp=str(mtp),
             )
         )
         self.loaded = self.events[-1]

@@ -149,8 +149,8 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 BUILT_IN = [
-    "off", "auto", "draft", "prompt-lookup", "ngram-simple", "ngram-map-k", "ngram-map-k4v",
-    "ngram-mod", "ngram-cache", "suffix",
+    "off", "auto", "draft", "mtp", "prompt-lookup", "ngram-simple", "ngram-map-k",
+    "ngram-map-k4v", "ngram-mod", "ngram-cache", "suffix",
 ]  # fmt: skip
 
 

@@ -77,9 +77,10 @@ class LlamaModel:
         self._cancel = cancel
         self._context: Any = None
         self._batch: Any = None
-        self._n_states = 0
+        self._n_states = self._n_past = 0
         self._saved = SavedStates()
         self._hidden: hidden_rows.HiddenRows | None = None
+        self._assistant: LlamaModel | None = None
         try:
             self._open(params, path, n_rows)
         except BaseException:
@@ -398,6 +399,8 @@ class LlamaModel:
             raise
         self._memory = llama_cpp.llama_get_memory(self._context)
         self.info = replace(self.info, n_ctx=n_ctx)
+        if self._assistant is not None:  # now, since it empties the cells that it shares
+            self._assistant._make_anew(n_ctx, n_batch)
 
     def keep_states(self, n_most: int) -> None:
         """Keep as many earlier states as pay, and copies, as far as memory is free.
@@ -463,6 +466,8 @@ class LlamaModel:
             return ()
 
     def _free_context(self) -> None:
+        if self._assistant is not None:  # it refers to this one's memory
+            self._assistant._free_context()
         if self._context:
             llama_cpp.llama_free(self._context)
         # llama.cpp takes a null memory for an empty one.

@@ -26,6 +26,7 @@ import numpy as np
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import hidden_rows
 from paceline.engine.llama.gguf import all_tensors
+from paceline.engine.llama.library import meta
 from paceline.engine.llama.model import N_BATCH, LlamaModel
 from paceline.engine.model.backend import Rows
 from paceline.errors import EngineError, ModelError
@@ -52,6 +53,7 @@ class MtpHead(LlamaModel):
     """
 
     drafter = "mtp"
+    shares_memory = False
 
     def __init__(
         self, model: Any, target: LlamaModel, params: ModelParams, path: Path, cancel: CancelFlag
@@ -67,8 +69,9 @@ class MtpHead(LlamaModel):
         target, model = self._target, self._model
         weights = head_tensors(path)
         n_columns = hidden_rows.n_columns(model)
-        n_wanted = hidden_rows.n_columns(target._model)
-        if not weights or n_columns != n_wanted:
+        kind = meta(model, "general.architecture").removesuffix("-assistant")
+        is_of_target = kind == target.info.architecture  # otherwise llama.cpp may crash
+        if not (weights and is_of_target and n_columns == hidden_rows.n_columns(target._model)):
             raise ModelError(
                 "wrong-head",
                 f"“{path.name}” holds no MTP head for “{target.info.name}”.",
@@ -78,7 +81,9 @@ class MtpHead(LlamaModel):
         self._state = np.zeros(n_columns, np.float32)  # its own, of the last row that it gave
         super()._open(params, path, n_rows)
         self.shares_memory = hidden_rows.shares_memory(self._context, target._context)
-        if not self.shares_memory:
+        if self.shares_memory:
+            target._assistant = self
+        else:
             self._n_heads = max(llama_cpp.llama_model_n_layer_nextn(model), 1)
         self.n_most = self._n_heads if self._n_heads > 1 else N_BATCH
         self.info = replace(
@@ -102,7 +107,6 @@ class MtpHead(LlamaModel):
     def _new_context(self, params: ModelParams, n_threads: int, n_threads_batch: int) -> Any:
         context = super()._new_context(params, n_threads, n_threads_batch)
         hidden_rows.give_hidden_rows(context, of_outputs=True)
-        self._other = self._target._context
         return context
 
     def _make_facts_key(self) -> str:
@@ -116,6 +120,19 @@ class MtpHead(LlamaModel):
         self._inputs = np.ctypeslib.as_array(batch.embd, (N_BATCH * n_columns,))
         self._inputs = self._inputs.reshape(N_BATCH, n_columns)
         return batch
+
+    def _free_context(self) -> None:
+        n_past = self._n_past
+        super()._free_context()
+        if self.shares_memory:  # it holds what it held: nothing
+            self._n_past = n_past
+
+    def remake(self, n_ctx: int, n_batch: int) -> None:
+        """Make its context anew; see `backend.LanguageModel`."""
+        if self.shares_memory:
+            self._n_past = 0
+        else:
+            super().remake(n_ctx, n_batch)
 
     def close(self) -> None:
         """Free what is its own."""
@@ -196,8 +213,6 @@ class MtpHead(LlamaModel):
 
         All tokens of a draft stand at the place of its first, as the assistant was trained.
         """
-        if self._other is not self._target._context:
-            self.remake(self.n_ctx, self.n_batch)
         n_past, n_held = self._n_past, self._n_past + len(tokens)
         rows = np.empty((0, self.vocab.n_tokens), np.float32)
         if n_rows:

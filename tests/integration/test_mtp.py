@@ -1,0 +1,250 @@
+"""Heads that predict further tokens: drafts from the target's hidden states, text unchanged.
+
+The heads are random but for two. Few tokens are allowed, and temperatures are high, so that they
+are right now and then: the noise that both draw with is the same.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import make_pairs
+from integration.engine import Engine, of_few_tokens
+from paceline.engine.llama import hidden_rows
+from paceline.engine.llama.mtp_head import MtpHead
+from paceline.errors import CancelledError
+from paceline.messages import (
+    Calibrate,
+    Calibrated,
+    LoadFailed,
+    PairLoaded,
+    SamplingParams,
+    TuneRejected,
+)
+
+PROMPT = "abc abc abc hello world hello"
+INSIDE = "tiny-mtp", "tiny-mtp-glm4moe", "tiny-mtp-step35"
+KINDS = (*INSIDE, "tiny-gemma4")
+STRATEGIES = "mtp:n_max=1:p_min=0", "mtp:n_max=3:p_min=0", "suffix+mtp:min_match=3:mtp.p_min=0"
+
+
+def engine_of(kind: str) -> Engine:
+    sidecar = make_pairs.path("tiny-gemma4-assistant") if kind == "tiny-gemma4" else "auto"
+    return Engine(make_pairs.path(kind), mtp=sidecar)
+
+
+def head_of(engine: Engine) -> MtpHead:
+    assert engine.pair.draft is not None
+    head = engine.pair.draft.model
+    assert isinstance(head, MtpHead)
+    return head
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with engine_of(request.param) as engine:
+        engine.watch_positions()
+        yield engine
+
+
+def ids(engine: Engine, strategy: str, temperature: float, prompt: str = PROMPT) -> tuple[int, ...]:
+    return engine.reply(
+        prompt, strategy=strategy, sampling=of_few_tokens(temperature), seed=3, max_tokens=120,
+        ignore_eog=True,
+    ).tokens  # fmt: skip
+
+
+def drafted(engine: Engine, drafter: str = "mtp") -> tuple[int, int]:
+    """Return how many tokens were drafted and accepted in the last turn."""
+    counts = [count for step in engine.steps for count in step.drafted if count.drafter == drafter]
+    return sum(count.n_drafted for count in counts), sum(count.n_accepted for count in counts)
+
+
+@pytest.mark.parametrize("temperature", [2.0, 4.0])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_text_is_that_of_plain_decoding(
+    engine: Engine, strategy: str, temperature: float
+) -> None:
+    engine.pair.empty()
+    plain = ids(engine, "off", temperature)
+    engine.pair.empty()
+    assert ids(engine, strategy, temperature) == plain
+    n_drafted, n_accepted = drafted(engine)
+    assert n_drafted > n_accepted > 0
+    assert engine.checks == len(engine.steps) > 0, "positions were compared after every step"
+
+
+def test_two_turns_a_reply_once_more_and_an_edit(engine: Engine) -> None:
+    def course(strategy: str) -> list[tuple[int, ...]]:
+        engine.pair.empty()
+        first = ids(engine, strategy, 0.5)
+        second = ids(engine, strategy, 0.5, PROMPT + " and more")
+        engine.idle()
+        again = ids(engine, strategy, 0.5)
+        return [first, second, again, ids(engine, strategy, 0.5, "abc edited hello")]
+
+    assert course(STRATEGIES[1]) == course("off")
+    assert course("auto") == course("off")
+
+
+def test_auto_drafts_with_it_once_costs_are_measured(engine: Engine) -> None:
+    engine.pair.empty()
+    plain = ids(engine, "off", 0.5)
+    engine.client.submit(Calibrate("widths"))
+    measured = engine.events[-1]
+    assert isinstance(measured, Calibrated)
+    assert not measured.problem
+    assert engine.pair.knowledge.draft_cost("mtp").per_token
+    assert ids(engine, "auto", 0.5) == plain
+
+
+def test_any_rejection_leaves_the_state_of_a_fresh_context(engine: Engine) -> None:
+    """The head's rows after drafts that were taken back are those of one that has read the text."""
+    drawn = random.Random(1)
+    target, context, head = engine.pair.target, engine.pair.draft, head_of(engine)
+    assert context is not None
+    n_patterns = 0
+    while n_patterns < 1000:
+        engine.pair.empty()
+        text = [drawn.randrange(8192)]
+        seen: dict[int, np.ndarray] = {}
+        while len(text) < 80:
+            head.n_true = len(text)
+            seen[len(text)] = context.feed(text[len(context.tokens) :], 1)[0].copy()
+            for _ in range(drawn.randrange(head.n_most if head.n_most < 4 else 4)):
+                context.feed([drawn.randrange(8192)], 1)
+            head.n_true = None
+            context.rollback(len(text))
+            assert context.tokens == text
+            n_right, n_wrong = drawn.randrange(3), drawn.randrange(3)
+            right = [drawn.randrange(8192) for _ in range(n_right + 1)]
+            wrong = [drawn.randrange(8192) for _ in range(n_wrong)]
+            target.feed([text[-1], *right[:-1], *wrong], len(right) + n_wrong)
+            target.rollback(len(text) + n_right)
+            text += right
+            n_patterns += bool(wrong)
+        if head.shares_memory:  # it reads what the target's cache holds now
+            continue
+        context.clear()
+        for n, token in enumerate(text, 1):
+            row = context.feed([token], 1)[0]
+            if n in seen:
+                assert np.abs(row - seen[n]).max() < 0.01, (n, len(text))
+
+
+def test_a_stopped_draft_leaves_it_usable(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine.pair.empty()
+    plain = ids(engine, "off", 0.5)
+    head, original = head_of(engine), MtpHead.decode
+    left = [40]
+
+    def decode(self: MtpHead, tokens: list[int], n_rows: int) -> np.ndarray:
+        left[0] -= 1
+        if left[0] == 0:
+            raise CancelledError
+        return original(self, tokens, n_rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MtpHead, "decode", decode)
+        begun = ids(engine, STRATEGIES[1], 0.5)
+    assert plain[: len(begun)] == begun
+    assert 0 < len(begun) < len(plain)
+    assert head.n_true is None
+    assert ids(engine, STRATEGIES[1], 0.5) == plain
+
+
+def test_it_reads_a_texts_end_where_earlier_states_are_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hidden_rows, "_MOST_BYTES", 64 * 4 * 50)  # 50 places
+    for kind in KINDS:
+        with engine_of(kind) as engine:
+            engine.watch_positions()
+            prompt = PROMPT * 20
+            plain = ids(engine, "off", 0.5, prompt)
+            for strategy in (STRATEGIES[1], "auto", STRATEGIES[2]):
+                engine.pair.empty()
+                assert ids(engine, strategy, 0.5, prompt) == plain
+            n_drafted, n_accepted = drafted(engine)
+            assert n_drafted > n_accepted > 0
+            head, context = head_of(engine), engine.pair.draft
+            assert context is not None
+            assert head.shares_memory or len(context.tokens) < 200
+            assert ids(engine, STRATEGIES[1], 0.5) == ids(engine, "off", 0.5)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8, 1.2])
+def test_a_head_that_knows_is_believed_and_one_that_does_not_costs_nothing_of_the_text(
+    temperature: float,
+) -> None:
+    sampling = SamplingParams(temperature, top_k=40, top_p=1, min_p=0)
+    shares = {}
+    for kind in ("tiny-mtp-true", "tiny-mtp-step35-true", "tiny-mtp-false"):
+        with Engine(make_pairs.path(kind)) as engine:
+            options = {"sampling": sampling, "max_tokens": 400, "ignore_eog": True}
+            plain = engine.reply(PROMPT, **options)
+            reply = engine.reply(PROMPT, strategy=STRATEGIES[1], **options)
+            assert reply.tokens == plain.tokens
+            n_drafted, n_accepted = drafted(engine)
+            assert n_drafted >= 250
+            shares[kind] = n_accepted / n_drafted
+    assert shares["tiny-mtp-true"] >= 0.99
+    assert shares["tiny-mtp-step35-true"] >= 0.99
+    assert shares["tiny-mtp-false"] < 0.05
+
+
+def test_a_draft_model_takes_its_place_and_off_leaves_it_out() -> None:
+    target = make_pairs.path("tiny-mtp")
+    with Engine(target, mtp="off") as engine:
+        assert engine.pair.draft is None
+        assert engine.run(PROMPT, strategy="mtp").code == "no-mtp-head"  # type: ignore[union-attr]
+    with Engine(target, make_pairs.path("tiny-draft")) as engine:
+        assert engine.pair.draft is not None
+        assert engine.pair.draft.model.drafter == "draft"
+    with Engine(target) as engine:
+        assert engine.run(PROMPT, strategy="draft").code == "no-draft-model"  # type: ignore[union-attr]
+    both = Engine(target, make_pairs.path("tiny-draft"), mtp=make_pairs.path("tiny-gemma4"))
+    assert isinstance(both.loaded, LoadFailed)
+    assert both.loaded.code == "two-drafters"
+
+
+def test_a_file_without_a_head_for_this_target_is_refused() -> None:
+    for sidecar in ("tiny-draft", "tiny-gemma4-assistant", "not-a-model"):
+        engine = Engine(make_pairs.path("tiny-lfm2"), mtp=make_pairs.path(sidecar))
+        assert isinstance(engine.loaded, LoadFailed), sidecar
+
+
+def test_a_build_without_the_calls_loads_the_model_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(name: str) -> None:
+        raise AttributeError(name)
+
+    hidden_rows._extension.cache_clear()
+    monkeypatch.setattr(hidden_rows.importlib, "import_module", missing)
+    try:
+        with Engine(make_pairs.path("tiny-mtp")) as engine:
+            assert isinstance(engine.loaded, PairLoaded)
+            assert any("no calls for MTP heads" in note for note in engine.loaded.notes)
+            assert engine.pair.draft is None
+            assert ids(engine, "auto", 0.5) == ids(engine, "off", 0.5)
+    finally:
+        hidden_rows._extension.cache_clear()
+
+
+def test_after_a_decode_that_ran_out_of_memory_it_goes_on(engine: Engine) -> None:
+    """The target's context is another one then."""
+    engine.pair.empty()
+    plain = ids(engine, "off", 0.5)
+    model = engine.pair.target.model
+    engine.pair.target.remake(model.n_ctx, model.n_batch)
+    try:
+        assert ids(engine, STRATEGIES[1], 0.5) == plain
+        assert not [event for event in engine.events if isinstance(event, TuneRejected)]
+    finally:
+        engine.pair.empty()
+        model.keep_states(16)
