@@ -35,6 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from paceline.engine.native import prove_kernels
 
         return prove_kernels(given[1:])
+    if given == ["--render-templates"]:  # another one: see `engine/prompt/renderer`
+        from paceline.engine.prompt.sandbox import serve
+
+        return serve()
     try:
         from paceline.cli.main import run
 

@@ -328,7 +328,7 @@ class PromptRendered:
             reasoning to the most; empty: it has no switch.
         stops: Texts that end a reply with this template, besides the model's own tokens.
         own: The template that is used where none is given.
-        is_guessed: Whether `own` is a guess, since the file brings none.
+        is_guessed: Whether `own` is a guess, since the file brings none, or none that works.
     """
 
     request_id: str

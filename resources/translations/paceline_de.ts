@@ -8031,8 +8031,8 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
-        <source>The file has no template, so this one is a guess. Yours is kept for this model.</source>
-        <translation>Die Datei hat keine Vorlage, also ist diese geraten. Ihre wird für dieses Modell behalten.</translation>
+        <source>The file has no template that works, so this one is a guess. Yours is kept for this model.</source>
+        <translation>Die Datei hat keine Vorlage, die funktioniert, also ist diese geraten. Ihre wird für dieses Modell behalten.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/template_editor.py"/>

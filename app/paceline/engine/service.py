@@ -32,6 +32,7 @@ from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.formats import words_on
+from paceline.engine.prompt.renderer import renderer
 from paceline.engine.refusals import describe_failure, no_model, not_running
 from paceline.engine.request import count_tokens, render_prompt
 from paceline.engine.stats import Activity, activity_of
@@ -183,6 +184,7 @@ class EngineService:
             UserError: A model cannot be used, or the two do not fit together.
             CancelledError: The flag was set.
         """
+        renderer().start()  # it is there when the models are
         facts = Facts(command.cache_dir)
         told = self._get_backend().choose_kernels(
             command.kernels, facts, command.cache_dir, self._cancel
