@@ -20,6 +20,7 @@ from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import planner, with_local_files
 from paceline.cli.usage import LARGEST_INT, Parser, UsageError, number, plain_text, whole_number
 from paceline.errors import UserError
+from paceline.files import open_ordinary
 from paceline.messages import (
     ChatMessage,
     LoadPair,
@@ -58,6 +59,8 @@ THINKING = ("off", "on", "low", "medium", "high", "max")
 """These two as well."""
 MAX_GRAMMAR_BYTES = 256_000
 """Grammars that people write are smaller."""
+MAX_PROMPT_BYTES = 64_000_000
+"""More than any context holds."""
 _DEFAULTS = SamplingParams()
 _SAMPLING = {
     "temperature": "0 always takes the likeliest token",
@@ -457,14 +460,7 @@ def read_tokens(path: Path) -> tuple[int, ...]:
 
 
 def _read_json(path: Path, what: str, check: Callable[[object, str], _T]) -> _T:
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise UserError(
-            "file-unreadable",
-            f"{path} cannot be read ({error.strerror}).",
-            f"Give a JSON file with a list of {what}.",
-        ) from error
+    raw = _read_file(path, MAX_PROMPT_BYTES, f"Give a JSON file with a list of {what}.")
     try:
         data = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -475,26 +471,21 @@ def _read_json(path: Path, what: str, check: Callable[[object, str], _T]) -> _T:
         raise UsageError("usage", error.message, error.hint) from None
 
 
-def _read_form(option: str, path: Path) -> str:
+def _read_file(path: Path, most: int, hint: str) -> bytes:
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_GRAMMAR_BYTES + 1)
-    except FileNotFoundError:
-        raise UserError(
-            "file-not-found", f"There is no file {path}.", f"Check the path given by {option}."
-        ) from None
+        with open_ordinary(path) as file:
+            raw = file.read(most + 1)
     except OSError as error:
         raise UserError(
-            "file-unreadable",
-            f"{path} cannot be read ({error.strerror}).",
-            f"Give {option} a text file that you may read.",
+            "file-unreadable", f"{path} cannot be read ({error.strerror}).", hint
         ) from error
-    if len(raw) > MAX_GRAMMAR_BYTES:
-        raise UsageError(
-            "usage",
-            f"{path} is larger than {MAX_GRAMMAR_BYTES // 1000} kB.",
-            f"Give {option} a shorter file.",
-        )
+    if len(raw) > most:
+        raise UsageError("usage", f"{path} is larger than {most // 1000} kB.", hint)
+    return raw
+
+
+def _read_form(option: str, path: Path) -> str:
+    raw = _read_file(path, MAX_GRAMMAR_BYTES, f"Give {option} a short text file.")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
