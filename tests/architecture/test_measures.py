@@ -9,7 +9,7 @@ LIMITS = {
     "files": 420,
     "with one importer": 93,
     "circles": 0,
-    "code lines": 62_736,
+    "code lines": 62_777,
     "constructor parameters": 6,
     "signals": 271,
 }

@@ -130,7 +130,7 @@ def test_it_reads_from_the_hub_without_a_download(
 def test_a_file_that_cannot_be_read(target: str | Path, words: str) -> None:
     result = pairs("check", target, DRAFT, "--json")
     assert result.code == 1
-    assert result.out == ""
+    assert words in result.objects[0]["error"]["message"]
     assert words in result.err
     assert_one_clear_line(result)
 
@@ -295,6 +295,7 @@ def test_a_model_that_llama_cpp_does_not_load(tmp_path: Path) -> None:
     with (tmp_path / "odd.gguf").open("wb") as file:
         model.write(file)
     result = pairs("check", TARGET, tmp_path / "odd.gguf", "--json")
-    assert (result.code, result.out) == (1, "")
+    assert result.code == 1
+    assert result.objects[0]["error"]["code"] == "cannot-load"
     assert "odd.gguf" in result.err
     assert_one_clear_line(result)
