@@ -543,7 +543,6 @@ def same_path() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="it has no alarm")
 @pytest.mark.parametrize("source", ["fine", ATTACKS["nested lists: c1 == c2"]])
 def test_nothing_is_left_of_a_program_that_is_killed_in_the_middle(source: str) -> None:
     program = (

@@ -36,6 +36,7 @@ def start_own(*arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Po
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl+C is for this process to act on
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # Windows' way for the same
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import faulthandler
 import functools
 import json
 import signal
@@ -189,16 +190,10 @@ def serve() -> int:
                 resource.setrlimit(kind, (most, most))
     _say("ready")
     for line in sys.stdin.buffer:
-        _alarm(_ALONE_S)
+        faulthandler.dump_traceback_later(_ALONE_S, exit=True)  # also in native code
         _say(_answer(json.loads(line)))
-        _alarm(0)
+        faulthandler.cancel_dump_traceback_later()
     return 0
-
-
-def _alarm(seconds: int) -> None:
-    """Have the system end this process then, also in native code, where it can; 0: never."""
-    if sys.platform != "win32":
-        signal.alarm(seconds)
 
 
 def _say(answer: object) -> None:
