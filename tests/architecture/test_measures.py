@@ -6,10 +6,10 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 419,
-    "with one importer": 92,
+    "files": 421,
+    "with one importer": 93,
     "circles": 0,
-    "code lines": 62_732,
+    "code lines": 62_973,
     "constructor parameters": 6,
     "signals": 271,
 }
