@@ -39,6 +39,7 @@ from paceline.params import ModelParams as ModelParams  # noqa: PLC0414
 from paceline.params import Prompting as Prompting  # noqa: PLC0414
 from paceline.params import SamplingParams as SamplingParams  # noqa: PLC0414
 from paceline.params import Strategy as Strategy  # noqa: PLC0414
+from paceline.params import Translating as Translating  # noqa: PLC0414
 
 FinishReason = Literal["eog", "length", "stop", "context", "cancelled"]
 SOURCE_TARGET = "target"
@@ -71,6 +72,7 @@ class LoadPair:
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
         exact: Choose batch widths that make a reply the same with any strategy on this machine.
         kernels: Whose kernels compute on the CPU; holds for the whole process from now on.
+        translating: For a draft model of another vocabulary.
     """
 
     request_id: str
@@ -80,6 +82,7 @@ class LoadPair:
     lookup_cache: str = ""
     exact: bool = False
     kernels: KernelWish = "stock"
+    translating: Translating = field(default_factory=Translating)
 
 
 @dataclass(frozen=True, slots=True)

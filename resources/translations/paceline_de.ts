@@ -8282,6 +8282,11 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <source>They work by translation</source>
+        <translation>Sie arbeiten mit Übersetzung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>What to expect</source>
         <translation>Was zu erwarten ist</translation>
     </message>

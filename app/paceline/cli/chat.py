@@ -11,7 +11,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from paceline.chat.prompt import PromptDataError, read_conversation, read_token_ids
 from paceline.cli import model_options
@@ -28,6 +28,7 @@ from paceline.messages import (
     Prompting,
     SamplingParams,
     StartTurn,
+    Translating,
 )
 from paceline.paths import Paths
 
@@ -111,8 +112,27 @@ def add(parser: Parser) -> None:
         help="one JSON object per line: every decoding step, then the finished reply",
     )
     model_options.add_host(output)
-    # An option of a later version: it takes its values and says what to use instead.
-    parser.add_argument("--spec-replace", nargs=2, type=_spec_replace, help=argparse.SUPPRESS)
+    _add_translation(parser)
+
+
+def _add_translation(parser: Parser) -> None:
+    group = parser.add_argument_group("draft model with another tokenizer")
+    group.add_argument(
+        "--spec-replace",
+        metavar=("A", "B"),
+        nargs=2,
+        type=plain_text,
+        action="append",
+        default=[],
+        help="where the target writes A, let the draft model read B, and take its token B for A; "
+        "can be given several times",
+    )
+    group.add_argument(
+        "--spec-bridge",
+        action="store_true",
+        help="where the target has no token for what the draft model writes, draft the beginning "
+        "of that text",
+    )
 
 
 def _add_prompt(parser: Parser) -> None:
@@ -256,14 +276,6 @@ def _logit_bias(text: str) -> LogitBias:
     )
 
 
-def _spec_replace(_value: str) -> NoReturn:
-    raise UsageError(
-        "not-built-yet",
-        "--spec-replace is not built yet.",
-        "Use a draft model with the target's tokenizer.",
-    )
-
-
 # ------------------------------------------------------------------------------------------ request
 
 
@@ -290,6 +302,9 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             lookup_cache=_lookup_cache(args),
             exact=args.exact,
             kernels=pair.kernels,
+            translating=Translating(
+                tuple((ours, theirs) for ours, theirs in args.spec_replace), args.spec_bridge
+            ),
         ),
         turn=StartTurn(
             turn_id=TURN_ID,

@@ -125,7 +125,7 @@ class CatchingUp:
         n_shared = common_prefix(draft.tokens, text)
         if n_shared >= len(text) or len(text) >= draft.n_ctx:
             return False
-        if any(token >= draft.model.vocab.n_tokens for token in text[n_shared:]):
+        if any(token >= draft.n_vocab for token in text[n_shared:]):
             return False  # vocabularies may differ by some tokens at their ends
         draft.rollback(n_shared)
         draft.save_for_draft()  # where a command that stops the slice lets it go back to

@@ -14,6 +14,8 @@ from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
+from paceline.engine.model.translated_context import TranslatedContext
+from paceline.engine.model.translation import Translation
 from paceline.engine.prompt.formats import PLAIN, family_of, guess
 from paceline.engine.prompt.size import PromptSizes
 from paceline.engine.prompt.template import ChatTemplate
@@ -50,11 +52,16 @@ class LoadedPair:
         draft: LanguageModel | None,
         facts: Facts,
         *,
+        translation: Translation | None = None,
         lookup_cache: str = "",
         is_exact: bool = False,
     ) -> None:
         self.target = CachedContext(target)
-        self.draft = CachedContext(draft) if draft else None
+        self.draft: CachedContext | None = None
+        if draft is not None and translation is not None:
+            self.draft = TranslatedContext(draft, translation)
+        elif draft is not None:
+            self.draft = CachedContext(draft)
         names = f"{target.info.name} {Path(target.info.path).name}"
         self.guessed = None if target.template else guess(target.vocab, names)
         self.template_failure = ""

@@ -28,6 +28,7 @@ from paceline.engine.measure.thread_choice import ThreadChooser
 from paceline.engine.measure.thread_choice import note as thread_note
 from paceline.engine.model.backend import Backend, LanguageModel
 from paceline.engine.model.states import MOST_STATES, GoingBack
+from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
 from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
@@ -58,6 +59,7 @@ from paceline.messages import (
     SamenessChanged,
     Shutdown,
     StartTurn,
+    Translating,
     Tune,
     TurnFailed,
     Unload,
@@ -191,18 +193,24 @@ class EngineService:
         )
         target = self._load_model(command, command.target, "target")
         draft: LanguageModel | None = None
+        translation: Translation | None = None
         try:
             if command.draft:
                 draft = self._load_model(command, command.draft, "draft")
                 mismatch = vocabulary_mismatch(target.vocab, draft.vocab)
                 if mismatch:
-                    raise ModelError(
-                        "vocabulary-mismatch",
-                        f"“{draft.info.name}” cannot draft for “{target.info.name}”: "
-                        f"{mismatch.text}.",
-                        "Take a smaller model of the target's own family, or prompt-lookup, which "
-                        "needs none.",
-                    )
+                    translation = Translation(target.vocab, draft.vocab, command.translating)
+                    words = words_on_translation(mismatch, translation.share)
+                    if translation.share < LEAST_SHARE:
+                        raise ModelError(
+                            "vocabulary-mismatch",
+                            f"“{draft.info.name}” cannot draft for “{target.info.name}”. {words}",
+                            "Take a smaller model of the target's own family, or prompt-lookup, "
+                            "which needs none.",
+                        )
+                    told = (*told, words)
+                elif command.translating != Translating():
+                    told = (*told, _NOT_TRANSLATED)
             if command.exact and target.forgets:
                 told = (*told, _NOT_EXACT)
             notes = (*told, *_choose_threads(command, target, draft, facts))
@@ -210,6 +218,7 @@ class EngineService:
                 target,
                 draft,
                 facts,
+                translation=translation,
                 lookup_cache=command.lookup_cache,
                 is_exact=command.exact,
             )
@@ -354,6 +363,9 @@ class EngineService:
         return activity_of((*self._opening, *(pair.models if pair else ())))
 
 
+_NOT_TRANSLATED = (
+    "Both models read the same tokens, so there is nothing to translate or to replace in drafts."
+)
 _NOT_EXACT = "Exact mode is not possible with a memory that overwrites what is far back."
 
 
