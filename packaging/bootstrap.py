@@ -353,6 +353,10 @@ class Environment:
         same = f"= {self.version.rpartition('.')[0]}." in config.read_text("utf-8")
         return same and capture([*self.pip, "--version"]) is not None
 
+    def is_read_only(self) -> bool:
+        """Say whether there is a program that cannot be brought up to date."""
+        return self.program.exists() and not os.access(self.folder, os.W_OK)
+
     def create(self, base: str, runner: Runner) -> None:
         """Make the environment anew."""
         inside = [path for path in self.folder.iterdir() if path not in (self.lock, self.stamp)]
@@ -616,8 +620,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.anew = options.rebuild or asked != environment.version
         whole = stamp.get("key") == environment.key(project) and environment.program.exists()
         if options.anew or not whole or not options.extras <= set(stamp.get("extras", ())):
-            with locked(environment.lock):
-                install(options, project, environment)
+            if environment.is_read_only() and not options.anew:
+                say(f"{environment.folder} cannot be written to: starting what is installed there.")
+            else:
+                with locked(environment.lock):
+                    install(options, project, environment)
         kernels = kernels_digest(ROOT)
         if environment.read_stamp().get("kernels") != kernels:
             bring_kernels(environment, kernels)
@@ -629,6 +636,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return run_checks(environment, options.arguments)
         command = [str(environment.program), *options.arguments]
         if not WINDOWS:
+            # Until the program can answer to Ctrl+C, Python would, by a traceback.
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             os.execv(command[0], command)
         return subprocess.run(command, check=False).returncode
     except (BootstrapError, OSError) as error:

@@ -22,7 +22,7 @@ from typing import Any
 from paceline.catalog.hub.values import HubChoice, HubRepository
 from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
 from paceline.catalog.judge.draft_search import best_for_drafting
-from paceline.catalog.judge.pairing import judge, mismatch
+from paceline.catalog.judge.pairing import judge, reads_alike
 from paceline.catalog.models import Models
 from paceline.cli.output import in_columns
 from paceline.errors import UserError
@@ -89,12 +89,12 @@ def check(models: Models, pair: CuratedPair) -> Finding:
             f"{ours.card.n_params} weights), which this entry is not for"
         )
     verdict = judge(ours, theirs)
-    if not verdict.ok:
+    fits = reads_alike(ours, theirs)
+    if not fits:
         problems.append(verdict.reasons[0].text)
-    fits = mismatch(ours, theirs) is None
     if pair.vocabulary_checked not in (None, fits):
         problems.append(f"the list says that the vocabulary {_said(pair.vocabulary_checked)}")
-    words = verdict.gain if verdict.ok else "does not fit"
+    words = verdict.gain if fits else "does not fit"
     return Finding(file, draft.n_bytes, fits, gate, words, tuple(problems))
 
 

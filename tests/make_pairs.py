@@ -126,6 +126,15 @@ def tiny_big_vocab(name: str) -> Gguf:
     return model
 
 
+def tiny_foreign(name: str) -> Gguf:
+    """Of the demo pair's tokens only the single characters are left."""
+    model = tiny_llama(name)
+    tokens = strings(model.metadata["tokenizer.ggml.tokens"])
+    tokens = [text if len(text) == 1 else f"foreign-{i}" for i, text in enumerate(tokens)]
+    model.set(tokenizer__ggml__tokens=tokens)
+    return model
+
+
 def tiny_bos(name: str) -> Gguf:
     """Every prompt begins with token 0."""
     model = tiny_llama(name)
@@ -244,6 +253,7 @@ MAKERS: dict[str, Callable[[str], Gguf | bytes | Requantised]] = {
     "tiny-draft": functools.partial(tiny_llama, layers=1),
     "tiny-other-vocab": tiny_other_vocab,
     "tiny-big-vocab-mismatch": tiny_big_vocab,
+    "tiny-foreign": tiny_foreign,
     "tiny-bos": tiny_bos,
     "tiny-no-template": tiny_no_template,
     "tiny-lfm2": lambda name: hybrid_models.lfm2(tiny(name, "lfm2", 4)),

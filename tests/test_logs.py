@@ -47,6 +47,20 @@ def test_the_file_gets_more_than_stderr(
         assert stat.S_IMODE(log_dir.stat().st_mode) == 0o700
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="it has other rights")
+def test_only_the_owner_can_read_the_files(log_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log_dir.mkdir(parents=True)
+    (log_dir / logs.FILE_NAME).touch(0o644)  # an older version's
+    logs.set_up(log_dir)
+    for handler in logging.getLogger("paceline").handlers:
+        monkeypatch.setattr(handler, "maxBytes", 200, raising=False)
+    for number in range(9):
+        log.info("number %d %s", number, "x" * 50)
+    files = list(log_dir.iterdir())
+    assert len(files) > 2
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+
+
 def test_a_traceback_goes_to_the_file_alone(
     log_dir: Path, capsys: pytest.CaptureFixture[str], allow_warnings: Callable[[str], None]
 ) -> None:

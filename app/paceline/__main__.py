@@ -8,19 +8,34 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from paceline.errors import UserError
-
+TYPE_CHECKING = False  # what is imported here is out of reach of `main`, which answers to Ctrl+C
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from paceline.bench.runs import Report
+    from paceline.errors import UserError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code."""
+    try:
+        import signal
+
+        if hasattr(signal, "pthread_sigmask"):  # the bootstrap blocks it while Python starts
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        return _main(list(sys.argv[1:] if arguments is None else arguments))
+    except BaseException as error:  # Ctrl+C in an import may come out as something else
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__cause__ or cause.__context__
+        if cause is None:
+            raise
+        return 130
+
+
+def _main(given: list[str]) -> int:
     if getattr(sys, "frozen", False):
         # The engine's process is this program, too, when it is packed into one file: from here it
         # goes its own way and never comes back. PyInstaller makes this work on every system.
@@ -29,18 +44,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         multiprocessing.freeze_support()
     for name in ("stdout", "stderr"):  # None in a program without a console
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
-    given = list(sys.argv[1:] if arguments is None else arguments)
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
     if given[:1] == ["--prove-kernels"]:  # a child of the engine: see `engine/llama/kernel_library`
         from paceline.engine.native import prove_kernels
 
         return prove_kernels(given[1:])
-    try:
-        from paceline.cli.main import run
+    if given == ["--render-templates"]:  # another one: see `engine/prompt/renderer`
+        from paceline.engine.prompt.sandbox import serve
 
-        return run(given, _open_window, _smoke_test, _draw_chart)
-    except KeyboardInterrupt:
-        return 130
+        return serve()
+    from paceline.cli.main import run
+
+    return run(given, _open_window, _smoke_test, _draw_chart)
 
 
 def _open_window() -> int:
@@ -69,6 +84,8 @@ def _draw_chart(report: Report, path: Path) -> int:
 
 def _no_window(error: ImportError) -> UserError:
     """Return what a person can do about a library of Qt, or of the system, that is not there."""
+    from paceline.errors import UserError
+
     return UserError(
         "no-window",
         f"The window cannot be opened ({error}).",

@@ -6,7 +6,9 @@ At the bottom of the layers, because all that writes to the disk needs it. Any t
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +44,20 @@ def new_content(path: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):  # the first failure is the one to tell
             Path(name).unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def open_ordinary(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that has an end, to read it: devices and pipes may have none, or never begin.
+
+    Raises:
+        OSError: It cannot be opened, or is none.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # of a folder the system says more
+        raise OSError(errno.EINVAL, "it is no ordinary file")
+    with path.open("rb") as file:
+        yield file
 
 
 def delete_folder(folder: Path) -> tuple[int, int]:

@@ -6,6 +6,7 @@ do, on any level: a log is something that people attach to a bug report.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import logging.handlers
 import sys
@@ -81,7 +82,10 @@ class _LogFile(logging.handlers.RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         ensure(Path(self.baseFilename).parent)
-        return super()._open()
+        file = super()._open()
+        with contextlib.suppress(OSError):  # another user's
+            Path(self.baseFilename).chmod(0o600)  # as all files of the program
+        return file
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         error = sys.exc_info()[1]

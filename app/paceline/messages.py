@@ -39,6 +39,7 @@ from paceline.params import ModelParams as ModelParams  # noqa: PLC0414
 from paceline.params import Prompting as Prompting  # noqa: PLC0414
 from paceline.params import SamplingParams as SamplingParams  # noqa: PLC0414
 from paceline.params import Strategy as Strategy  # noqa: PLC0414
+from paceline.params import Translating as Translating  # noqa: PLC0414
 
 FinishReason = Literal["eog", "length", "stop", "context", "cancelled"]
 SOURCE_TARGET = "target"
@@ -71,6 +72,7 @@ class LoadPair:
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
         exact: Choose batch widths that make a reply the same with any strategy on this machine.
         kernels: Whose kernels compute on the CPU; holds for the whole process from now on.
+        translating: For a draft model of another vocabulary.
         mtp: The MTP head: "auto" loads the one in the target's file, if it has one and no draft
             model is given; "off" none; anything else is the path of a file with a head.
     """
@@ -82,6 +84,7 @@ class LoadPair:
     lookup_cache: str = ""
     exact: bool = False
     kernels: KernelWish = "stock"
+    translating: Translating = field(default_factory=Translating)
     mtp: str = "auto"
 
 
@@ -331,7 +334,7 @@ class PromptRendered:
             reasoning to the most; empty: it has no switch.
         stops: Texts that end a reply with this template, besides the model's own tokens.
         own: The template that is used where none is given.
-        is_guessed: Whether `own` is a guess, since the file brings none.
+        is_guessed: Whether `own` is a guess, since the file brings none, or none that works.
     """
 
     request_id: str

@@ -52,6 +52,19 @@ class Prompting:
 
 
 @dataclass(frozen=True, slots=True)
+class Translating:
+    """How a draft model drafts whose vocabulary is another one.
+
+    Attributes:
+        replace: Texts of the target, each with what the draft model reads and writes in its place.
+        bridges: Whether its tokens that the target does not have are drafted piece by piece.
+    """
+
+    replace: tuple[tuple[str, str], ...] = ()
+    bridges: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LogitBias:
     """A number added to one token's logit at every position; -inf forbids the token."""
 

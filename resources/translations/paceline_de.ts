@@ -8031,8 +8031,8 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
-        <source>The file has no template, so this one is a guess. Yours is kept for this model.</source>
-        <translation>Die Datei hat keine Vorlage, also ist diese geraten. Ihre wird für dieses Modell behalten.</translation>
+        <source>The file has no template that works, so this one is a guess. Yours is kept for this model.</source>
+        <translation>Die Datei hat keine Vorlage, die funktioniert, also ist diese geraten. Ihre wird für dieses Modell behalten.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
@@ -8279,6 +8279,11 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>They do not fit</source>
         <translation>Sie passen nicht</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <source>They work by translation</source>
+        <translation>Sie arbeiten mit Übersetzung</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>

@@ -6,10 +6,10 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 419,
-    "with one importer": 92,
+    "files": 422,
+    "with one importer": 94,
     "circles": 0,
-    "code lines": 62_732,
+    "code lines": 63_083,
     "constructor parameters": 6,
     "signals": 271,
 }

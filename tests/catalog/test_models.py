@@ -17,6 +17,7 @@ from gguf_file import read
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download.journal import DownloadState
 from paceline.catalog.hub.errors import HubError
+from paceline.catalog.local.places import Place
 from paceline.catalog.models import Models
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.errors import CancelledError, ModelError, UserError
@@ -161,14 +162,41 @@ def test_threads_that_ask_at_once_get_the_same(make: Make) -> None:
 
 
 def test_a_refused_pair_comes_with_a_draft_that_is_here(make: Make, tmp_path: Path) -> None:
-    folder = folder_with(tmp_path / "mine", "tiny-other-vocab", "tiny-bos", "draft")
+    folder = folder_with(tmp_path / "mine", "tiny-foreign", "tiny-bos", "draft")
     models = make(own_folders=[folder], offline=True)
-    verdict = models.judge(str(TARGET), str(folder / "tiny-other-vocab.gguf"))
+    verdict = models.judge(str(TARGET), str(folder / "tiny-foreign.gguf"))
     assert not verdict.ok
     assert verdict.remedy is not None
     assert Path(verdict.remedy.draft).read_bytes() == DRAFT.read_bytes()
     assert "here already" in verdict.remedy.text
     assert models.judge(str(TARGET), verdict.remedy.draft).ok
+
+
+def test_one_that_is_translated_comes_with_one_that_need_not_be(make: Make, tmp_path: Path) -> None:
+    folder = folder_with(tmp_path / "mine", "tiny-bos", "draft")
+    models = make(own_folders=[folder], offline=True)
+    verdict = models.judge(str(TARGET), str(folder / "tiny-bos.gguf"))
+    assert verdict.ok
+    assert verdict.translated == 1.0
+    assert verdict.remedy is not None
+    assert Path(verdict.remedy.draft).read_bytes() == DRAFT.read_bytes()
+
+
+def test_one_that_is_translated_is_offered_where_there_is_no_other(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_with(tmp_path / "mine", "tiny-bos", "tiny-other-vocab", "tiny-foreign")
+    mine = Place(folder, "folder")
+    monkeypatch.setattr("paceline.catalog.models.places", lambda *_: (mine,))
+    models = make(offline=True)
+    verdict = models.judge(str(TARGET), str(folder / "tiny-foreign.gguf"))
+    assert not verdict.ok
+    remedy = verdict.remedy
+    assert remedy is not None
+    assert remedy.draft == str(folder / "tiny-bos.gguf")
+    instead = models.judge(str(TARGET), remedy.draft)
+    assert instead.reasons[0].text in remedy.text
+    assert instead.remedy is None, "another one to be translated is not better"
 
 
 def test_a_pair_the_wrong_way_round_is_turned(make: Make) -> None:
@@ -242,7 +270,7 @@ def lonely(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     return make
 
 
-MISFIT = make_pairs.path("tiny-bos")
+MISFIT = make_pairs.path("tiny-foreign")
 
 
 @pytest.mark.parametrize("file", ["draft-Q8_0.gguf", None])

@@ -185,4 +185,4 @@ def test_a_quarter_of_a_million_tokens_are_compared_at_once() -> None:
     verdict = judge(target, draft)
     took = time.perf_counter() - began
     assert "Token 262143 is" in verdict.reasons[0].text
-    assert took < 1.0  # 25 ms on an idle machine
+    assert took < 4.0  # 0.4 s on an idle machine, to see that drafts cannot be translated

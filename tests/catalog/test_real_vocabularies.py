@@ -9,6 +9,7 @@ import psutil
 
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.engine.llama import LlamaBackend
+from paceline.engine.model.translation import _SAMPLE, bytes_of_tokens, share_of
 from paceline.engine.model.vocabularies import hash_of_texts, vocabulary_hash
 
 ENCODERS = {"bert-bge", "nomic-bert-moe"}
@@ -64,3 +65,42 @@ def test_the_hash_is_cheap(inspector: Inspector, vocabularies: dict[str, Path]) 
         hash_of_texts(texts)
         best = min(best, time.thread_time() - before)
     assert best <= 0.1
+
+
+def test_what_tokens_write_is_what_llama_cpp_writes(vocabularies: dict[str, Path]) -> None:
+    for name, path in vocabularies.items():
+        vocab = LlamaBackend().load_vocabulary(str(path))
+        try:
+            if name in ENCODERS:
+                continue
+            written = bytes_of_tokens(vocab)
+            other = [
+                token
+                for token in range(vocab.n_tokens)
+                if vocab.piece(token) not in (b"", written[token])
+            ]
+            # Some letters of DeepSeek are added tokens, and Command R lacks bytes that it names.
+            assert len(other) <= 0.006 * vocab.n_tokens, name
+            assert not other or name in ("command-r", "deepseek-coder", "deepseek-llm"), name
+        finally:
+            vocab.close()
+
+
+def test_the_share_that_can_be_translated(vocabularies: dict[str, Path]) -> None:
+    names = ("qwen2", "llama-bpe", "llama-spm", "gemma-4", "gpt-2", "falcon")
+    loaded = {name: LlamaBackend().load_vocabulary(str(vocabularies[name])) for name in names}
+    try:
+        shares = {(a, b): share_of(loaded[a], loaded[b]) for a in names for b in names}
+        written = {name: bytes_of_tokens(vocab) for name, vocab in loaded.items()}
+        texts = {name: set(tokens) for name, tokens in written.items()}
+        for (target, draft), share in shares.items():
+            cut = loaded[target].tokenize(_SAMPLE.decode(), special=False)
+            n_equal = sum(written[target][token] in texts[draft] for token in cut)
+            assert abs(share - n_equal / len(cut)) < 0.02, (target, draft)
+    finally:
+        for vocab in loaded.values():
+            vocab.close()
+    assert all(shares[name, name] == 1.0 for name in names)
+    assert shares["qwen2", "llama-bpe"] > 0.99
+    assert shares["llama-bpe", "qwen2"] > 0.95
+    assert shares["llama-spm", "qwen2"] > 0.97 > 0.92 > shares["qwen2", "llama-spm"] > 0.85

@@ -15,7 +15,7 @@ from paceline.cli.main import parse
 from paceline.engine.draft.registry import available
 from paceline.engine.prompt.formats import FORMATS, PLAIN
 from paceline.engine.prompt.thinking import CHOICES
-from paceline.messages import LogitBias, ModelParams, Prompting, SamplingParams
+from paceline.messages import LogitBias, ModelParams, Prompting, SamplingParams, Translating
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
@@ -177,6 +177,26 @@ def test_a_lookup_cache_that_is_not_there(tmp_path: Path) -> None:
     assert result.code == 1
     assert "no.bin" in result.err
     assert_one_clear_line(result)
+
+
+def test_translation_arrives() -> None:
+    assert request().load.translating == Translating()
+    asked = request("--spec-replace", "a", "b", "--spec-bridge", "--spec-replace", "c d", "e")
+    assert asked.load.translating == Translating((("a", "b"), ("c d", "e")), bridges=True)
+
+
+@pytest.mark.parametrize("texts", [("a",), ("", "b"), ("a", "")])
+def test_a_replacement_that_makes_no_sense(texts: tuple[str, ...]) -> None:
+    result = chat("--spec-replace", *texts)
+    assert result.code == 2
+    assert "--spec-replace" in result.err
+    assert_one_clear_line(result)
+
+
+def test_a_pair_without_translation_says_that_nothing_is_replaced() -> None:
+    result = chat("--prompt", "Hi", "--max-tokens", "1", "--spec-replace", "a", "b")
+    assert result.code == 0
+    assert "nothing to translate or to replace" in result.err
 
 
 def test_remember_names_the_folders(paceline_home: Path) -> None:

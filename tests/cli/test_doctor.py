@@ -196,6 +196,7 @@ def test_without_a_last_reply_it_says_how_to_get_one() -> None:
     for options in ([], ["--json"]):
         result = paceline("doctor", "--last", *options)
         assert result.code == 1
-        assert result.out == ""
+        codes = [each["error"]["code"] for each in result.objects]
+        assert codes == ["no-last-run"] * len(options)
         assert "paceline chat --remember" in result.err
         assert_one_clear_line(result)

@@ -76,11 +76,11 @@ def test_a_longer_context_takes_more() -> None:
 
 
 def test_a_pair_that_does_not_fit_is_an_answer() -> None:
-    answer = checked(TARGET, make_pairs.path("tiny-other-vocab"))
+    answer = checked(TARGET, make_pairs.path("tiny-foreign"))
     assert answer["ok"] is False
     (reason,) = answer["reasons"]
     assert reason["code"] == "token-differs"
-    assert "8191" in reason["text"]
+    assert "“foreign-" in reason["text"]
     remedy = answer["remedy"]
     assert set(remedy) == {"text", "target", "draft"}
     assert remedy["target"] == str(TARGET)
@@ -88,12 +88,26 @@ def test_a_pair_that_does_not_fit_is_an_answer() -> None:
 
 
 def test_the_engine_refuses_with_the_same_words() -> None:
-    draft = make_pairs.path("tiny-other-vocab")
+    draft = make_pairs.path("tiny-foreign")
     (reason,) = checked(TARGET, draft)["reasons"]
     refused = chat("--target", TARGET, "--draft", draft)
     assert refused.code == 1
     assert refused.objects[-1]["code"] == "vocabulary-mismatch"
-    assert reason["text"][1:] in refused.objects[-1]["message"]
+    assert reason["text"] in refused.objects[-1]["message"]
+
+
+def test_a_pair_by_translation_says_so_with_the_words_of_the_load() -> None:
+    draft = make_pairs.path("tiny-bos")
+    answer = checked(TARGET, draft)
+    assert answer["ok"] is True
+    first = answer["reasons"][0]
+    assert first["code"] == "by-translation"
+    assert "100 %" in first["text"]
+    assert answer["remedy"]["draft"] == str(DRAFT), "the same tokens are better"
+    assert pairs("check", TARGET, draft).out.startswith("The pair works by translation.\n")
+    loaded = chat("--target", TARGET, "--draft", draft)
+    assert loaded.code == 0
+    assert first["text"] in loaded.err
 
 
 def test_the_answer_in_words() -> None:
@@ -102,10 +116,10 @@ def test_the_answer_in_words() -> None:
     assert good.out.startswith("The pair fits.\n")
     assert "Expect" in good.out
     assert "weights" in good.out
-    bad = pairs("check", TARGET, make_pairs.path("tiny-bos"))
+    bad = pairs("check", TARGET, make_pairs.path("tiny-foreign"))
     assert bad.code == 0
     assert bad.out.startswith("The pair does not fit.\n")
-    assert "BOS" in bad.out
+    assert "foreign" in bad.out
     assert "Instead: " in bad.out
 
 
@@ -130,7 +144,7 @@ def test_it_reads_from_the_hub_without_a_download(
 def test_a_file_that_cannot_be_read(target: str | Path, words: str) -> None:
     result = pairs("check", target, DRAFT, "--json")
     assert result.code == 1
-    assert result.out == ""
+    assert words in result.objects[0]["error"]["message"]
     assert words in result.err
     assert_one_clear_line(result)
 
@@ -295,6 +309,7 @@ def test_a_model_that_llama_cpp_does_not_load(tmp_path: Path) -> None:
     with (tmp_path / "odd.gguf").open("wb") as file:
         model.write(file)
     result = pairs("check", TARGET, tmp_path / "odd.gguf", "--json")
-    assert (result.code, result.out) == (1, "")
+    assert result.code == 1
+    assert result.objects[0]["error"]["code"] == "cannot-load"
     assert "odd.gguf" in result.err
     assert_one_clear_line(result)

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import gc
+import os
 import re
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NoReturn
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.template_attacks import ATTACKS, LOOPS, WAYS_OUT
 from fake_model import EOG, ByteVocabulary, FakeModel
-from paceline.engine.prompt import sandbox
+from paceline.engine import child_end
+from paceline.engine.prompt import renderer as renderer_module
 from paceline.engine.prompt.formats import CONTINUE, FORMATS, Format, guess, words_on
+from paceline.engine.prompt.renderer import renderer
 from paceline.engine.prompt.template import ChatTemplate, fold_system, in_turns
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
@@ -56,7 +64,7 @@ def failure(source: str, messages: Sequence[ChatMessage] = HI) -> EngineError:
 
 @pytest.fixture
 def short_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "DEADLINE_S", 0.15)
+    monkeypatch.setattr(renderer_module, "DEADLINE_S", 0.3)
 
 
 # ------------------------------------------------------------------------------------ rendering
@@ -146,15 +154,7 @@ def test_texts_are_filled_in_and_indented() -> None:
     assert text_of(encode("{{ 'a\nb' | indent(2) }}{{ 'c' | indent(3, first=true) }}")[0]) == (
         "a\n  b   c"
     )
-    for hostile in (
-        "{{ '{:999999999}'.format(1) }}",
-        "{{ '{0.__class__}'.format(1) }}",
-        "{{ '{x}'.format(x=1) }}",
-        "{{ ('{}' * 9999).format(messages) }}",
-        "{% set ns = namespace(t='x\ny') %}{% for i in range(40) %}"
-        "{% set ns.t = ns.t | indent('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n') %}{% endfor %}",
-    ):
-        assert failure(hostile).code == "bad-template"
+    assert text_of(encode("{{ '{x:>3}'.format(x=1) }}")[0]) == "  1"
 
 
 @pytest.mark.parametrize(
@@ -433,113 +433,25 @@ def test_a_template_that_fails(source: str) -> None:
     assert failure(source).code == "bad-template"
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "{{ ''.__class__.__mro__ }}",
-        "{{ messages.__class__.__base__.__subclasses__() }}",
-        "{{ raise_exception.__globals__['sys'].exit() }}",
-        "{{ strftime_now.__globals__.datetime.sys }}",
-        "{{ cycler.__init__.__globals__.os.system('true') }}",
-        "{{ namespace.__init__.__globals__.x }}",
-        "{{ joiner.__init__.__builtins__.open('/etc/passwd') }}",
-        "{{ (''|attr('__class__')).mro() }}",
-        "{{ ('{0.__class__.__mro__}'.format(1))[0].x.y }}",
-        "{{ self.__init__.__globals__.x }}",
-        "{{ messages[0].content.__len__.__self__ }}",
-        "{{ ([]|map(attribute='__class__')|list)[0].mro }}",
-    ],
-)
-def test_there_is_no_way_out_of_the_sandbox(source: str) -> None:
-    assert failure(source).code == "bad-template"
+@pytest.mark.parametrize("name", WAYS_OUT)
+def test_there_is_no_way_out_of_the_sandbox(name: str) -> None:
+    with contextlib.suppress(EngineError):
+        assert encode(WAYS_OUT[name])[0] == []  # what is not there is written as nothing
 
 
 # ---------------------------------------------------------------------------------------- bombs
 
-LOOPS = "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}"
-BOMBS = {
-    "loops": LOOPS + "{% endfor %}" * 3,
-    "busy loops": LOOPS + "{% set x = a * b + c %}" + "{% endfor %}" * 3,
-    "output": "{% for a in range(999) %}" + "blah " * 50 + "{% endfor %}",
-    "output from loops": LOOPS + "x" + "{% endfor %}" * 3,
-    "percent": "{{ ('%200000d' % 1) | length }}",
-    "percent with zeros": "{{ ('%000200000s' % 1) | length }}",
-    "percent with a star": "{{ ('%*d' % (200000, 1)) | length }}",
-    "percent with precision": "{{ ('%.200000f' % 1.5) | length }}",
-    "percent by name": "{{ ('%(a)200000s' % {'a': 1}) | length }}",
-    "percent with far too much": "{{ '%99999999999d' % 1 }}",
-    "format filter": "{{ '%200000d' | format(1) | length }}",
-    "repetition": "{{ ('x' * 200000) | length }}",
-    "repetition from the left": "{{ (200000 * 'x') | length }}",
-    "repetition in steps": "{{ (('x' * 9999) * 20) | length }}",
-    "repetition with far too much": "{{ 'x' * 999999999999 }}",
-    "repeated list": "{{ ([0] * 200000) | length }}",
-    "repetition by a float": "{{ ('x' * 1e300) | length }}",
-    "power": "{{ 9 ** 9 ** 9 ** 9 }}",
-    "rounding": "{{ 1 | round(999999999, 'ceil') }}",
-    "rounding down": "{{ 1 | round(precision=-999999999, method='floor') }}",
-    "power of one": "{{ 1 ** 1 }}",
-    "range": "{{ range(200000) | length }}",
-    "padding": "{{ 'x'.ljust(200000) | length }}",
-    "padding on the left": "{{ 'x'.rjust(200000) | length }}",
-    "centre": "{{ 'x'.center(200000) | length }}",
-    "centre filter": "{{ 'x' | center(200000) | length }}",
-    "tabs": "{{ '\\t'.expandtabs(200000) | length }}",
-    "zeros": "{{ '1'.zfill(200000) | length }}",
-    "lipsum": "{{ lipsum(n=99) | length }}",
-    "recursion": "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
-    "double recursion": "{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}"
-    "{% endmacro %}{{ f(60) }}",
-    "recursive loop": "{% for a in [[1]] recursive %}{{ loop([[1]]) }}{% endfor %}",
-    "a loop in a filter": "{% set n = namespace(l=[1]) %}{% for a in range(40) %}"
-    "{% set n.l = [n.l, n.l] %}{% endfor %}{{ n.l | pprint | length }}",
-    "endless slices": "{% set n = 999999999 %}{{ messages | slice(n) | list }}",
-}
+BOMB = f"{LOOPS}{'{% endfor %}' * 3}"
+CRASH = ATTACKS["deep: tuples in tuples, hashed"]
 
 
-@pytest.mark.parametrize("name", BOMBS)
-def test_bombs_end_in_a_clean_error(name: str, short_deadline: None) -> None:
-    began = time.perf_counter()
-    assert failure(BOMBS[name]).code == "bad-template"
-    assert time.perf_counter() - began < 2
-
-
-def test_the_real_deadline() -> None:
-    began = time.perf_counter()
-    assert "2 seconds" in failure(BOMBS["loops"]).message
-    assert 1.9 < time.perf_counter() - began < 4
-
-
-def test_a_bomb_has_more_time_in_a_long_chat(short_deadline: None) -> None:
-    began = time.perf_counter()
-    assert "1 seconds" in failure(BOMBS["loops"], chat(*["hi"] * 85)).message
-    assert 0.9 < time.perf_counter() - began < 3
-
-
-def test_the_time_grows_with_the_chat_to_a_limit() -> None:
-    assert sandbox.deadline(1) < 2.1
-    assert sandbox.deadline(300) == pytest.approx(5)
-    assert sandbox.deadline(10**6) == 10
-
-
-def test_a_large_template_is_compiled_within_the_deadline() -> None:
-    """Nearly as fast as without a trace function: ten times slower would be beyond it."""
-    macro = (
-        "{%- macro part_NNN(m, is_last) -%}{%- if m.role == 'user' and not is_last -%}"
-        "{{- m['content'] | trim | replace('a', 'b') -}}{%- else -%}"
-        "{%- for c in m.content.split('</think>') -%}{{ c }}{%- endfor -%}"
-        "{%- endif -%}{%- endmacro -%}\n"
-    )
-    source = "".join(macro.replace("NNN", str(n)) for n in range(120)) + PLAIN
-    began = time.perf_counter()
-    assert text_of(encode(source)[0]).strip() == "user: hi§"
-    seconds = time.perf_counter() - began
-    sandbox.sandbox().from_string(source)
-    assert seconds < 10 * (time.perf_counter() - began - seconds)
+def test_a_template_that_runs_too_long() -> None:
+    assert "longer than 2.5 seconds" in failure(BOMB).message
+    assert text_of(encode("fine")[0]) == "fine"
 
 
 def test_a_bomb_that_only_long_chats_set_off(short_deadline: None) -> None:
-    source = "{% if messages[0].content|length > 5 %}" + BOMBS["loops"] + "{% endif %}fine"
+    source = f"{{% if messages[0].content|length > 5 %}}{BOMB}{{% endif %}}fine"
     assert text_of(encode(source)[0]) == "fine"
     assert failure(source, chat("a longer question")).code == "bad-template"
 
@@ -550,93 +462,113 @@ def test_long_chats_are_no_bombs() -> None:
     assert len(tokens) > 600_000
 
 
-@pytest.mark.parametrize("source", [PLAIN, BOMBS["loops"], BOMBS["recursion"], "{{ 1 / 0 }}"])
-def test_the_deadline_leaves_other_tracing_alone(source: str, short_deadline: None) -> None:
-    def trace(frame: object, event: str, arg: object) -> None:
-        return None
-
-    before = sys.gettrace()
-    for mine in (None, trace):
-        sys.settrace(mine)
-        try:
-            with contextlib.suppress(EngineError):
-                encode(source)
-            after = sys.gettrace()
-        finally:
-            sys.settrace(before)
-        assert after is mine
-        assert gc.isenabled()
+def test_a_template_that_takes_too_much_memory() -> None:
+    assert "too much memory" in failure("{{ 'x' * 999999999 }}").message
 
 
-def test_the_deadline_strikes_though_a_finaliser_swallows_it(
-    short_deadline: None, monkeypatch: pytest.MonkeyPatch
+def test_memory_is_watched_where_the_system_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renderer_module, "MEMORY", 60 << 20)
+    lists = "{% set n = namespace(l=[]) %}" + LOOPS + "{% set n.l = [n.l, 'x' * 9999 ~ c] %}"
+    assert "too much memory" in failure(lists + "{% endfor %}" * 3).message
+
+
+def test_a_template_that_writes_too_much() -> None:
+    assert "wrote too much" in failure("{{ 'x' * 200000 }}").message
+
+
+def test_a_crash_costs_the_process_that_renders_alone() -> None:
+    encode("fine")
+    pid = renderer().pid
+    assert "its process crashed, SIGSEGV" in failure(CRASH).message
+    assert renderer().pid != pid
+    assert text_of(encode("fine")[0]) == "fine"
+
+
+def test_the_process_is_kept_by_templates_that_merely_fail() -> None:
+    encode("fine")
+    pid = renderer().pid
+    for source in ("{{ 1 / 0 }}", "{{ 'x' * 999999999 }}", "{{ raise_exception('no') }}", "fine"):
+        with contextlib.suppress(EngineError):
+            encode(source)
+    assert renderer().pid == pid != 0
+
+
+def test_a_process_that_was_ended_is_started_again() -> None:
+    encode("fine")
+    process = psutil.Process(renderer().pid)
+    process.kill()
+    process.wait(5)
+    assert text_of(encode("fine")[0]) == "fine"
+    renderer().close()
+    assert renderer().pid == 0
+    assert text_of(encode("fine")[0]) == "fine"
+
+
+def test_threads_take_turns() -> None:
+    def ask(n: int) -> set[str]:
+        return {text_of(encode(f"{{{{ {n} }}}}-{i}")[0]) for i in range(20)}
+
+    with ThreadPoolExecutor(8) as pool:
+        for n, texts in enumerate(pool.map(ask, range(8))):
+            assert texts == {f"{n}-{i}" for i in range(20)}
+
+
+def test_an_interrupted_question_leaves_no_answer_to_the_next(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What the collector calls is traced, too, and an exception in it goes nowhere."""
+    def interrupted(self: threading.Event, timeout: float | None = None) -> NoReturn:
+        raise KeyboardInterrupt
 
-    def callback(phase: str, info: object) -> None:
-        if sys._getframe().f_trace is not None:
-            time.sleep(0.2)
-
-    monkeypatch.setattr(sys, "unraisablehook", lambda _unraisable: None)
-    gc.callbacks.append(callback)
-    lists = "[], " * 100
-    try:
-        failure(
-            "{% set n = namespace(l=[]) %}{% for a in range(9) %}{% for b in range(5000) %}"
-            "{% set n.l = [n.l, " + lists + "] %}{% endfor %}{% endfor %}"
-        )
-    finally:
-        gc.callbacks.remove(callback)
+    monkeypatch.setattr(renderer_module.threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        encode("one")
+    monkeypatch.undo()
+    assert text_of(encode("two")[0]) == "two"
 
 
-SINGLE_CALLS = {
-    "bytes padded": "{{ 'a'.encode().ljust(200000) | length }}",
-    "bytes of a number": "{{ (1).to_bytes(200000, 'big') | length }}",
-    "translate": "{{ ('x' * 9999).translate({120: 'y' * 1000}) | length }}",
-    "replace": "{{ ('x' * 9999) | replace('x', 'y' * 1000) | length }}",
-    "replace method": "{{ ('x' * 9999).replace('x', 'y' * 1000) | length }}",
-    "replace nothing": "{{ ('x' * 9999).replace('', 'y' * 1000) | length }}",
-    "join": "{{ ('x' * 9999) | join('y' * 1000) | length }}",
-    "join method": "{{ ('x' * 9999).join('y' * 1000) | length }}",
-    "join of long texts": "{{ (['y' * 1000] * 9999) | join | length }}",
-    "sum of texts": "{% set a = ('y' * 8000) | replace('y', 'y' * 400) %}{{ (a + a) | length }}",
-    "sum of lists": "{% set a = ('y' * 9999) | list %}{{ (a" + " + a" * 11 + ") | length }}",
-    "doubled texts": "{% set n = namespace(x='aaaaaaaaaa') %}{% for i in range(24) %}"
-    "{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x | length }}",
-    "doubled lists": "{% set n = namespace(x=[1]) %}{% for i in range(24) %}"
-    "{% set n.x = n.x + n.x %}{% endfor %}{{ n.x | length }}",
-    "growing numbers": "{% set n = namespace(x=3) %}{% for i in range(5) %}"
-    "{% set n.x = n.x * n.x * n.x * n.x * n.x * n.x * n.x * n.x %}{% endfor %}{{ n.x > 1 }}",
-    "str.format": "{{ '{:>200000}'.format('a') | length }}",
-    "str.format by argument": "{{ '{:>{}}'.format('a', 200000) | length }}",
-    "batch": "{{ ([1] | batch(200000, 'x') | list)[0] | length }}",
-    "slice": "{{ '' | slice(200000) | list | length }}",
-    "tojson": "{{ {'a': 1} | tojson(indent=200000) | length }}",
-    "long chain": "{% set a = ('x' * 9999) %}{{ (a" + " ~ a" * 500 + ") | length }}",
-}
+def test_without_a_process_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer().close()
+    monkeypatch.setattr(child_end.sys, "executable", "/nowhere/python")
+    error = failure("fine")
+    assert error.code == "no-renderer"
+    assert "No such file" in error.message
+    monkeypatch.undo()
+    monkeypatch.setattr(renderer_module, "RENDER", "--no-such-argument")
+    assert "exit code 2" in failure("fine").message
+    monkeypatch.undo()
+    assert text_of(encode("fine")[0]) == "fine"
 
 
-HOLES = {
-    "many inserted": "{% set a = 'x' * 9999 %}{{ (('%s' * 999) % ((a,) * 999)) | length }}",
-    "many formatted": "{% set a = 'x' * 9999 %}{{ ('%s' * 999) | format(*((a,) * 999)) | length }}",
-    "nested lists": "{% set a = [0] * 9999 %}{{ ([a] * 300) | string | length }}",
-    "nested lists as JSON": "{% set a = [0] * 9999 %}{{ ([a] * 300) | tojson | length }}",
-    "nested lists inserted": "{% set a = [0] * 9999 %}{{ ('%s' % ([a] * 300,)) | length }}",
-    "sum of many lists": "{% set a = [0] * 9999 %}{{ ([a] * 30) | sum(start=[]) | length }}",
-    "block": "{% set a = ('x' * 9999 ~ 'x') | replace('x', 'y' * 9) %}{% set b %}"
-    + "{{ a }}" * 99
-    + "{% endset %}{{ b | length }}",
-}
+def same_path() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-@pytest.mark.parametrize("name", HOLES)
-def test_no_other_call_makes_megabytes(name: str) -> None:
-    assert failure(HOLES[name]).code == "bad-template"
+@pytest.mark.parametrize("source", ["fine", ATTACKS["nested lists: c1 == c2"]])
+def test_nothing_is_left_of_a_program_that_is_killed_in_the_middle(source: str) -> None:
+    program = (
+        "from engine.test_template import *\n"
+        "renderer().start(); print(renderer().pid, flush=True)\n"
+        f"encode({source!r}); import time; time.sleep(60)"
+    )
+    words = [sys.executable, "-c", program]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, env=same_path()) as killed:
+        assert killed.stdout is not None
+        process = psutil.Process(int(killed.stdout.readline()))
+        time.sleep(0.5)  # it reads the template
+        killed.kill()
+    process.wait(30)
 
 
-@pytest.mark.parametrize("name", SINGLE_CALLS)
-def test_no_single_call_makes_megabytes(name: str) -> None:
-    assert failure(SINGLE_CALLS[name]).code == "bad-template"
+def test_the_process_loads_little() -> None:
+    program = (
+        "import sys; import paceline.__main__, paceline.engine.prompt.sandbox; "
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, capture_output=True, check=True, text=True, env=same_path())
+    assert "jinja2" in done.stdout.split()
+    heavy = {"numpy", "llama_cpp", "PySide6", "psutil", "multiprocessing"}
+    assert not heavy & set(done.stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import SimpleNamespace
+from collections.abc import Sequence
 
 import pytest
 
 from engine.test_service import Bench
 from fake_model import ByteVocabulary, FakeModel, scripted
-from paceline.engine.prompt import sandbox
-from paceline.engine.prompt import template as template_module
+from paceline.engine.prompt import renderer as renderer_module
 from paceline.engine.prompt.formats import PLAIN
 from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
-from paceline.engine.prompt.sandbox import LimitError
+from paceline.engine.prompt.renderer import Job, Outcome, Renderer
 from paceline.engine.prompt.template import ChatTemplate
+from paceline.engine.prompt.thinking import CHOICES
 from paceline.errors import EngineError
 from paceline.messages import (
     ChatMessage,
@@ -122,9 +121,9 @@ def test_a_reply_begins_with_what_its_prompt_opened(think: str, begin: str) -> N
     assert ends[:3] == [len(begin) + n for n in (1, 2, 3)]
 
 
-def writer(reply: str, source: str, think: str = "") -> Bench:
-    """An engine whose model writes a reply after `HI`."""
-    n_prompt = len(template(source or PLAIN.source, think).encode(HI)[0])
+def writer(reply: str, source: str, think: str = "", *, written: str = "") -> Bench:
+    """An engine whose model writes a reply after `HI`, as `written` or else its template has it."""
+    n_prompt = len(template(written or source or PLAIN.source, think).encode(HI)[0])
     model = FakeModel(scripted(reply, n_prompt))
     model.template = source
     bench = Bench(target=model)
@@ -200,26 +199,60 @@ def test_a_broken_template_costs_a_reply_and_nothing_else() -> None:
     assert isinstance(bench.ask(), TurnFinished)
 
 
-def test_all_that_is_tried_of_a_template_has_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each try of this one takes 1.5 s; what is asked for has a deadline of its own."""
-    now, granted = 0.0, []
+FAILING = "{% if messages | length > 2 %}{{ messages.nothing.more }}{% endif %}" + TURNS
 
-    def slow(work: Callable[[], str], seconds: float, *, is_template: bool) -> str:
-        nonlocal now
-        assert is_template
-        granted.append(seconds)
-        now += min(seconds, 1.5)
-        if seconds < 1.5:
-            raise LimitError("ran too long")
-        return work()
 
-    monkeypatch.setattr(template_module, "time", SimpleNamespace(monotonic=lambda: now))
-    monkeypatch.setattr(template_module, "guarded", slow)
-    source = TURNS + "{{ enable_thinking }}{{ '/no_think detailed thinking off' }}"
-    made = template(source)
+def test_a_failing_template_of_the_file_gives_way_to_a_guess() -> None:
+    source = "{{ messages.nothing.more }}{{ thinking }}"
+    bench = writer("Yes.", source, written=PLAIN.source)
+    for think in ("", "on"):
+        assert isinstance(bench.ask(prompting=Prompting(think=think)), TurnFinished)
+        (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+        (note,) = started.notes
+        assert note.startswith("The chat template failed: ")
+        assert note.endswith("so the template plain is used in its place, which is a guess.")
+        bench.events.clear()
+    answer = shown(bench)
+    assert answer.text == "User: hi\nAssistant:"
+    assert (answer.own, answer.is_guessed, answer.problem) == (PLAIN.source, True, "")
+    bench.client.submit(CountTokens("c", HI))
+    counted = bench.events[-1]
+    assert isinstance(counted, TokensCounted)
+    assert counted.n_tokens == len(answer.text)
+
+
+def test_a_template_that_fails_later_gives_way_then() -> None:
+    bench = writer("Yes.", FAILING)
+    assert shown(bench).text == "user: hi\nassistant:"
+    longer = (*HI, ChatMessage("assistant", "Yes?"), ChatMessage("user", "go"))
+    bench.client.submit(CountTokens("c", longer))
+    assert shown(bench).text == "User: hi\nAssistant:"
+    mine = shown(bench, template=TURNS)
+    assert (mine.text, mine.notes) == ("user: hi\nassistant:", ())
+
+
+def test_a_refusal_is_no_failure() -> None:
+    bench = writer("Yes.", "{{ raise_exception('no') }}", written=PLAIN.source)
+    failed = bench.ask()
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "template-refused"
+    assert not shown(bench).is_guessed
+
+
+def test_all_that_is_tried_of_a_slow_template_has_one_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(renderer_module, "DEADLINE_S", 0.3)
+    asked = []
+    ask = Renderer.render
+
+    def noted(self: Renderer, source: tuple[str, str, str], jobs: Sequence[Job]) -> list[Outcome]:
+        asked.append(len(jobs))
+        return ask(self, source, jobs)
+
+    monkeypatch.setattr(Renderer, "render", noted)
+    slow = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
+    made = template(slow + TURNS + "{{ enable_thinking }}{{ '/no_think detailed thinking off' }}")
     assert made.switch.choices == ()
     assert made.stops == ()
-    assert now <= sandbox.deadline(1)
-    granted.clear()
-    made.render(HI)
-    assert granted == [sandbox.deadline(1)]
+    assert asked == [len(CHOICES)]

@@ -64,7 +64,7 @@ def notice(program: Program, qtbot: QtBot, words: str) -> str:
 def test_a_draft_of_another_vocabulary_is_refused_before_anything_is_lost(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.models.open_draft(str(make_pairs.path("tiny-other-vocab")))
+    program.models.open_draft(str(make_pairs.path("tiny-foreign")))
     notice(program, qtbot, "oken")  # at once: why
     notice(program, qtbot, "which is here already")  # after a search: what to take
     errors = program.window.chat_pane.errors
@@ -88,7 +88,7 @@ def test_the_target_can_be_loaded_alone(
         raise UserError("offline", "The Hub is not asked.")
 
     monkeypatch.setattr(models, "judge", no_remedy)
-    other = str(make_pairs.path("tiny-other-vocab"))
+    other = str(make_pairs.path("tiny-foreign"))
     program.models.open_both([str(make_pairs.DEMO_TARGET), other])
     notice(program, qtbot, "oken")
     errors = program.window.chat_pane.errors

@@ -77,6 +77,21 @@ def shown_lines(pane: PairPane) -> list[str]:
 # --------------------------------------------------------------------------------- the verdict
 
 
+def test_a_pair_by_translation_is_not_said_to_go_together(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    text = "Their tokenizers differ. So drafts are translated: the draft model has 87 %."
+    note = Reason("by-translation", text, "note")
+    judge.verdict = Verdict(True, (note,), "Expect a gain.", translated=0.87)
+    pick(pane, qtbot)
+    assert pane.verdict.pill.text() == "They work by translation"
+    assert pane.verdict.pill.property("tone") == "muted"
+    assert shown_lines(pane) == [text]
+    judge.verdict = GOOD
+    pick(pane, qtbot, replace(DRAFT, reference="/m/other.gguf"))
+    assert pane.verdict.pill.text() == "These two go together"
+
+
 def test_nothing_is_chosen_at_first(pane: PairPane) -> None:
     assert pane.verdict.pill.text() == "Nothing chosen yet"
     assert pane.memory.isHidden()

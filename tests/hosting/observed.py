@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 
+from paceline.engine.prompt.renderer import RENDER
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain
 from paceline.hosting.exit_reasons import RestartPolicy
@@ -131,7 +132,8 @@ def only_death(events: list[Event]) -> EngineDied:
 def engine_processes() -> list[psutil.Process]:
     """This process's children, zombies included.
 
-    Neither multiprocessing's own helper nor the process that reads model files is one of them.
+    Neither multiprocessing's own helper nor the processes that read model files and render
+    templates are among them.
     """
     children = psutil.Process().children()
     # `active_children` would bury the dead, and the tests look for them.
@@ -140,7 +142,8 @@ def engine_processes() -> list[psutil.Process]:
     return [
         child
         for child in children
-        if child.pid not in others and "resource_tracker" not in _command_line(child)
+        if child.pid not in others
+        and not any(word in _command_line(child) for word in ("resource_tracker", RENDER))
     ]
 
 

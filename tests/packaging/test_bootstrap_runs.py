@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import re
+import sys
 import time
 from pathlib import Path
 
@@ -50,6 +51,29 @@ def test_the_first_run_installs_and_the_second_only_starts(checkout: Checkout) -
     assert time.monotonic() - started < 30
     assert (second.returncode, second.stdout) == (7, "paceline --version\n")
     assert (checkout.pip_calls(), second.stderr) == ([], "")
+
+
+def test_a_checkout_that_cannot_be_written_to_starts_what_it_has(checkout: Checkout) -> None:
+    python = ("--python", str(checkout.python))
+    # Root, as whom tests may run, is never told that a folder is read-only but by its disk.
+    as_read_only = "import os; os.access = lambda *_: False"
+    missing = checkout.start(*python, "run", prelude=as_read_only, FAKE_FAIL=" venv ")
+    assert missing.returncode == 1  # there is nothing to start
+    checkout.run()
+    stale = checkout.start(*python, "run", "chat", prelude=as_read_only, CMAKE_ARGS="-DOTHER=1")
+    assert (stale.returncode, stale.stdout) == (7, "paceline chat\n")
+    assert "cannot be written to" in stale.stderr
+    assert checkout.pip_calls() == []
+    wanted = checkout.start(*python, "--rebuild", "run", prelude=as_read_only)
+    assert wanted.returncode == 7
+    assert checkout.pip_calls()
+
+
+def test_ctrl_c_is_held_back_for_the_program(checkout: Checkout) -> None:
+    checkout.run()
+    tell = f"#!{sys.executable}\nimport signal; print(signal.pthread_sigmask(0, []))"
+    write_script(checkout.venv / "bin" / "paceline", tell)
+    assert "SIGINT" in checkout.run().stdout
 
 
 def test_other_flags_are_another_wheel_and_the_old_one_is_kept(checkout: Checkout) -> None:

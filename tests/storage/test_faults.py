@@ -37,6 +37,22 @@ def _fast(monkeypatch: pytest.MonkeyPatch, allow_warnings: Callable[[str], None]
     allow_warnings("could not be stored")
 
 
+def test_an_empty_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "chats.db"
+    for content, n_notes in ((None, 0), (b"", 1), (None, 0)):
+        if content is not None:
+            path.unlink()
+            path.write_bytes(content)
+        archive = Archive(path)
+        opened = archive.open()
+        assert len(opened.notes) == n_notes
+        assert all(str(path) in note and "empty" in note for note in opened.notes)
+        assert not opened.salvaged
+        made = chat("c", "question", "", "more")
+        archive.save(made, list(made.messages))
+        assert archive.close()
+
+
 def filled(path: Path, n: int = 30) -> None:
     """A database of n chats with replies."""
     archive = Archive(path)

@@ -21,6 +21,7 @@ from paceline.catalog.words import one_line
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import UserError
 from paceline.figures import by_kind
+from paceline.files import open_ordinary
 from paceline.params import SamplingParams
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def read_passport(path: Path) -> Report:
         UserError: It cannot be read, or is none; says what is wrong with it.
     """
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             raw = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise UserError(

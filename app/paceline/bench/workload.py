@@ -24,6 +24,7 @@ from paceline.chat.prompt import (
 from paceline.engine.draft.strategy import read_strategy
 from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.files import open_ordinary
 from paceline.messages import ChatMessage, SamplingParams, StartTurn
 from paceline.paths import resources
 
@@ -106,7 +107,7 @@ def read_workloads(path: Path) -> tuple[Workload, ...]:
         UserError: The file cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise UserError(

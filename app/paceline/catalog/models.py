@@ -25,7 +25,7 @@ from paceline.catalog.hub.remote import examine_remote, named_file, remote_heade
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
 from paceline.catalog.judge.draft_search import DraftSearch
-from paceline.catalog.judge.pairing import Reason, Remedy, Verdict, judge
+from paceline.catalog.judge.pairing import BY_TRANSLATION, Reason, Remedy, Verdict, judge
 from paceline.catalog.local.library import Library, why_no_model
 from paceline.catalog.local.model_files import ModelFile, find_models, model_at
 from paceline.catalog.local.places import Place, places
@@ -38,7 +38,7 @@ from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 from paceline.paths import Paths
 
-_WORTH_A_REMEDY = frozenset({"same-model", "draft-larger", "draft-large"})
+_WORTH_A_REMEDY = frozenset({"same-model", "draft-larger", "draft-large", BY_TRANSLATION})
 _REMEDY_S = 8.0
 """Seconds that a verdict waits for a better draft model to be found, mostly on the Hub."""
 
@@ -178,12 +178,14 @@ class Models:
         if is_larger and judge(of_draft, of_target).ok:
             text = "Take them the other way round: the smaller one drafts."
             return replace(verdict, remedy=Remedy(text, target=draft, draft=target))
-        remedy = self._remedy(of_target, is_stopped)
+        remedy = self._remedy(of_target, is_stopped, by_translation=not verdict.ok)
         if verdict.ok and (remedy is None or not remedy.draft or remedy.draft == draft):
             return verdict  # the pair works, and nothing better is known
         return replace(verdict, remedy=remedy)
 
-    def _remedy(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
+    def _remedy(
+        self, target: Examined, is_stopped: Callable[[], bool], *, by_translation: bool = True
+    ) -> Remedy | None:
         """Return what to take as a draft model, as far as that is found in time."""
         until = time.monotonic() + _REMEDY_S
 
@@ -196,7 +198,7 @@ class Models:
             None if self.offline else self.hub,
             self.examine,
         )
-        return search.find(target, is_late)
+        return search.find(target, is_late, by_translation=by_translation)
 
     def plan(
         self,

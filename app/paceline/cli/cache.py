@@ -34,7 +34,7 @@ from paceline.engine.draft.lookups.ngram_counts import STATIC
 from paceline.engine.model.vocabularies import vocabulary_hash
 from paceline.engine.native import llama_backend
 from paceline.errors import UserError
-from paceline.files import delete_folder
+from paceline.files import delete_folder, open_ordinary
 from paceline.paths import Paths
 from paceline.settings import SETTINGS_FILE, left_learning_off, peek_settings, save_settings
 
@@ -367,7 +367,7 @@ def read_pieces(path: Path, vocab: Vocabulary, progress: Progress) -> Iterator[l
     try:
         size = path.stat().st_size
         with (
-            path.open("rb") as raw,
+            open_ordinary(path) as raw,
             io.TextIOWrapper(raw, encoding="utf-8", errors="replace", newline="") as file,
         ):
             rest = ""

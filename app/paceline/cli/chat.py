@@ -11,7 +11,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from paceline.chat.prompt import PromptDataError, read_conversation, read_token_ids
 from paceline.cli import model_options
@@ -20,6 +20,7 @@ from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import planner, with_local_files
 from paceline.cli.usage import LARGEST_INT, Parser, UsageError, number, plain_text, whole_number
 from paceline.errors import UserError
+from paceline.files import open_ordinary
 from paceline.messages import (
     ChatMessage,
     LoadPair,
@@ -27,6 +28,7 @@ from paceline.messages import (
     Prompting,
     SamplingParams,
     StartTurn,
+    Translating,
 )
 from paceline.paths import Paths
 
@@ -58,6 +60,8 @@ THINKING = ("off", "on", "low", "medium", "high", "max")
 """These two as well."""
 MAX_GRAMMAR_BYTES = 256_000
 """Grammars that people write are smaller."""
+MAX_PROMPT_BYTES = 64_000_000
+"""More than any context holds."""
 _DEFAULTS = SamplingParams()
 _SAMPLING = {
     "temperature": "0 always takes the likeliest token",
@@ -108,8 +112,27 @@ def add(parser: Parser) -> None:
         help="one JSON object per line: every decoding step, then the finished reply",
     )
     model_options.add_host(output)
-    # An option of a later version: it takes its values and says what to use instead.
-    parser.add_argument("--spec-replace", nargs=2, type=_spec_replace, help=argparse.SUPPRESS)
+    _add_translation(parser)
+
+
+def _add_translation(parser: Parser) -> None:
+    group = parser.add_argument_group("draft model with another tokenizer")
+    group.add_argument(
+        "--spec-replace",
+        metavar=("A", "B"),
+        nargs=2,
+        type=plain_text,
+        action="append",
+        default=[],
+        help="where the target writes A, let the draft model read B, and take its token B for A; "
+        "can be given several times",
+    )
+    group.add_argument(
+        "--spec-bridge",
+        action="store_true",
+        help="where the target has no token for what the draft model writes, draft the beginning "
+        "of that text",
+    )
 
 
 def _add_prompt(parser: Parser) -> None:
@@ -253,14 +276,6 @@ def _logit_bias(text: str) -> LogitBias:
     )
 
 
-def _spec_replace(_value: str) -> NoReturn:
-    raise UsageError(
-        "not-built-yet",
-        "--spec-replace is not built yet.",
-        "Use a draft model with the target's tokenizer.",
-    )
-
-
 # ------------------------------------------------------------------------------------------ request
 
 
@@ -287,6 +302,9 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             lookup_cache=_lookup_cache(args),
             exact=args.exact,
             kernels=pair.kernels,
+            translating=Translating(
+                tuple((ours, theirs) for ours, theirs in args.spec_replace), args.spec_bridge
+            ),
         ),
         turn=StartTurn(
             turn_id=TURN_ID,
@@ -457,14 +475,7 @@ def read_tokens(path: Path) -> tuple[int, ...]:
 
 
 def _read_json(path: Path, what: str, check: Callable[[object, str], _T]) -> _T:
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise UserError(
-            "file-unreadable",
-            f"{path} cannot be read ({error.strerror}).",
-            f"Give a JSON file with a list of {what}.",
-        ) from error
+    raw = _read_file(path, MAX_PROMPT_BYTES, f"Give a JSON file with a list of {what}.")
     try:
         data = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -475,26 +486,21 @@ def _read_json(path: Path, what: str, check: Callable[[object, str], _T]) -> _T:
         raise UsageError("usage", error.message, error.hint) from None
 
 
-def _read_form(option: str, path: Path) -> str:
+def _read_file(path: Path, most: int, hint: str) -> bytes:
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_GRAMMAR_BYTES + 1)
-    except FileNotFoundError:
-        raise UserError(
-            "file-not-found", f"There is no file {path}.", f"Check the path given by {option}."
-        ) from None
+        with open_ordinary(path) as file:
+            raw = file.read(most + 1)
     except OSError as error:
         raise UserError(
-            "file-unreadable",
-            f"{path} cannot be read ({error.strerror}).",
-            f"Give {option} a text file that you may read.",
+            "file-unreadable", f"{path} cannot be read ({error.strerror}).", hint
         ) from error
-    if len(raw) > MAX_GRAMMAR_BYTES:
-        raise UsageError(
-            "usage",
-            f"{path} is larger than {MAX_GRAMMAR_BYTES // 1000} kB.",
-            f"Give {option} a shorter file.",
-        )
+    if len(raw) > most:
+        raise UsageError("usage", f"{path} is larger than {most // 1000} kB.", hint)
+    return raw
+
+
+def _read_form(option: str, path: Path) -> str:
+    raw = _read_file(path, MAX_GRAMMAR_BYTES, f"Give {option} a short text file.")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -121,8 +122,8 @@ def run(
             return open_window()
         return _run_command(args, draw_chart)
     except UserError as error:
-        if arguments[:1] == ["chat"] and "--json" in arguments:
-            _print_failure(error)
+        if _wants_json(arguments):
+            _print_failure(error, is_event=arguments[0] == "chat")
         output.remark(str(error))
         return error.exit_code
     except BrokenPipeError:
@@ -144,9 +145,18 @@ def _run_command(args: argparse.Namespace, draw_chart: DrawChart) -> int:
         logs.tear_down()
 
 
-def _print_failure(error: UserError) -> None:
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the results on stdout are JSON; also of what cannot be parsed."""
+    if arguments[:1] == ["bench"]:  # its option names a file
+        return "--json=-" in arguments or ("--json", "-") in pairwise(arguments)
+    return "--json" in arguments
+
+
+def _print_failure(error: UserError, *, is_event: bool) -> None:
     from paceline.cli import output
     from paceline.cli.chat_run import failed_object, json_line
 
-    line = json_line(failed_object(error.code, error.message, error.hint))
-    output.Results().write(line)
+    failed = failed_object(error.code, error.message, error.hint)
+    if not is_event:
+        failed = {"error": {key: failed[key] for key in ("code", "message", "hint")}}
+    output.Results().write(json_line(failed))

@@ -2,8 +2,9 @@
 
 ``check --json`` prints ``{"ok", "reasons": [{"code", "text"}], "remedy": {"text", "target",
 "draft"} | null, "memory": [{"device", "weights", "kv", "compute", "free"}]}``: both models
-together, in bytes. That a pair does not fit is an answer, not a failure. Where a file is a drafter
-but no model (``target-is-sidecar``, ``draft-is-sidecar``), ``memory`` is empty.
+together, in bytes. That a pair does not fit is an answer, not a failure; where it works by
+translation between two tokenizers, the first reason is ``by-translation``. Where a file is a
+drafter but no model (``target-is-sidecar``, ``draft-is-sidecar``), ``memory`` is empty.
 
 ``list --json`` prints an array; ``type`` is "draft" for a pair, "mtp" or "dflash" for a model with
 a drafter that this version cannot use, "lookup" for models that need none. ``draft`` may be null.
@@ -144,7 +145,7 @@ def _memory(device: DevicePlan) -> dict[str, Any]:
 
 
 def _as_text(verdict: Verdict, plan: MemoryPlan | None, target: str) -> str:
-    lines = ["The pair fits." if verdict.ok else "The pair does not fit."]
+    lines = [_summary(verdict)]
     lines += [f"  {_MARKS[reason.level]} {reason.text}" for reason in verdict.reasons]
     if verdict.gain:
         lines.append(verdict.gain)
@@ -159,6 +160,12 @@ def _as_text(verdict: Verdict, plan: MemoryPlan | None, target: str) -> str:
         lines += [f"  {remedy.text}" for remedy in plan.remedies[:1]]
         lines += ["", plan.going_back.sentence] if plan.going_back else []
     return "\n".join(lines)
+
+
+def _summary(verdict: Verdict) -> str:
+    if not verdict.ok:
+        return "The pair does not fit."
+    return "The pair fits." if verdict.translated is None else "The pair works by translation."
 
 
 def _quoted(name: str) -> str:

@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paceline.chat.prompt import is_unicode
+from paceline.cli.output import Results
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
@@ -54,6 +55,20 @@ class Parser(argparse.ArgumentParser):
         if fill is not None:
             fill(self)
         return super().parse_known_args(args, namespace)
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        if arg_strings == ["--"] and action.option_strings and action.nargs is None:
+            value = self._get_value(action, "--")  # given as --option=--, which Python 3.11 drops
+            self._check_value(action, value)
+            return value
+        return super()._get_values(action, arg_strings)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help or the version; unlike the original, tell it when that fails."""
+        del file
+        results = Results()
+        results.write(message)
+        results.check()
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         SamplingParams,
         StepCommitted,
         TokenTrace,
+        Translating,
         TurnFinished,
         TurnStats,
     )
@@ -83,6 +84,7 @@ __all__ = [
     "Settings",
     "StepCommitted",
     "TokenTrace",
+    "Translating",
     "Tunable",
     "TurnFinished",
     "TurnStats",

@@ -35,6 +35,7 @@ from paceline.messages import (
     StartTurn,
     StepCommitted,
     Strategy,
+    Translating,
     Tune,
     TuneApplied,
     TuneRejected,
@@ -299,9 +300,10 @@ def load_pair(
     kernels: KernelWish = "auto",
     cache_dir: str | Path = "",
     lookup_cache: str | Path = "",
+    translating: Translating | None = None,
     backend: Callable[[], Backend] | None = None,
 ) -> Pair:
-    """Load a target and, if one is given, a draft model of the same vocabulary.
+    """Load a target and, if one is given, a draft model.
 
     Args:
         target: A GGUF file; as `ModelParams` with context, threads, devices and so on.
@@ -312,6 +314,8 @@ def load_pair(
             some seconds the first time.
         cache_dir: Folder for measured facts; empty: none are kept.
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
+        translating: How a draft model of another vocabulary drafts; None: by the tokens that both
+            write alike.
         backend: Makes the library that runs models; None is llama.cpp.
 
     Returns:
@@ -333,6 +337,7 @@ def load_pair(
         lookup_cache=str(lookup_cache),
         exact=exact,
         kernels=kernels,
+        translating=translating or Translating(),
     )
     return Pair(service.open_pair(command), cancel)
 

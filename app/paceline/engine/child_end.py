@@ -1,14 +1,15 @@
-"""How a child process ends: with its parent, and without a core dump of a model's size.
+"""Children of the engine: how one is started, and how it ends with its parent and leaves no dump.
 
-For the main thread of a child, before anything else. `hosting/guard` does more for those that
-carry out commands.
+`hosting/child_setup` does more for those that carry out commands.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import signal
+import subprocess
 import sys
 
 if sys.platform != "win32":
@@ -17,8 +18,48 @@ if sys.platform != "win32":
 _PR_SET_PDEATHSIG = 1
 
 
+def start_own(*arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Start this program with arguments that `__main__` knows; the caller reads what it prints.
+
+    Not by `multiprocessing`, which allows a child of its own no children, and would run a script
+    that uses the engine once more.
+
+    Raises:
+        OSError: The system does not start another process.
+    """
+    program = [sys.executable]
+    if not getattr(sys, "frozen", False):
+        program += ["-P", "-m", "paceline"]
+    return subprocess.Popen(
+        [*program, *arguments],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl+C is for this process to act on
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # Windows' way for the same
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
+def end_of(child: subprocess.Popen[bytes]) -> str:
+    """Say how a child ended that says nothing more, as part of a sentence."""
+    try:
+        code = child.wait(1.0)
+    except subprocess.TimeoutExpired:
+        return "hung"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"crashed, {signal.Signals(-code).name}"
+    except ValueError:
+        return f"crashed, signal {-code}"
+
+
 def end_quietly_with_parent() -> None:
-    """Leave no core dump, and on Linux die with the thread that started this process."""
+    """Leave no core dump, and on Linux die with the thread that started this process.
+
+    For the main thread of a child, before anything else.
+    """
     if sys.platform != "win32":
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

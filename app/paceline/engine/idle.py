@@ -12,6 +12,7 @@ from typing import Protocol
 
 from paceline.engine.measure.calibration import IdleCalibration
 from paceline.engine.measure.known import recall_costs
+from paceline.engine.model.backend import DraftHead
 from paceline.engine.model.context import CachedContext, common_prefix
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError, ComputeFailedError, DecodeMemoryError, EngineError
@@ -123,9 +124,9 @@ class CatchingUp:
             return False
         text = pair.target.tokens
         n_shared = common_prefix(draft.tokens, text)
-        if n_shared >= len(text) or len(text) >= draft.n_ctx:
+        if n_shared >= len(text) or len(text) >= draft.n_ctx or not _can_read(draft, n_shared):
             return False
-        if any(token >= draft.model.vocab.n_tokens for token in text[n_shared:]):
+        if any(token >= draft.n_vocab for token in text[n_shared:]):
             return False  # vocabularies may differ by some tokens at their ends
         draft.rollback(n_shared)
         draft.save_for_draft()  # where a command that stops the slice lets it go back to
@@ -139,3 +140,11 @@ class CatchingUp:
         pair = self._pair
         rates = pair.knowledge.accepted(pair.draft.model.drafter) if pair.draft else None
         return pair.uses_draft and rates is not None and not rates.is_given_up
+
+
+def _can_read(draft: CachedContext, n_held: int) -> bool:
+    """Whether it can go on after so many tokens: a head needs the states of the target."""
+    head = draft.model
+    if not isinstance(head, DraftHead):
+        return True
+    return not (head.shares_memory or head.origin) and n_held >= head.first_place

@@ -13,7 +13,9 @@ from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
-from paceline.engine.prompt.formats import guess
+from paceline.engine.model.translated_context import TranslatedContext
+from paceline.engine.model.translation import Translation
+from paceline.engine.prompt.formats import PLAIN, family_of, guess
 from paceline.engine.prompt.size import PromptSizes
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.engine.sameness.promise import Promise
@@ -29,7 +31,10 @@ class LoadedPair:
     """Target and draft with the tokens in their contexts, and what was measured with them.
 
     Attributes:
-        guessed: How a chat is written where the target's file does not say it; else None.
+        guessed: How a chat is written where the target's file does not say it, or not so that it
+            works; else None.
+        template_failure: What to tell of each reply for which the guess took the place of the
+            file's own template, which failed; empty: it has not.
         earlier: Texts of earlier chats, as the target's tokens.
         knowledge: What Auto knows of their costs and of how often drafts are accepted.
         promise: What holds of the same text, and which batch widths make it so.
@@ -46,13 +51,19 @@ class LoadedPair:
         draft: LanguageModel | None,
         facts: Facts,
         *,
+        translation: Translation | None = None,
         lookup_cache: str = "",
         is_exact: bool = False,
     ) -> None:
         self.target = CachedContext(target)
-        self.draft = CachedContext(draft) if draft else None
+        self.draft: CachedContext | None = None
+        if draft is not None and translation is not None:
+            self.draft = TranslatedContext(draft, translation)
+        elif draft is not None:
+            self.draft = CachedContext(draft)
         names = f"{target.info.name} {Path(target.info.path).name}"
         self.guessed = None if target.template else guess(target.vocab, names)
+        self.template_failure = ""
         self._prompts: OrderedDict[Prompting, PromptSizes] = OrderedDict()
         self.recent_plain = RecentPlain()
         self.facts = facts
@@ -76,6 +87,8 @@ class LoadedPair:
 
     def prompts(self, prompting: Prompting) -> PromptSizes:
         """Return the template for prompts of this kind, with the sizes of what it makes."""
+        if self.template_failure and not prompting.template:
+            prompting = Prompting()  # the guess has no switch
         if prompting not in self._prompts:
             source = prompting.template or self.own_template
             template = ChatTemplate(source, self.target.model.vocab, prompting.think)
@@ -84,6 +97,19 @@ class LoadedPair:
                 self._prompts.popitem(last=False)
         self._prompts.move_to_end(prompting)
         return self._prompts[prompting]
+
+    def give_up_template(self, problem: str) -> None:
+        """Write chats as most models of this vocabulary do, from now on.
+
+        Args:
+            problem: What is wrong with the file's own template, as a sentence.
+        """
+        self.guessed = family_of(self.target.model.vocab) or PLAIN
+        self.template_failure = (
+            f"{problem.rstrip('.')}, so the template {self.guessed.name} is used in its place, "
+            "which is a guess."
+        )
+        self._prompts.clear()
 
     def settle(self) -> bool:
         """Take the batch widths that the evidence leaves, between two replies.

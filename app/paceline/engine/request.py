@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.fit import Cutter, FittedPrompt, encode_fitting, room_for_reply
 from paceline.engine.prompt.reasoning_marks import opened_by
-from paceline.engine.prompt.size import at_most
+from paceline.engine.prompt.size import PromptSizes, at_most
+from paceline.engine.prompt.template import BAD
 from paceline.engine.refusals import no_prompt, not_counted
 from paceline.engine.sample.sampling import Sampler
-from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.errors import EngineError, UserError, ValueOutOfRangeError
 from paceline.messages import (
     ChatMessage,
     CountTokens,
+    Prompting,
     PromptRendered,
     RenderPrompt,
     StartTurn,
     TokensCounted,
 )
 
+_T = TypeVar("_T")
 _LONGEST_MARK = 40
 """Tokens of a prompt's end within which a mark of reasoning stands, with blanks."""
 _LONGEST_SHOWN = 100_000
@@ -113,19 +117,41 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
 
 def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
     check_messages(command.messages)
-    prompts, vocab = pair.prompts(command.prompting), pair.target.model.vocab
-    if command.cuts:
-        n_ctx = pair.target.n_ctx
-        fitted = encode_fitting(prompts, command.messages, n_ctx, command.max_tokens)
-    else:
-        fitted = FittedPrompt(*prompts.template.encode(command.messages), 0)
+    vocab = pair.target.model.vocab
+
+    def encode(prompts: PromptSizes) -> FittedPrompt:
+        if command.cuts:
+            n_ctx = pair.target.n_ctx
+            fitted = encode_fitting(prompts, command.messages, n_ctx, command.max_tokens)
+        else:
+            fitted = FittedPrompt(*prompts.template.encode(command.messages), 0)
+        return fitted._replace(stops=prompts.template.stops)
+
+    fitted = _by_template(pair, command.prompting, encode)
     if not fitted.tokens:
         raise _empty()
+    if pair.template_failure and not command.prompting.template:
+        fitted = fitted._replace(notes=(pair.template_failure, *fitted.notes))
     pieces = b"".join(vocab.piece(token) for token in fitted.tokens[-_LONGEST_MARK:])
     end = pieces.decode("utf-8", "ignore")
     seen, last = end.rstrip(), command.messages[-1].content.rstrip()
     is_users = bool(last) and seen.endswith(last[-len(seen) :])  # a mark is the user's own text
-    return fitted._replace(opening="" if is_users else opened_by(end), stops=prompts.template.stops)
+    return fitted._replace(opening="" if is_users else opened_by(end))
+
+
+def _by_template(pair: LoadedPair, prompting: Prompting, work: Callable[[PromptSizes], _T]) -> _T:
+    """Work with the template; with a guess from the moment that the file's own one fails.
+
+    Raises:
+        EngineError: From `work`; the template was given by the user, or refuses the conversation.
+    """
+    try:
+        return work(pair.prompts(prompting))
+    except EngineError as error:
+        if error.code != BAD or prompting.template or pair.guessed:
+            raise
+        pair.give_up_template(error.message)
+        return work(pair.prompts(prompting))
 
 
 def check_messages(messages: Sequence[ChatMessage]) -> None:
@@ -153,37 +179,46 @@ def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted
     """Answer the question; what cannot be counted is -1."""
     if pair is None or pair.is_lost:
         return not_counted(command)
-    n_ctx, messages, sizes = pair.target.n_ctx, command.messages, pair.prompts(command.prompting)
+    n_ctx, messages = pair.target.n_ctx, command.messages
     limit = n_ctx - room_for_reply(n_ctx, command.max_tokens)
-    n_cut = 0
-    try:
-        check_messages(messages)
-        n_tokens = sizes.count(messages, limit)
+
+    def count(sizes: PromptSizes) -> TokensCounted:
+        n_cut, n_tokens = 0, sizes.count(messages, limit)
         if command.cuts and n_tokens > limit:
             n_cut = Cutter(messages, sizes, limit).n_cut(lambda kept: sizes.count(kept, limit))
         per_message = at_most(sizes.of_messages(messages), n_tokens)
+        return TokensCounted(command.request_id, n_tokens, n_ctx, per_message, n_cut)
+
+    try:
+        check_messages(messages)
+        return _by_template(pair, command.prompting, count)
     except UserError as error:
         _log.debug("a conversation cannot be counted: %s", error)
         return TokensCounted(command.request_id, -1, n_ctx)
-    return TokensCounted(command.request_id, n_tokens, n_ctx, per_message, n_cut)
 
 
 def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRendered:
     """Answer the question; what is wrong with a template is part of the answer."""
     if pair is None or pair.is_lost:
         return no_prompt(command)
-    template = pair.prompts(command.prompting).template
-    own = pair.own_template if len(pair.own_template) <= _LONGEST_OWN else ""
-    shown = PromptRendered(command.request_id, own=own, is_guessed=pair.guessed is not None)
-    try:
+    shown = PromptRendered(command.request_id)
+
+    def render(prompts: PromptSizes) -> PromptRendered:
+        nonlocal shown
+        template = prompts.template
         shown = replace(shown, thinking=template.switch.choices)
         text, notes = template.render_with_notes(command.messages)
+        return replace(
+            shown,
+            text=text[-_LONGEST_SHOWN:],
+            n_chars=len(text),
+            notes=notes,
+            stops=template.stops,
+        )
+
+    try:
+        shown = _by_template(pair, command.prompting, render)
     except UserError as error:
-        return replace(shown, problem=error.message, hint=error.hint)
-    return replace(
-        shown,
-        text=text[-_LONGEST_SHOWN:],
-        n_chars=len(text),
-        notes=notes,
-        stops=template.stops,
-    )
+        shown = replace(shown, problem=error.message, hint=error.hint)
+    own = pair.own_template if len(pair.own_template) <= _LONGEST_OWN else ""
+    return replace(shown, own=own, is_guessed=pair.guessed is not None)

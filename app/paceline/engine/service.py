@@ -29,10 +29,12 @@ from paceline.engine.measure.thread_choice import ThreadChooser
 from paceline.engine.measure.thread_choice import note as thread_note
 from paceline.engine.model.backend import Backend, LanguageModel
 from paceline.engine.model.states import MOST_STATES, GoingBack
+from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
 from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.engine.native import llama_backend
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.formats import words_on
+from paceline.engine.prompt.renderer import renderer
 from paceline.engine.refusals import describe_failure, no_model, not_running
 from paceline.engine.request import count_tokens, render_prompt
 from paceline.engine.stats import Activity, activity_of
@@ -57,6 +59,7 @@ from paceline.messages import (
     SamenessChanged,
     Shutdown,
     StartTurn,
+    Translating,
     Tune,
     TurnFailed,
     Unload,
@@ -183,6 +186,7 @@ class EngineService:
             UserError: A model cannot be used, or the two do not fit together.
             CancelledError: The flag was set.
         """
+        renderer().start()  # it is there when the models are
         facts = Facts(command.cache_dir)
         told = self._get_backend().choose_kernels(
             command.kernels, facts, command.cache_dir, self._cancel
@@ -198,6 +202,7 @@ class EngineService:
             )
         target = self._load_model(command, "target", load_target)
         draft: LanguageModel | None = None
+        translation: Translation | None = None
         try:
             if command.draft:
                 draft = self._load_model(command, "draft", partial(load, command.draft, n_rows=1))
@@ -206,14 +211,25 @@ class EngineService:
                 told = (*told, *failure)
             if draft is not None:
                 mismatch = vocabulary_mismatch(target.vocab, draft.vocab)
-                if mismatch:
+                if mismatch and not command.draft:
                     raise ModelError(
-                        "vocabulary-mismatch",
-                        f"“{draft.info.name}” cannot draft for “{target.info.name}”: "
-                        f"{mismatch.text}.",
-                        "Take a smaller model of the target's own family, or prompt-lookup, which "
-                        "needs none.",
+                        "wrong-head",
+                        f"The MTP head is for other tokens than the target's: {mismatch.text}.",
+                        "Choose the head that was made for this target, or none.",
                     )
+                if mismatch:
+                    translation = Translation(target.vocab, draft.vocab, command.translating)
+                    words = words_on_translation(mismatch, translation.share)
+                    if translation.share < LEAST_SHARE:
+                        raise ModelError(
+                            "vocabulary-mismatch",
+                            f"“{draft.info.name}” cannot draft for “{target.info.name}”. {words}",
+                            "Take a smaller model of the target's own family, or prompt-lookup, "
+                            "which needs none.",
+                        )
+                    told = (*told, words)
+                elif command.translating != Translating():
+                    told = (*told, _NOT_TRANSLATED)
             if command.exact and target.forgets:
                 told = (*told, _NOT_EXACT)
             notes = (*told, *_choose_threads(command, target, draft, facts))
@@ -221,6 +237,7 @@ class EngineService:
                 target,
                 draft,
                 facts,
+                translation=translation,
                 lookup_cache=command.lookup_cache,
                 is_exact=command.exact,
             )
@@ -390,6 +407,9 @@ class EngineService:
         return activity_of((*self._opening, *(pair.models if pair else ())))
 
 
+_NOT_TRANSLATED = (
+    "Both models read the same tokens, so there is nothing to translate or to replace in drafts."
+)
 _NOT_EXACT = "Exact mode is not possible with a memory that overwrites what is far back."
 
 

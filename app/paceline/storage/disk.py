@@ -48,6 +48,10 @@ from paceline.storage.problems import (
     is_damage,
 )
 
+_EMPTY = (
+    "The file {} with the chats was there, but empty, so it begins anew. If chats were in it, "
+    "close Paceline and take the file from a backup."
+)
 _logger = logging.getLogger(__name__)
 
 
@@ -78,7 +82,10 @@ class Disk:
             OSError: See `Database`; likewise `sqlite3.Error`. It may be readable all the same.
             NewerSchemaError: It was written by a later version; it was not touched.
         """
-        note = ""
+        note = empty = ""
+        with contextlib.suppress(OSError):  # there is none
+            if self.path.stat().st_size == 0:
+                empty = _EMPTY.format(self.path)
         try:
             if salvage.is_marked(self.path):
                 note = salvage.salvage(self.path)
@@ -100,7 +107,7 @@ class Disk:
         with self._lock:
             self._let_go()
             self._database = database
-        return Opened((note,) if note else (), bool(note), removed)
+        return Opened(tuple(filter(None, (empty, note))), bool(note), removed)
 
     def write(self, changes: Sequence[Change], *, durable: bool) -> None:
         """Carry out changes in one transaction; what cannot be stored goes to a rescue file.

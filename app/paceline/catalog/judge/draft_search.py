@@ -16,13 +16,23 @@ from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import HubChoice, HubModel, SearchQuery
 from paceline.catalog.judge.curated import CuratedPair, words_of
-from paceline.catalog.judge.pairing import LARGEST_RATIO, Remedy, family_words, judge, size_ratio
+from paceline.catalog.judge.pairing import (
+    BY_TRANSLATION,
+    LARGEST_RATIO,
+    Remedy,
+    family_words,
+    judge,
+    reads_alike,
+    size_ratio,
+)
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.words import file_size, weights
 from paceline.errors import UserError
 
 _MOST_LOOKED_INTO = 8
 """Number of library files whose vocabularies are compared; the cards sort them."""
+_MOST_TRANSLATED = 3
+"""The same where drafts would be translated, which takes longer to judge."""
 _MOST_REMOTE = 2
 """Repositories whose headers are fetched for one remedy; a header is up to 20 MiB."""
 _LIKED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "UD-Q4_K_XL", "Q4_0", "F16", "BF16")
@@ -45,26 +55,55 @@ class DraftSearch:
     hub: Hub | None
     examine: Callable[[str, Callable[[], bool]], Examined]
 
-    def find(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
-        """Return what to take as a draft model; None when none can help this target."""
+    def find(
+        self, target: Examined, is_stopped: Callable[[], bool], *, by_translation: bool = True
+    ) -> Remedy | None:
+        """Return what to take as a draft model; None when none can help this target.
+
+        Args:
+            target: The model to draft for.
+            is_stopped: Asked often; nothing more is looked into then.
+            by_translation: Whether one with another tokenizer will do where no other is found.
+        """
         here = propose_draft(target, self._here(target, is_stopped))
         if here is None or here.draft:
             return here
         if without := _without_draft(target.card, self.curated):
             return without
         try:
-            return (
-                self._from_list(target, is_stopped)
-                or self._from_hub(target, is_stopped)
-                or propose_draft(target, ())
-            )
+            found = self._from_list(target, is_stopped) or self._from_hub(target, is_stopped)
         except HubError:  # no network: the list alone must do
-            return propose_draft(target, (), self.curated)
+            found = propose_draft(target, (), self.curated)
+        if by_translation and (found is None or not found.draft):
+            found = self._translated(target, is_stopped) or found
+        return found or here
+
+    def _translated(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
+        """Return the model of the library that has most of the target's tokens."""
+        best, share = None, 0.0
+        for path, draft in self._looked_into(target, _may_translate, _MOST_TRANSLATED, is_stopped):
+            verdict = judge(target, draft)
+            if verdict.ok and (verdict.translated or 0.0) > share:
+                share = verdict.translated or 0.0
+                words = next(r.text for r in verdict.reasons if r.code == BY_TRANSLATION)
+                name, size = draft.card.name, file_size(draft.card.n_bytes)
+                best = Remedy(f"Take “{name}” ({size}), which is here already. {words}", draft=path)
+        return best
 
     def _here(
         self, target: Examined, is_stopped: Callable[[], bool]
     ) -> Iterator[tuple[str, Examined]]:
-        """Yield models of the library that may fit, judged by their cards."""
+        """Yield models of the library that may read the same tokens, judged by their cards."""
+        return self._looked_into(target, may_draft, _MOST_LOOKED_INTO, is_stopped)
+
+    def _looked_into(
+        self,
+        target: Examined,
+        may: Callable[[ModelCard, ModelCard], bool],
+        n_most: int,
+        is_stopped: Callable[[], bool],
+    ) -> Iterator[tuple[str, Examined]]:
+        """Yield the most promising models of the library of which the cards say that they may."""
 
         def rank(card: ModelCard) -> tuple[bool, float]:
             return card.vocabulary != target.card.vocabulary, distance(target.card, card) or 0.0
@@ -72,10 +111,10 @@ class DraftSearch:
         promising = [
             (str(entry.file.path), entry.card)
             for entry in self.library
-            if entry.card and not entry.problem and may_draft(target.card, entry.card)
+            if entry.card and not entry.problem and may(target.card, entry.card)
         ]
         promising.sort(key=lambda one: (rank(one[1]), one[0]))
-        for path, _ in promising[:_MOST_LOOKED_INTO]:
+        for path, _ in promising[:n_most]:
             if is_stopped():
                 return
             try:
@@ -91,7 +130,7 @@ class DraftSearch:
             reference = pair.draft_reference
             reference = reference or self._reference(self.hub, pair.draft_repo, is_stopped)
             draft = self._examined(reference, is_stopped)
-            if draft is not None and judge(target, draft).ok:
+            if draft is not None and reads_alike(target, draft):
                 file = reference.rpartition(":")[2]
                 known = replace(pair, draft_file=file, vocabulary_checked=True)
                 return propose_draft(target, (), [known])
@@ -106,7 +145,7 @@ class DraftSearch:
         for model in islice(open_ones, _MOST_REMOTE):
             reference = self._reference(self.hub, model.repo, is_stopped)
             draft = self._examined(reference, is_stopped)
-            if draft is not None and judge(target, draft).ok:
+            if draft is not None and reads_alike(target, draft):
                 return Remedy(
                     f"Download “{draft.card.name}” ({file_size(draft.card.n_bytes)}) from "
                     f"{model.repo}: it reads the same tokens.",
@@ -202,11 +241,15 @@ def distance(target: ModelCard, draft: ModelCard) -> float | None:
     return abs(math.log2(ratio / BEST_RATIO))
 
 
+def _may_translate(target: ModelCard, draft: ModelCard) -> bool:
+    """Whether the sizes fit, and there are tokens to translate."""
+    return distance(target, draft) is not None and bool(draft.vocabulary) and not draft.sidecar
+
+
 def may_draft(target: ModelCard, draft: ModelCard) -> bool:
     """Whether sizes and vocabularies may fit, as far as the cards say."""
     return (
-        distance(target, draft) is not None
-        and bool(draft.vocabulary)
+        _may_translate(target, draft)
         and target.tokenizer.split("/")[0] == draft.tokenizer.split("/")[0]
         and abs(target.n_vocab - draft.n_vocab) <= 128
     )
@@ -216,7 +259,7 @@ def _from_library(target: Examined, library: Iterable[tuple[str, Examined]]) -> 
     fitting = []
     for reference, draft in library:
         away = distance(target.card, draft.card)
-        if away is not None and judge(target, draft).ok:
+        if away is not None and reads_alike(target, draft):
             fitting.append(_Fitting(reference, draft.card, away))
     if not fitting:
         return None

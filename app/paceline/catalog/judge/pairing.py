@@ -1,7 +1,8 @@
 """Whether one model can draft for another, and whether it is likely to be faster. Pure functions.
 
-What refuses a pair is what the engine refuses: vocabularies by llama.cpp's rules
-(`engine/model/vocabularies`), and models that do not write. The rest are remarks. Whether drafting
+What refuses a pair is what the engine refuses: models that do not write, and vocabularies that
+differ by llama.cpp's rules (`engine/model/vocabularies`) and have too few tokens in common for
+drafts to be translated (`engine/model/translation`). The rest are remarks. Whether drafting
 is faster depends on machine and text and is not known before it is tried; the statements about it
 are rules of thumb from published measurements: the draft should read at most a quarter of the bytes
 that the target reads per token (Leviathan et al. 2022, arXiv 2211.17192, section 3: the cost
@@ -16,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from paceline.catalog.card import Examined, ModelCard, Nature
+from paceline.engine.model.translation import LEAST_SHARE, share_of, words_on_translation
 from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
 
 Level = Literal["good", "note", "bad"]
@@ -62,14 +64,19 @@ class Verdict:
         reasons: The findings, the most important first; never empty.
         gain: The expected gain in words; empty where nothing is known.
         remedy: None where nothing better is known or needed.
+        translated: Where the vocabularies differ: of the target's tokens those that the draft model
+            has, too, 0..1. None where they do not.
     """
 
     ok: bool
     reasons: tuple[Reason, ...]
     gain: str = ""
     remedy: Remedy | None = None
+    translated: float | None = None
 
 
+BY_TRANSLATION = "by-translation"
+"""Code of the reason that says so."""
 LARGEST_RATIO = 0.25
 """Bytes read per token, draft to target, up to which drafting is expected to be faster."""
 GOOD_RATIO = 0.1
@@ -116,15 +123,26 @@ def mismatch(target: Examined, draft: Examined) -> Mismatch | None:
 def judge(target: Examined, draft: Examined) -> Verdict:
     """Return whether a draft model can draft for a target, why, and the expected gain.
 
-    Takes about 20 ms for vocabularies of 262k tokens. File names play no part.
+    Takes about 20 ms for vocabularies of 262k tokens, and 0.5 s where they differ. File names play
+    no part.
     """
-    found = [*_refusals(target, draft)]
-    ok = not found
+    found = [*_silences(target, draft)]
+    differs, share = mismatch(target, draft), None
+    if differs is not None:
+        share = share_of(_Tokens.of(target), _Tokens.of(draft))
+        found.append(_on_translation(differs, share))
+    ok = all(reason.level != "bad" for reason in found)
     if ok:
-        found += _remarks(target, draft)
+        found += _remarks(target, draft, is_alike=differs is None)
     order = {"bad": 0, "note": 1, "good": 2}
     reasons = sorted(found, key=lambda reason: order[reason.level])  # stable
-    return Verdict(ok, tuple(reasons), _expected_gain(target, draft) if ok else "")
+    gain = _expected_gain(target, draft, is_alike=differs is None) if ok else ""
+    return Verdict(ok, tuple(reasons), gain, translated=share)
+
+
+def reads_alike(target: Examined, draft: Examined) -> bool:
+    """Whether a pair can be loaded, and needs no translation."""
+    return not any(_silences(target, draft)) and mismatch(target, draft) is None
 
 
 def bytes_per_token(card: ModelCard) -> int:
@@ -159,28 +177,27 @@ def is_same_model(target: Examined, draft: Examined) -> bool:
 # ------------------------------------------------------------------------------------ refusals
 
 
-def _refusals(target: Examined, draft: Examined) -> Iterator[Reason]:
+def _silences(target: Examined, draft: Examined) -> Iterator[Reason]:
     if not target.nature.writes:
         yield Reason("target-does-not-write", NOTHING_TO_DRAFT, "bad")
     if not draft.nature.writes:
         text = "The draft model does not write text from left to right, so it cannot draft."
         yield Reason("draft-does-not-write", text, "bad")
-    differs = mismatch(target, draft)
-    if differs is not None:
-        yield Reason(differs.code, sentence(differs), "bad")
 
 
-def sentence(differs: Mismatch) -> str:
-    """Return a mismatch as a sentence."""
-    return f"{differs.text[:1].upper()}{differs.text[1:]}."
+def _on_translation(differs: Mismatch, share: float) -> Reason:
+    is_enough = share >= LEAST_SHARE
+    code = BY_TRANSLATION if is_enough else differs.code
+    return Reason(code, words_on_translation(differs, share), "note" if is_enough else "bad")
 
 
 # ------------------------------------------------------------------------------------- remarks
 
 
-def _remarks(target: Examined, draft: Examined) -> Iterator[Reason]:
+def _remarks(target: Examined, draft: Examined, *, is_alike: bool) -> Iterator[Reason]:
     yield from _about_size(target, draft)
-    yield from _about_vocabulary(target, draft)
+    if is_alike:
+        yield from _about_vocabulary(target, draft)
     yield from _about_family(target.card, draft.card)
     yield from _about_quantisation(draft.card)
     yield from _about_checking(target.card)
@@ -315,7 +332,7 @@ def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
 # ---------------------------------------------------------------------------------------- gain
 
 
-def _expected_gain(target: Examined, draft: Examined) -> str:
+def _expected_gain(target: Examined, draft: Examined, *, is_alike: bool) -> str:
     """Return the expected gain, in words: nothing was measured with this pair."""
     ratio = size_ratio(target.card, draft.card)
     if not _have_weights(target.card, draft.card):
@@ -329,6 +346,8 @@ def _expected_gain(target: Examined, draft: Examined) -> str:
             "Expect little on a GPU, where so small a target is fast by itself; on a CPU it may "
             "pay."
         )
+    if not is_alike:
+        return "Expect a gain only where the text is predictable; try it."
     if target.card.n_experts:
         return "Expect less than with a dense target, and most on code and other predictable text."
     if ratio > GOOD_RATIO:

@@ -39,7 +39,7 @@ class DraftModel:
     def __init__(self, bench: Workbench, settings: Settings) -> None:
         self._context = self._context_in(bench)
         self._bench = bench
-        self._sampler = bench.sampler.twin(self._context.model.vocab.n_tokens)
+        self._sampler = bench.sampler.twin(self._context.n_vocab)
         self._n_vocab = bench.vocab.n_tokens
         self.tune(settings)
         self._history: Sequence[int] = ()
@@ -154,10 +154,10 @@ class DraftModel:
         confidences: list[float] = []
         while True:
             self.n_decoded += len(pending) + context.n_owed
-            row = context.feed(pending, 1)[0]
-            if len(row) > n_vocab:  # vocabularies may differ by some tokens at their ends
-                row = row[:n_vocab]
             try:
+                row = context.feed(pending, 1)[0]
+                if len(row) > n_vocab:  # vocabularies may differ by some tokens at their ends
+                    row = row[:n_vocab]
                 token, sure = draw(row, position + len(tokens))
             except NothingAllowedError:  # what may come next is none of this model's tokens
                 break
@@ -187,8 +187,7 @@ class DraftModel:
         if len(context.tokens) >= len(text):  # its last row is needed again
             context.rollback(len(text) - 1)
         self._n_agreed = len(context.tokens)
-        n_vocab = context.model.vocab.n_tokens
-        if any(token >= n_vocab for token in text[len(context.tokens) :]):
+        if any(token >= context.n_vocab for token in text[len(context.tokens) :]):
             return None
         while len(text) - len(context.tokens) > chunk:
             done = len(context.tokens)

@@ -19,16 +19,21 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import gc
 import itertools
 import json
 import re
+import sys
+import time
 from collections.abc import Callable
 from time import thread_time
+from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote
 
 import llama_cpp
 import numpy as np
+import psutil
 from llama_cpp import llama_grammar
 from numpy.typing import NDArray
 
@@ -36,9 +41,11 @@ from paceline.engine.llama import gbnf
 from paceline.engine.llama.gbnf import MAX_REPEATS, MAX_TEXT
 from paceline.engine.llama.library import start
 from paceline.engine.model.threads import on_big_stack
-from paceline.engine.prompt.sandbox import LimitError, guarded
 from paceline.errors import EngineError, SamplingError
 
+_DEADLINE_S = 2.0
+_MAX_MEMORY = 256 << 20
+_LOOK_EVERY_S = 0.001  # no line of the converter takes more than some MiB
 _MAX_BYTES = 256 << 10
 _MAX_DEPTH = 64
 _MAX_NAME = 1000
@@ -211,15 +218,50 @@ def schema_to_gbnf(text: str) -> str:
         raise SchemaError("a schema is a JSON object, as {“type”: “object”, …}")
     _check(schema)
     try:
-        return guarded(lambda: _convert(schema))
+        return _guarded(lambda: _convert(schema))
     except RecursionError:
         raise SchemaError("it has too many parts within each other, or optional ones") from None
-    except LimitError:
+    except _LimitError:
         raise SchemaError("it takes too much time or memory to turn into a grammar") from None
     except SchemaError:
         raise
     except Exception as error:  # noqa: BLE001  any failure of the converter is one that the schema has
         raise SchemaError(str(error).rstrip(".")[:200] or type(error).__name__) from None
+
+
+class _LimitError(Exception):
+    """The converter took more time or memory than it may."""
+
+
+def _guarded(work: Callable[[], str]) -> str:
+    """Run on this thread with a trace function that looks at clock and memory at every line.
+
+    Raises:
+        _LimitError: It took more than it may.
+    """
+    clock, process = time.monotonic, psutil.Process()
+    end = clock() + _DEADLINE_S
+    next_look = 0.0
+    most = process.memory_info().rss + _MAX_MEMORY
+
+    def look(_frame: FrameType, _event: str, _arg: object) -> Any:
+        nonlocal next_look
+        now = clock()
+        if now > next_look:
+            if now > end or process.memory_info().rss > most:
+                raise _LimitError
+            next_look = clock() + _LOOK_EVERY_S
+        return look
+
+    before, collects = sys.gettrace(), gc.isenabled()
+    gc.disable()  # what the collector calls would be traced, too, and could swallow the limit
+    sys.settrace(look)
+    try:
+        return work()
+    finally:
+        sys.settrace(before)
+        if collects:
+            gc.enable()
 
 
 def _convert(schema: dict[str, Any]) -> str:

@@ -5,8 +5,7 @@ crash or never come back. So each is run where that costs nothing: a child proce
 ggml's own, bit by bit, and says one line per kernel; the one that it died of, or hangs in, is the
 first without a line. Then another child goes on after it.
 
-The child is this program with `PROVE` as its first argument, which `__main__` passes to `run`: the
-engine may itself be a child of `multiprocessing`, which allows such a process no children.
+The child is this program with `PROVE` as its first argument, which `__main__` passes to `run`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from typing import Any, NamedTuple
 from llama_cpp._ggml import libggml
 
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.child_end import end_quietly_with_parent
+from paceline.engine.child_end import end_of, end_quietly_with_parent, start_own
 from paceline.engine.llama.library import start
 from paceline.engine.model.own_kernels import BUILD, NoKernelsError
 from paceline.errors import CancelledError
@@ -186,13 +185,13 @@ def _one_child(
         if first == _REFUSED:
             raise CannotProveError("this build of llama.cpp does not take them")
         if first != _READY:
-            raise CannotProveError(f"its process {_end(child)}")
+            raise CannotProveError(f"its process {end_of(child)}")
         for name in names:
             line = next(lines)
             if line is None:  # time is up for all, which is not this kernel's fault
                 return
             if not line:
-                yield name, _end(child)
+                yield name, end_of(child)
                 return
             yield name, _OUTCOMES.get(line.removeprefix(f"{name} "), "not run")
 
@@ -224,18 +223,8 @@ def _lines(
 
 @contextlib.contextmanager
 def _child(library: Path, names: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    program = [sys.executable]
-    if not getattr(sys, "frozen", False):
-        program += ["-P", "-m", "paceline"]
     try:
-        child = subprocess.Popen(
-            [*program, PROVE, str(library), *names],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl+C is for this process to act on
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
+        child = start_own(PROVE, str(library), *names)
     except OSError as error:
         raise CannotProveError(
             f"no process can be started for it: {error.strerror or error}"
@@ -245,20 +234,6 @@ def _child(library: Path, names: Sequence[str]) -> Iterator[subprocess.Popen[byt
             yield child
         finally:
             child.kill()
-
-
-def _end(child: subprocess.Popen[bytes]) -> str:
-    """Say how a child ended that says nothing more."""
-    try:
-        code = child.wait(1.0)
-    except subprocess.TimeoutExpired:
-        return "hung"
-    if code >= 0:
-        return f"ended with exit code {code}"
-    try:
-        return f"crashed, {signal.Signals(-code).name}"
-    except ValueError:
-        return f"crashed, signal {-code}"
 
 
 # --------------------------------------------------------------------------------- in the child

@@ -19,8 +19,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
 from paceline.engine.auto.controller import MOST_SWITCH
 from paceline.engine.auto.costs import DraftCosts, VerifyCosts
 from paceline.engine.measure.decode_timer import (
@@ -314,11 +312,10 @@ def _fill(pair: LoadedPair) -> int:
     Returns:
         How many the target's has.
     """
-    rng = np.random.default_rng(0)
     for context in (pair.target, pair.draft):
         if context is not None and context.model.can_rollback:
             n = min(SHORT, context.n_ctx // 2)
-            context.feed(rng.integers(0, context.model.vocab.n_tokens, n).tolist(), 0)
+            context.feed(context.any_tokens(n), 0)
     return len(pair.target.tokens)
 
 

@@ -13,8 +13,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from paceline.engine.auto.context_cost import USUAL_SHARE
 from paceline.engine.measure.known import BACKLOG
 from paceline.engine.model.context import CachedContext
@@ -234,6 +232,4 @@ def _tokens(context: CachedContext, n: int) -> Sequence[int]:
     """Return tokens to decode: the context's last ones, or any where it holds too few."""
     if len(context.tokens) >= n:
         return context.tokens[-n:]
-    rng = np.random.default_rng(0)
-    tokens: list[int] = rng.integers(0, context.model.vocab.n_tokens, n).tolist()
-    return tokens
+    return context.any_tokens(n)

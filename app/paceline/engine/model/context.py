@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.model.backend import LanguageModel, Rows
 from paceline.errors import CancelledError, ContextFullError, EngineError
@@ -84,6 +86,16 @@ class CachedContext:
         self.widths = BatchWidths()
         self.prefill_piece = 0
         self._n_whole = 0  # leading tokens that were computed in whole pieces
+
+    @property
+    def n_vocab(self) -> int:
+        """Length of its rows; its tokens are below."""
+        return self.model.vocab.n_tokens
+
+    def any_tokens(self, n: int) -> list[int]:
+        """Return tokens that stand for no text, the same ones every time."""
+        tokens: list[int] = np.random.default_rng(0).integers(0, self.n_vocab, n).tolist()
+        return tokens
 
     @property
     def n_ctx(self) -> int:

@@ -39,9 +39,10 @@ MAX_SIZE_DIFFERENCE = 128
 FIRST_COMPARED = 5
 """Special tokens stand in front of it and may be named otherwise."""
 _LONGEST_NAME = 40
+BYTE_PAIR_ENCODING = 2
 _KINDS = {
-    1: "SentencePiece", 2: "byte-pair encoding", 3: "WordPiece", 4: "Unigram", 5: "RWKV",
-    6: "PLaMo-2",
+    1: "SentencePiece", BYTE_PAIR_ENCODING: "byte-pair encoding", 3: "WordPiece", 4: "Unigram",
+    5: "RWKV", 6: "PLaMo-2",
 }  # fmt: skip
 """`enum llama_vocab_type`."""
 

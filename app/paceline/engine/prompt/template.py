@@ -1,6 +1,6 @@
 """A conversation to the token ids that the model's chat template gives.
 
-The template comes out of a file from the internet and runs in `sandbox.py`'s sandbox.
+The template comes out of a file from the internet and runs in a process of its own (`renderer`).
 
 What a user typed must stay text: if it contains ``<|im_end|>``, the model shall see these ten
 characters, not its control token. When a message holds such a text, the template is rendered
@@ -13,25 +13,13 @@ broken up and a note says so.
 from __future__ import annotations
 
 import functools
-import math
 import re
 import secrets
-import time
-from collections.abc import Sequence
-from traceback import walk_tb
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jinja2
-
 from paceline.engine.model.backend import Vocabulary
-from paceline.engine.prompt.sandbox import (
-    TEMPLATE_FILE,
-    LimitError,
-    TemplateRefusedError,
-    deadline,
-    guarded,
-    sandbox,
-)
+from paceline.engine.prompt.renderer import Job, Outcome, renderer
 from paceline.engine.prompt.thinking import ThinkingSwitch
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
@@ -42,13 +30,15 @@ _OTHER = (
 )
 _LEAST_STOP = 4
 """Characters of a text that ends a reply within a line."""
+BAD, REFUSED = "bad-template", "template-refused"
+"""Codes of errors: the template fails, or does not take the conversation."""
 _QUESTION, _REPLY, _AGAIN = "first question", "the reply", "second question"
 Segment = tuple[str, bool]
 """A piece of the prompt, and whether control tokens are read in it."""
 
 
 class ChatTemplate:
-    """A model's chat template, compiled at its first use: raw prompts work without it.
+    """A model's chat template, read at its first use: raw prompts work without it.
 
     Args:
         source: In Jinja.
@@ -60,9 +50,7 @@ class ChatTemplate:
         self.vocab = vocab
         self._source = source
         self._think = think
-        self._template: jinja2.Template | None = None
-        self._takes_parts = False
-        self._probing_s = deadline(1)
+        self._fails = False
 
     @functools.cached_property
     def switch(self) -> ThinkingSwitch:
@@ -73,10 +61,9 @@ class ChatTemplate:
     def stops(self) -> tuple[str, ...]:
         """Texts that a reply ends before: what the template writes around turns, if not tokens."""
         asked = ChatMessage("user", _QUESTION), ChatMessage("assistant", _REPLY)
-        try:
-            messages = self.switch.messages([*asked, ChatMessage("user", _AGAIN)], self._think)
-            text = self._probe(messages, self.switch.variables(self._think))
-        except (EngineError, TemplateRefusedError):
+        messages = self.switch.messages([*asked, ChatMessage("user", _AGAIN)], self._think)
+        ((kind, text),) = self._probe([(messages, self.switch.variables(self._think))])
+        if kind != "text":
             return ()
         _, reply, rest = text.rpartition(_REPLY)
         after_reply, again, after_question = rest.partition(_AGAIN)
@@ -133,9 +120,11 @@ class ChatTemplate:
             tried.append(changed)
             try:
                 return self._segments(changed, notes), notes
-            except TemplateRefusedError as refusal:
-                last = refusal
-        raise _refused(last) from last
+            except EngineError as error:
+                if error.code != REFUSED:
+                    raise
+                last = error
+        raise last
 
     def _no_such_thinking(self) -> EngineError:
         choices = self.switch.choices
@@ -205,99 +194,32 @@ class ChatTemplate:
             )
         return text
 
-    def _probe(self, messages: Sequence[ChatMessage], given: dict[str, Any]) -> str:
-        """Render to see what the template does; all that is so tried has one deadline."""
-        began = time.monotonic()
-        try:
-            return self._render(messages, given, self._probing_s)
-        finally:
-            self._probing_s -= time.monotonic() - began
+    def _render(self, messages: Sequence[ChatMessage], variables: Mapping[str, Any]) -> str:
+        ((kind, text),) = self._outcomes([(messages, variables)])
+        match kind:
+            case "text":
+                return text
+            case "refused":
+                raise EngineError(
+                    REFUSED,
+                    f"The chat template refuses this conversation: {text.rstrip('.')}.",
+                    f"Let user and assistant alternate. {_OTHER}",
+                )
+            case _:
+                raise EngineError(BAD, f"The chat template failed: {text}.", _OTHER)
 
-    def _render(
-        self, messages: Sequence[ChatMessage], given: dict[str, Any], most_s: float = math.inf
-    ) -> str:
+    def _probe(self, jobs: Sequence[Job]) -> list[Outcome]:
+        """Try what the template does; one that fails at all of it is tried no more."""
+        if self._fails:
+            return [Outcome("failed", "it failed before")] * len(jobs)
+        outcomes = self._outcomes(jobs)
+        self._fails = all(outcome.kind == "failed" for outcome in outcomes)
+        return outcomes
+
+    def _outcomes(self, jobs: Sequence[Job]) -> list[Outcome]:
         v = self.vocab
-        usual = {
-            "add_generation_prompt": True,
-            "bos_token": v.text(v.bos).decode("utf-8", "replace") if v.bos >= 0 else "",
-            "eos_token": v.text(v.eos).decode("utf-8", "replace") if v.eos >= 0 else "",
-        }
-        limit = 100_000 + 8 * sum(len(message.content) for message in messages)
-        try:
-            return guarded(
-                lambda: self._render_within(messages, usual | given, limit),
-                min(deadline(len(messages)), most_s),
-                is_template=True,
-            )
-        except TemplateRefusedError:
-            raise
-        except LimitError as error:
-            reason = f"it {error}"
-        except Exception as error:  # noqa: BLE001  a template can raise anything
-            reason = str(error).rstrip(".") or type(error).__name__
-            line = _line_of(error)
-            reason = f"{reason} (line {line})" if line else reason
-        raise EngineError("bad-template", f"The chat template failed: {reason}.", _OTHER)
-
-    def _render_within(
-        self, messages: Sequence[ChatMessage], variables: dict[str, Any], limit: int
-    ) -> str:
-        if self._template is None:
-            self._template = sandbox().from_string(self._source)
-            self._takes_parts = self._reads_parts(self._template, variables, limit)
-        return self._write(self._template, messages, variables, limit)
-
-    def _reads_parts(
-        self, template: jinja2.Template, variables: dict[str, Any], limit: int
-    ) -> bool:
-        """Whether a content has to come in parts, as in templates of models that see pictures."""
-        word = "why"
-        probe = [ChatMessage("user", word)]
-        try:
-            if word in self._write(template, probe, variables, limit).lower():
-                return False
-            self._takes_parts = True
-            text = self._write(template, probe, variables, limit)
-        except (jinja2.TemplateError, TypeError, TemplateRefusedError):
-            return False
-        return word in text and f"'{word}'" not in text  # not merely written as a list
-
-    def _write(
-        self,
-        template: jinja2.Template,
-        messages: Sequence[ChatMessage],
-        variables: dict[str, Any],
-        limit: int,
-    ) -> str:
-        contents: list[Any] = [message.content for message in messages]
-        if self._takes_parts:
-            contents = [[{"type": "text", "text": content}] for content in contents]
-        each = zip(messages, contents, strict=True)
-        dicts = [{"role": message.role, "content": content} for message, content in each]
-        pieces: list[str] = []
-        n = 0
-        for piece in template.generate(messages=dicts, **variables):
-            pieces.append(piece)
-            n += len(piece)
-            if n > limit:
-                raise LimitError("wrote too much")
-        return "".join(pieces)
-
-
-def _refused(refusal: TemplateRefusedError) -> EngineError:
-    return EngineError(
-        "template-refused",
-        f"The chat template refuses this conversation: {str(refusal).rstrip('.')}.",
-        f"Let user and assistant alternate. {_OTHER}",
-    )
-
-
-def _line_of(error: Exception) -> int:
-    """Return the line of the template that an error stands in; 0: not known."""
-    if isinstance(error, jinja2.TemplateSyntaxError):
-        return error.lineno
-    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
-    return next((line for file, line in reversed(frames) if file == TEMPLATE_FILE), 0)
+        bos, eos = (v.text(t).decode("utf-8", "replace") if t >= 0 else "" for t in (v.bos, v.eos))
+        return renderer().render((self._source, bos, eos), jobs)
 
 
 def fold_system(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:

@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from paceline.engine.prompt.sandbox import TemplateRefusedError
-from paceline.errors import EngineError
+from paceline.engine.prompt.renderer import Job, Outcome
 from paceline.messages import ChatMessage
 
 _EFFORTS = {"low": 512, "medium": 2048, "high": 8192, "max": 8192}
@@ -25,8 +24,7 @@ _TEXTS = (("/no_think", "/think"), ("detailed thinking off", "detailed thinking 
 _NO_EFFORT = re.compile(r"reasoning_effort\b[^%}]{0,80}['\"](none|no_think)['\"]")
 _PROBE = ChatMessage("user", "Why")
 
-Render = Callable[[Sequence[ChatMessage], dict[str, Any]], str]
-"""Renders messages with these variables besides the usual ones."""
+Render = Callable[[Sequence[Job]], list[Outcome]]
 
 
 class ThinkingSwitch:
@@ -34,7 +32,7 @@ class ThinkingSwitch:
 
     Args:
         source: The template.
-        render: Puts messages through it.
+        render: Puts conversations through it.
 
     Attributes:
         choices: Those that it has, from the least reasoning to the most; empty: no switch.
@@ -77,16 +75,13 @@ class ThinkingSwitch:
         return (ChatMessage("system", text), *messages)
 
     def _look(self) -> tuple[str, ...]:
-        prompts: dict[str, str] = {}
-        for choice in CHOICES:
-            try:
-                prompts[choice] = self._render(
-                    self.messages([_PROBE], choice), self.variables(choice)
-                )
-            except TemplateRefusedError:
-                continue  # it knows other words
-            except EngineError:
-                break  # it fails, or takes all the time there is
+        asked = [(self.messages([_PROBE], choice), self.variables(choice)) for choice in CHOICES]
+        # One that is refused knows other words.
+        prompts = {
+            choice: text
+            for choice, (kind, text) in zip(CHOICES, self._render(asked), strict=True)
+            if kind == "text"
+        }
         off, on = prompts.get("off"), prompts.get("on")
         has_off = off is not None and (off != on or _NO_EFFORT.search(self._source) is not None)
         # A template that takes any word says nothing of "max".

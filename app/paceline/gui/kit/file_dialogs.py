@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout
 from shiboken6 import isValid
 
 from paceline.errors import UserError
-from paceline.files import write_whole
+from paceline.files import open_ordinary, write_whole
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def read_text(path: Path, max_bytes: int) -> str:
     """
     name = f"“{path.name}”"
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             data = file.read(max_bytes + 1)
     except OSError as error:
         raise UserError(

@@ -54,7 +54,8 @@ class TemplateEditor(QDialog):
         title.setProperty("role", "title")
         remark = QLabel(
             self.tr(
-                "The file has no template, so this one is a guess. Yours is kept for this model."
+                "The file has no template that works, so this one is a guess. Yours is kept for "
+                "this model."
             )
             if is_guessed
             else self.tr("How a chat is written for the model. Yours is kept for this model.")

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paceline.errors import UserError
-from paceline.files import write_whole
+from paceline.files import open_ordinary, write_whole
 
 LONGEST = 4
 """Tokens of the longest n-gram; llama.cpp's."""
@@ -245,7 +245,8 @@ def read(path: Path) -> LookupCache:
         UserError: It cannot be read, is no lookup cache, or is damaged.
     """
     try:
-        data = path.read_bytes()
+        with open_ordinary(path) as file:
+            data = file.read()
     except (OSError, ValueError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
         raise UserError(
@@ -303,7 +304,8 @@ def read_origin(path: Path) -> Origin | None:
     """
     place = sidecar(path)
     try:
-        data = json.loads(place.read_text("utf-8"))
+        with open_ordinary(place) as file:
+            data = json.loads(file.read())
         return Origin(str(data["vocabulary"]), str(data.get("model", "")))
     except FileNotFoundError:
         return None

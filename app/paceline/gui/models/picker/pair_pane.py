@@ -167,7 +167,9 @@ class VerdictCard(Card):
                 [("", self.tr("Lookups draft from the text itself; that needs no second model."))]
             )
             return
-        if verdict.ok:
+        if verdict.ok and verdict.translated is not None:
+            self._show_pill(self.tr("They work by translation"), "muted")
+        elif verdict.ok:
             self._show_pill(self.tr("These two go together"), "accent")
         else:
             self._show_pill(self.tr("They do not fit"), "danger")
