@@ -1,4 +1,4 @@
-"""Auto on ten simulated machines: ``python packaging/benchmarks machines``.
+"""Auto on eleven simulated machines: ``python packaging/benchmarks machines``.
 
 Machines and texts are those of `tests/engine/auto/simulator.py`: what a verify batch costs by its
 width, a drafted token, and a token of the prompt, as measured or published; texts of the easiness
@@ -8,6 +8,9 @@ the best fixed setting that is (chosen in hindsight, with nothing to read), and 
 steps a turn was later than 1.02 times plain decoding and the prompt's share. Limits: no turn is
 later than promised, but for the noise of its timings, and without a prompt useless drafts leave
 0.985 of plain decoding's speed.
+
+``--texts prose,source,turns`` are texts as MTP heads foresee them: two of five tokens of prose,
+seven of eight of code, and both by turns.
 
 ``--prompt N`` puts a prompt of so many tokens before each reply, which the draft model has not
 read; ``--learned`` begins without any knowledge of the machine.
@@ -66,7 +69,7 @@ def text_of(kind: str, run: int, n: int) -> sim.Text:
     """Return a text of `n` tokens, the same one for every machine."""
     rng = random.Random(f"{kind}{run}")
     base = {"copy": "chat", "table": "hard", "free": "hard"}.get(kind, kind)
-    text = sim.write(rng, sim.KINDS.get(base, sim.USELESS), n)
+    text = sim.write(rng, (sim.KINDS | sim.HEADS).get(base, sim.USELESS), n)
     copies = {
         "copy": ((0.6, 120.0, 0.3), (0.3, 20.0, 0.5)),
         "table": ((0.5, 9.0, 0.3), (0.4, 6.0, 0.5)),

@@ -6,10 +6,10 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 422,
-    "with one importer": 94,
+    "files": 425,
+    "with one importer": 96,
     "circles": 0,
-    "code lines": 63_083,
+    "code lines": 63_520,
     "constructor parameters": 6,
     "signals": 271,
 }

@@ -8,16 +8,27 @@ import pytest
 
 from benchmarks import machines
 from benchmarks.machines import LEAST, MOST_LATE, TEXTS, USELESS, Row, is_kept, measure, report
+from engine.auto.simulator import HEADS
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["known", "learned"])
 def test_it_is_late_nowhere_and_close_to_the_best_everywhere(is_known: bool) -> None:
     rows = list(measure(n_runs=1, n_tokens=400, is_known=is_known))
-    assert len(rows) == 10 * len(TEXTS)
+    assert len(rows) == 11 * len(TEXTS)
     assert is_kept(rows)
     useful = [row.share for row in rows if row.text not in USELESS]
     assert geometric_mean(useful) > 1.0
     assert min(useful) > 0.87
+
+
+def test_of_heads_it_takes_what_is_foreseen() -> None:
+    """Acceptances of MTP heads as published: of prose, of code, and of both by turns."""
+    rows = list(measure(["3090", "m4", "9950x", "own"], list(HEADS), n_runs=3))
+    assert is_kept(rows)
+    assert min(row.gain for row in rows) > 0.98
+    assert min(row.share for row in rows) > 0.93
+    by_turns = [row.share for row in rows if row.text == "turns"]
+    assert geometric_mean(by_turns) > 1.0, "it is better than any fixed depth"
 
 
 def test_a_prompt_takes_its_share() -> None:

@@ -28,11 +28,19 @@ PLAIN_S = 0.01
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of text: the share of its easier stretches, chances in both, and their spread."""
+    """A kind of text.
+
+    Attributes:
+        easy: The share of its easier stretches.
+        chances: That a drafted token is right, in harder and easier stretches.
+        concentration: How little the chances spread within a stretch.
+        stretch: Half the tokens of two stretches.
+    """
 
     easy: float
     chances: tuple[float, float]
     concentration: float
+    stretch: float = 40.0
 
 
 KINDS = {
@@ -40,6 +48,12 @@ KINDS = {
     "chat": Kind(0.39, (0.42, 0.775), 4),
     "code": Kind(0.58, (0.60, 0.937), 8),
 }
+HEADS = {
+    "prose": Kind(0.5, (0.40, 0.40), 8),
+    "source": Kind(0.5, (0.87, 0.87), 8),
+    "turns": Kind(0.5, (0.40, 0.87), 8, 100.0),
+}
+"""What MTP heads were seen to foresee, of prose, of code, and of both by turns."""
 USELESS = Kind(0.5, (0.004, 0.008), 10)
 
 
@@ -61,9 +75,7 @@ class Text:
         return len(self.right)
 
 
-def write(
-    rng: random.Random, kind: Kind, n: int, *, noise: float = 0.15, stretch: float = 40.0
-) -> Text:
+def write(rng: random.Random, kind: Kind, n: int, *, noise: float = 0.15) -> Text:
     """Return a text without copies; `noise` is that of the confidences."""
     n += 80  # drafts look beyond the end
     right, sure = [], []
@@ -73,7 +85,7 @@ def write(
         if left <= 0:
             is_easy = not is_easy
             share = kind.easy if is_easy else 1 - kind.easy
-            left = rng.expovariate(1 / (2 * stretch * share))
+            left = rng.expovariate(1 / (2 * kind.stretch * share))
         left -= 1
         chance = kind.chances[is_easy]
         p = rng.betavariate(chance * spread, (1 - chance) * spread)
@@ -193,6 +205,9 @@ MACHINES = {
         0.05, 0.25, 0.2,
     ),
     "3090": Kit(through(n2=1.08, n4=1.35, n8=2.39, n9=2.6, n16=2.9, n63=4.5), 0.12, 0.1, 0.015),
+    "9950x": Kit(
+        through(n2=1.14, n3=1.28, n4=1.44, n5=1.54, n6=1.73, n8=2.2, n16=4.3, n63=16), 0.1, 0.5, 0.2
+    ),
     "m4": Kit(through(n2=1.6, n4=3.2, n8=6.54, n16=9.0, n63=25), 0.12, 0.3, 0.08),
     "flat": Kit(flat, 0.1, 0.1, 0.02),
     "moe": Kit(moe, 0.15, 0.25, 0.1),

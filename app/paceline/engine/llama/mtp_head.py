@@ -32,6 +32,8 @@ from paceline.engine.model.backend import Rows
 from paceline.errors import EngineError, ModelError
 from paceline.messages import ModelParams
 
+_MOST_ROWS = 8
+"""Rows that are put out in a batch: as a rule the accepted tokens of a step, and one more."""
 _OUTPUTS = "output.weight", "token_embd.weight"
 _LAYER = re.compile(r"blk\.(\d+)\.")
 _HEAD = re.compile(r"(?:blk\.(\d+)\.)?nextn\.")
@@ -63,7 +65,9 @@ class MtpHead(LlamaModel):
         self.n_true: int | None = None
         self._n_heads = 1
         self._chain: list[tuple[int, Rows]] = []
-        super().__init__(target._model if model is None else model, params, path, 1, cancel)
+        super().__init__(
+            target._model if model is None else model, params, path, _MOST_ROWS, cancel
+        )
 
     def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
         target, model = self._target, self._model
@@ -156,13 +160,18 @@ class MtpHead(LlamaModel):
         return self._decode_last(tokens, states, n_rows)
 
     def _decode_last(self, tokens: Sequence[int], states: Rows, n_rows: int) -> Rows:
-        """Decode with the wanted row in a batch of its own.
+        """Decode, and return the last row if it is wanted.
 
-        Otherwise some graphs give the state of the batch's first token.
+        It is in a batch of which all rows are put out: some graphs give the states of all tokens,
+        others of those with an output, and llama.cpp takes the first ones in any case.
         """
-        if n_rows and len(tokens) > 1:
-            self._decode(tokens[:-1], states[:-1], 0)
-        return self._decode(tokens[-n_rows:], states[-n_rows:], n_rows)
+        n_first = len(tokens) - _MOST_ROWS if n_rows else len(tokens)
+        if n_first > 0:
+            self._decode(tokens[:n_first], states[:n_first], 0)
+        if not n_rows:
+            return np.empty((0, self.vocab.n_tokens), np.float32)
+        n_first = max(n_first, 0)
+        return self._decode(tokens[n_first:], states[n_first:], len(tokens) - n_first)[-1:]
 
     def _states_before(self, place: int, n: int) -> Rows:
         """Return what stands before `n` tokens from this place on, float32 [n, n_columns].
@@ -187,7 +196,8 @@ class MtpHead(LlamaModel):
             hidden_rows.choose_head(self._context, head)
         rows = super().decode(tokens, n_rows)
         if n_rows:
-            self._state = hidden_rows.hidden_rows(self._context, 1, self._rows.n_columns)[0].copy()
+            n_columns = self._rows.n_columns
+            self._state = hidden_rows.hidden_rows(self._context, n_rows, n_columns)[-1].copy()
         return rows
 
     def _decode_chained(
