@@ -2,12 +2,13 @@
 
 ``python tests/memory_probe.py N_CTX TYPE TARGET [DRAFT]`` prints bytes of PSS: what the process
 grew by from before the load to after the last decode. A process of its own, so that nothing that
-was loaded earlier counts.
+was loaded earlier counts. A target alone is loaded with its MTP head, if it has one.
 """
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import psutil
 
@@ -25,14 +26,20 @@ def main(n_ctx: str, kind: str, *paths: str) -> None:
     backend = LlamaBackend()
     backend.describe()  # the library itself is no model's memory
     before = pss()
-    models = []
+    models: list[LanguageModel] = []
     for path, n_rows, n_states in zip(paths, (MAX_WIDTH, 1), (MOST_STATES, 0), strict=False):
         params = ModelParams(path, n_ctx=int(n_ctx), kv_type_k=kind, kv_type_v=kind, device="CPU")
-        model = backend.load(params, n_rows=n_rows, cancel=CancelFlag(), progress=lambda _: None)
+        load = partial(backend.load, cancel=CancelFlag(), progress=lambda _: None)
+        model = load(params, n_rows=n_rows, with_head=len(paths) == 1)
         model.can_rollback = self_test(model)
+        if len(paths) == 1:
+            give = partial(backend.load_head, cancel=CancelFlag(), progress=lambda _: None)
+            head = give(model, params)
+            models += [head] if head is not None else []
         if not model.can_rollback:
             model.keep_states(n_states)
         models.append(model)
+    models.sort(key=lambda model: model.drafter == "mtp")  # which reads what the target decodes
     for model in models:
         fill(model)
         if model.needs_copies:

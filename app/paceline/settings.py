@@ -76,6 +76,7 @@ class SavedPair:
         name: What the menu shows; empty: the names of the files.
         lookup_cache: A static lookup-cache file; empty: none.
         exact: Whether batch widths are chosen that make a reply the same with any strategy.
+        mtp: Which MTP head drafts in place of a draft model: "auto", "off" or a file.
     """
 
     target: ModelParams
@@ -83,6 +84,7 @@ class SavedPair:
     name: str = ""
     lookup_cache: str = ""
     exact: bool = False
+    mtp: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,21 +71,22 @@ def test_without_even_repeats_there_is_none() -> None:
     assert recommend(report([])) is None
 
 
-def test_the_sweep_is_made_of_strategies_that_exist() -> None:
-    tried = sweep(has_draft=True)
+@pytest.mark.parametrize("model", ["draft", "mtp"])
+def test_the_sweep_is_made_of_strategies_that_exist(model: str) -> None:
+    tried = sweep(model)
     assert len(set(tried)) == len(tried)
     parsed = [parse_strategy(strategy) for strategy in tried]
     lengths = {
         settings["n_max"]
         for strategy in parsed
         for info, settings in strategy.drafters
-        if info.id == "draft" and len(strategy.drafters) == 1
+        if info.id == model and len(strategy.drafters) == 1
     }
     assert set(N_MAX) <= lengths
     assert any(len(strategy.drafters) > 1 for strategy in parsed)
     assert sum(strategy.is_controlled for strategy in parsed) == 1
-    without = [parse_strategy(strategy) for strategy in sweep(has_draft=False)]
-    assert not any(strategy.needs_draft_model for strategy in without)
+    without = [parse_strategy(strategy) for strategy in sweep("")]
+    assert not any(strategy.needs for strategy in without)
 
 
 def test_the_middle_is_the_geometric_mean_of_medians() -> None:

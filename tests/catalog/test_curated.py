@@ -51,10 +51,11 @@ def test_the_shipped_list() -> None:
     assert len({(p.title, p.kind) for p in pairs}) == len(pairs)
     for pair in pairs:
         assert pair.evidence is not None, "an entry without a source is a guess"
+        assert pair.is_usable is (pair.kind in ("draft", "mtp"))
         if pair.kind == "draft":
             assert pair.target_repo != pair.draft_repo
             assert not pair.drafter
-        else:
+        elif not pair.is_usable:
             assert not pair.draft_reference, "it is no pair to load"
     assert {pair.kind for pair in pairs} == {"draft", "mtp", "dflash", "lookup"}
 
@@ -70,9 +71,10 @@ def test_an_entry_as_it_should_be(tmp_path: Path) -> None:
     assert pair.evidence.date == "2025-02-28"
 
 
-def test_entries_that_are_no_pairs_to_load(tmp_path: Path) -> None:
+def test_entries_without_a_draft_model(tmp_path: Path) -> None:
     (head,) = loaded(tmp_path, {**ENTRY, "type": "mtp"})
-    assert head.drafter == "MTP head, cub.gguf; this version cannot use it yet"
+    assert head.drafter == "MTP head, cub.gguf"
+    assert head.draft_reference == "hf:pack/Cub:cub.gguf"
     (inside,) = loaded(tmp_path, {**ENTRY, "type": "mtp", "draft": None})
     assert "inside the target's file" in inside.drafter
     (network,) = loaded(tmp_path, {**ENTRY, "type": "dflash"})
@@ -82,7 +84,7 @@ def test_entries_that_are_no_pairs_to_load(tmp_path: Path) -> None:
     without = {**ENTRY, "type": "lookup", "target": target, "draft": None, "least_memory": None}
     (lookups,) = loaded(tmp_path, without)
     assert "no second model" in lookups.drafter
-    assert head.draft_reference == inside.draft_reference == lookups.draft_reference == ""
+    assert inside.draft_reference == lookups.draft_reference == ""
     assert lookups.target_reference == ""
     (words,) = loaded(tmp_path, {**ENTRY, "gain": {**ENTRY["gain"], "temperature": None}})
     assert str(words.gain) == "Twice as fast; on code"

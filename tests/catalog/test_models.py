@@ -342,7 +342,7 @@ def test_what_cannot_be_measured_is_estimated(make: Make, monkeypatch: pytest.Mo
     models = make()
     asked: list[int] = []
 
-    def refuse(_params: ModelParams, *, n_rows: int) -> None:
+    def refuse(_params: ModelParams, *, n_rows: int, target: str) -> None:
         asked.append(n_rows)
         raise ModelError("takes-too-long", "No.")
 

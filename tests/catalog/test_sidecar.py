@@ -131,7 +131,11 @@ def test_the_header_decides_over_the_name() -> None:
 def test_every_kind_says_what_it_is(kind: SidecarKind) -> None:
     found = sidecar_of(replace(CARD, sidecar=kind, name="Wolf"), "x.gguf")
     assert found is not None
-    assert found.sentence == f"Drafter of Wolf ({found.title}); this version cannot use it yet."
+    assert found.is_usable is (kind in ("mtp", "assistant"))
+    use = (
+        "choose it as that model's drafter" if found.is_usable else "this version cannot use it yet"
+    )
+    assert found.sentence == f"Drafter of Wolf ({found.title}); {use}."
 
 
 # ---------------------------------------------------------------------------- with files and a Hub
@@ -206,15 +210,16 @@ def test_a_damaged_sidecar_is_still_known_by_its_name(models: Models, tmp_path: 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_verdict_says_what_the_file_is(models: Models, tmp_path: Path, kind: SidecarKind) -> None:
     file = str(put(tmp_path, "x.gguf", kind))
-    for target, draft, code in (
-        (str(TARGET), file, "draft-is-sidecar"),
-        (file, str(DRAFT), "target-is-sidecar"),
+    is_head = kind in ("mtp", "assistant")
+    for target, draft, code, words in (
+        (str(TARGET), file, "other-head" if is_head else "draft-is-sidecar", "made for"),
+        (file, str(DRAFT), "target-is-sidecar", "choose it as that model's drafter"),
     ):
         verdict = models.judge(target, draft)
         assert not verdict.ok
         (reason,) = verdict.reasons
         assert (reason.code, reason.level) == (code, "bad")
-        assert "this version cannot use it yet" in reason.text
+        assert (words if is_head else "this version cannot use it yet") in reason.text
     with pytest.raises(ModelError) as caught:
         models.examine(file)
     assert caught.value.code == SIDECAR
@@ -243,8 +248,8 @@ def test_the_command_line(hub: HubServer, tmp_path: Path) -> None:
     checked = paceline("pairs", "check", TARGET, remote, "--json", environ=environ)
     assert (checked.code, checked.err) == (0, "")
     answer = json.loads(checked.out)
-    assert (answer["ok"], answer["memory"]) == (False, [])
-    assert [reason["code"] for reason in answer["reasons"]] == ["draft-is-sidecar"]
+    assert answer["ok"] is False
+    assert [reason["code"] for reason in answer["reasons"]] == ["other-head"]
 
     put(tmp_path, "mtp-Wolf-7B-Q8_0.gguf", "mtp")
     folder = tmp_path / "own"
@@ -256,7 +261,7 @@ def test_the_command_line(hub: HubServer, tmp_path: Path) -> None:
 
     fetched = paceline("hub", "download", REPO, "mtp-gemma-4-12B-it.gguf", environ=environ)
     assert fetched.code == 0
-    assert "cannot use it yet" in fetched.err
+    assert "choose it as that model's drafter" in fetched.err
 
 
 def test_a_head_inside_is_told_wherever_models_are_listed(models: Models, tmp_path: Path) -> None:
@@ -286,5 +291,5 @@ def test_a_sidecar_in_place_of_a_model_is_named(
     result = paceline(*arguments, part, put(tmp_path, "mtp-Wolf-7B.gguf", kind))
     assert result.code == 1
     assert "no model of its own. Drafter of Wolf-7B" in result.err
-    assert "Choose a model" in result.err
+    assert ("--mtp FILE" if kind in ("mtp", "assistant") else "Choose a model") in result.err
     assert len(result.err.splitlines()) <= 2, "llama.cpp's words are of no use here"

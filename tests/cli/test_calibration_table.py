@@ -59,7 +59,7 @@ def test_the_conclusion_of_a_draft_model_that_is_too_slow() -> None:
     rows = rows_of(costs(0.01, 0.011, 0.012, 0.013), 0.02)
     text = conclusion(rows, 0.02)
     assert "pay where more than 23% are accepted if a lookup gives them" in text
-    assert "this draft model takes too long" in text
+    assert "drafting by a model takes too long" in text
 
 
 def test_the_conclusion_where_other_lengths_pay() -> None:

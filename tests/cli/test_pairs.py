@@ -166,7 +166,8 @@ def test_offline_the_hub_is_not_asked(hub: HubServer, online: dict[str, str]) ->
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["check", str(TARGET)],
+        ["check", str(TARGET), "--mtp", "off"],
+        ["check", str(TARGET), str(DRAFT), "--mtp", "head.gguf"],
         ["check", "hf:nonsense", str(DRAFT)],
         ["check", str(TARGET), " "],
         ["check", str(TARGET), str(DRAFT), "--ctx", "0"],
@@ -219,6 +220,21 @@ def test_ctrl_c_ends_it(hub: HubServer, online: dict[str, str]) -> None:
 # ---------------------------------------------------------------------------------------- list
 
 
+def test_a_head_is_checked_in_place_of_a_draft_model() -> None:
+    model = str(make_pairs.path("tiny-mtp"))
+    inside, none, twice = (
+        json.loads(pairs("check", *arguments, "--json").out)
+        for arguments in ([model, "--mtp", model], [str(TARGET)], [model, model])
+    )
+    assert inside["ok"]
+    assert inside["reasons"][-1]["code"] == "head-fits"
+    assert 0 < inside["memory"][0]["weights"] < twice["memory"][0]["weights"]
+    assert "Memory of the model and its MTP head" in pairs("check", model).out
+    assert (none["ok"], none["reasons"][0]["code"]) == (False, "no-head")
+    refused = pairs("check", model, "--mtp", str(TARGET))
+    assert (refused.code, "is no MTP head" in refused.err) == (1, True)
+
+
 def test_the_list_shows_reports_and_what_nobody_checked() -> None:
     rows = json.loads(pairs("list", "--json").out)
     assert len(rows) >= 12
@@ -231,7 +247,7 @@ def test_the_list_shows_reports_and_what_nobody_checked() -> None:
         assert (row["draft"] or row["target"])["is_here"] is False
     text = pairs("list").out
     assert text.count("not checked") >= sum(row["type"] == "draft" for row in rows)
-    assert text.count("cannot use it yet") == sum(row["type"] in ("mtp", "dflash") for row in rows)
+    assert text.count("cannot use it yet") == sum(row["type"] == "dflash" for row in rows)
     assert "no second model" in text
     assert "hf:bartowski/Llama-3.2-1B-Instruct-GGUF:Llama-3.2-1B-Instruct-Q8_0.gguf" in text
 

@@ -12,11 +12,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import make_pairs
 import memory_probe
-from gguf_file import read
+from gguf_file import Gguf, norm, read
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.memory.plan import plan
 from paceline.catalog.memory.values import MemoryPlan
@@ -24,6 +25,7 @@ from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.llama import LlamaBackend
 from paceline.messages import ModelParams
 from quantised_model import quantised
+from wide_models import matrix
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="other systems have no PSS"
@@ -57,13 +59,16 @@ def planned(n_ctx: int, kind: str, *paths: Path) -> tuple[MemoryPlan, MemoryPlan
             inspector.measure(each, n_rows=n)
             for each, n in zip(params, (MAX_WIDTH, 1), strict=False)
         ]
+        has_head = len(paths) == 1 and cards[0].n_heads > 0
+        head = inspector.measure(params[0], n_rows=1, target=params[0].path) if has_head else None
     finally:
         inspector.close()
     none = [None]
     devices = LlamaBackend().describe().devices
     models = (cards[0], params[0], (cards + none)[1], (params + none)[1], devices)
-    exact = plan(*models, measured_target=measured[0], measured_draft=(measured + none)[1])
-    return exact, plan(*models)
+    heads = [(cards[0], run) if has_head else None for run in (head, None)]
+    known = {"measured_target": measured[0], "measured_draft": (measured + none)[1]}
+    return plan(*models, **known, head=heads[0]), plan(*models, head=heads[1])
 
 
 def check(n_ctx: int, kind: str, *paths: Path) -> None:
@@ -103,6 +108,31 @@ def test_states_of_a_hybrid_and_copies_of_its_draft_models_take_what_was_predict
     path = make_pairs.path("short-qwen35")
     check(1024, "f16", path)
     check(1024, "f16", path, path)
+
+
+def with_head(model: Gguf) -> Gguf:
+    """Add an MTP head that is like the hybrid's last layer."""
+    n_layers, d = 4, model.tensors["output_norm.weight"].shape[0]
+    model.set(qwen35__block_count=n_layers + 1, qwen35__nextn_predict_layers=1)
+    last, head = f"blk.{n_layers - 1}.", f"blk.{n_layers}."
+    layer = {name: tensor for name, tensor in model.tensors.items() if name.startswith(last)}
+    for name, tensor in layer.items():
+        model.tensors[name.replace(last, head)] = tensor
+    rng = np.random.default_rng(86)
+    parts = {"eh_proj": matrix(rng, 2 * d, d), "enorm": norm(rng, d), "hnorm": norm(rng, d)}
+    for part, tensor in parts.items():
+        model.tensors[f"{head}nextn.{part}.weight"] = tensor
+    return model
+
+
+@pytest.mark.parametrize("n_ctx", [1024, 4096])
+def test_a_head_and_the_states_that_it_reads_take_what_was_predicted(
+    tmp_path: Path, n_ctx: int
+) -> None:
+    model = tmp_path / "head.gguf"
+    with model.open("wb") as out:
+        with_head(read(make_pairs.path("short-qwen35"))).write(out)
+    check(n_ctx, "f16", model)
 
 
 def test_weights_that_the_cpu_copies_count_twice(tmp_path: Path) -> None:

@@ -55,17 +55,20 @@ class Recommendation:
         return asdict(self)
 
 
-def sweep(*, has_draft: bool) -> tuple[str, ...]:
-    """Return what is tried: Auto, the draft model by length, lookups, and chains of the two.
+def sweep(model: str) -> tuple[str, ...]:
+    """Return what is tried: Auto, the model that drafts by length, lookups, and chains of the two.
 
-    The lengths are exact: the draft model is not stopped by its doubts (``p_min=0``); its default,
-    which is, is tried beside them.
+    The lengths are exact: the model is not stopped by its doubts (``p_min=0``); its default, which
+    is, is tried beside them.
+
+    Args:
+        model: Id of its drafter, "draft" or "mtp"; empty: there is none.
     """
-    if not has_draft:
+    if not model:
         return (PLAIN, AUTO, *_LOOKUPS)
-    models = [f"draft:n_max={n}:p_min=0" for n in N_MAX]
-    chains = [f"suffix+draft:draft.n_max={n}:draft.p_min=0" for n in _CHAINS]
-    return (PLAIN, AUTO, "draft", *models, *_LOOKUPS, *chains)
+    models = [f"{model}:n_max={n}:p_min=0" for n in N_MAX]
+    chains = [f"suffix+{model}:{model}.n_max={n}:{model}.p_min=0" for n in _CHAINS]
+    return (PLAIN, AUTO, model, *models, *_LOOKUPS, *chains)
 
 
 def recommend(report: Report) -> Recommendation | None:

@@ -359,6 +359,7 @@ def _without_folders(settings: Pair) -> Pair:
         target=_without_folder(target),
         draft=_without_folder(draft) if draft else None,
         lookup_cache=PurePath(settings.lookup_cache).name,
+        mtp=PurePath(settings.mtp).name,
     )
 
 

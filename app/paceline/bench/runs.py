@@ -208,13 +208,15 @@ class Conditions:
         if self.settings is None:
             return ""
         models = (("", self.settings.target), ("draft model: ", self.settings.draft))
-        return ", ".join(
+        asked = [
             f"{whose}{field.name} {value}"
             for whose, params in models
             if params is not None
             for field in fields(params)
             if field.name != "path" and (value := getattr(params, field.name)) != field.default
-        )
+        ]
+        mtp = self.settings.mtp
+        return ", ".join(asked if mtp == "auto" else [*asked, f"mtp {mtp}"])
 
 
 @dataclass(frozen=True, slots=True)

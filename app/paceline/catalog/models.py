@@ -25,13 +25,20 @@ from paceline.catalog.hub.remote import examine_remote, named_file, remote_heade
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
 from paceline.catalog.judge.draft_search import DraftSearch
-from paceline.catalog.judge.pairing import BY_TRANSLATION, Reason, Remedy, Verdict, judge
+from paceline.catalog.judge.pairing import (
+    BY_TRANSLATION,
+    Reason,
+    Remedy,
+    Verdict,
+    judge,
+    judge_head,
+)
 from paceline.catalog.local.library import Library, why_no_model
 from paceline.catalog.local.model_files import ModelFile, find_models, model_at
 from paceline.catalog.local.places import Place, places
 from paceline.catalog.memory.plan import plan
 from paceline.catalog.memory.values import Measurement, MemoryPlan
-from paceline.catalog.sidecar import SIDECAR, sidecar_in_path
+from paceline.catalog.sidecar import HEADS, SIDECAR, sidecar_in_path
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import DeviceInfo
@@ -155,8 +162,27 @@ class Models:
             raise _unusable(name, problem)
         return examined
 
+    def card(self, reference: str, is_stopped: Callable[[], bool] = never) -> ModelCard:
+        """Return what the header of a file says, be it a model or a sidecar.
+
+        Raises:
+            ModelError: The file cannot be used.
+            HubError: The Hub cannot be reached, or has no such file.
+        """
+        file = self._file(reference, is_stopped)
+        if file is None:
+            return self.inspector.card(self._header(reference, is_stopped))
+        model = _whole(file)
+        return self.inspector.card(model.path, model.parts)
+
     def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = never) -> Verdict:
-        """Return whether a draft model can draft for a target, and what to take instead if not.
+        """Return whether a drafter can draft for a target, and what to take instead if not.
+
+        Args:
+            target: Path or reference of the target.
+            draft: The same of a draft model, or of a file with an MTP head; empty: the target's
+                own head.
+            is_stopped: Polled while the network is waited for.
 
         Raises:
             ModelError: A file cannot be used.
@@ -166,11 +192,15 @@ class Models:
             of_target = self.examine(target, is_stopped)
         except ModelError as error:
             return _is_sidecar(error, "target-is-sidecar")
+        head = self.card(draft, is_stopped) if draft else None
+        if head is None or head.sidecar in HEADS:
+            verdict = judge_head(of_target, head)
+            return verdict if verdict.ok else self._with_remedy(verdict, of_target, is_stopped)
         try:
             of_draft = self.examine(draft, is_stopped)
         except ModelError as error:
             verdict = _is_sidecar(error, "draft-is-sidecar")
-            return replace(verdict, remedy=self._remedy(of_target, is_stopped))
+            return self._with_remedy(verdict, of_target, is_stopped)
         verdict = judge(of_target, of_draft)
         if verdict.ok and not any(r.code in _WORTH_A_REMEDY for r in verdict.reasons):
             return verdict
@@ -182,6 +212,11 @@ class Models:
         if verdict.ok and (remedy is None or not remedy.draft or remedy.draft == draft):
             return verdict  # the pair works, and nothing better is known
         return replace(verdict, remedy=remedy)
+
+    def _with_remedy(
+        self, verdict: Verdict, target: Examined, is_stopped: Callable[[], bool]
+    ) -> Verdict:
+        return replace(verdict, remedy=self._remedy(target, is_stopped))
 
     def _remedy(
         self, target: Examined, is_stopped: Callable[[], bool], *, by_translation: bool = True
@@ -207,6 +242,8 @@ class Models:
         devices: Sequence[DeviceInfo],
         reclaimable: Mapping[str, int] | None = None,
         is_stopped: Callable[[], bool] = never,
+        *,
+        mtp: str = "off",
     ) -> MemoryPlan:
         """Return what a pair would take per device, and how to make it fit.
 
@@ -216,13 +253,19 @@ class Models:
             devices: As `EngineDescribed.devices`.
             reclaimable: Bytes per device that the loaded pair would give back.
             is_stopped: Polled while the network is waited for.
+            mtp: Which MTP head drafts where there is no draft model; see `LoadPair`.
 
         Raises:
             ModelError: A file cannot be used.
             HubError: The Hub cannot be reached, or has no such file.
         """
-        our_card = self._card(target.path, is_stopped)
-        their_card = self._card(draft.path, is_stopped) if draft else None
+        our_card = self.card(target.path, is_stopped)
+        their_card = self.card(draft.path, is_stopped) if draft else None
+        head: tuple[ModelCard, Measurement | None] | None = None
+        file = target.path if mtp == "auto" else mtp
+        if draft is None and mtp != "off" and (our_card.n_heads or mtp != "auto"):
+            card = self.card(file, is_stopped)
+            head = card, self._measured(replace(target, path=file), 1, is_stopped, target.path)
         return plan(
             our_card,
             target,
@@ -232,6 +275,7 @@ class Models:
             measured_target=self._measured(target, MAX_WIDTH, is_stopped),
             measured_draft=self._measured(draft, 1, is_stopped) if draft else None,
             reclaimable=reclaimable,
+            head=head,
         )
 
     def local_path(
@@ -317,24 +361,25 @@ class Models:
         remote = self._named(reference, is_stopped)
         return remote_header(self.hub, self.inspector, remote, self._headers, is_stopped)
 
-    def _card(self, reference: str, is_stopped: Callable[[], bool]) -> ModelCard:
-        file = self._file(reference, is_stopped)
-        if file is None:
-            return self.examine(reference, is_stopped).card
-        model = _whole(file)
-        return self.inspector.card(model.path, model.parts)
-
     def _measured(
-        self, params: ModelParams, n_rows: int, is_stopped: Callable[[], bool]
+        self, params: ModelParams, n_rows: int, is_stopped: Callable[[], bool], target: str = ""
     ) -> Measurement | None:
         """Return what llama.cpp would take; None when that is not known.
+
+        Args:
+            params: How the model would be loaded.
+            n_rows: Rows of logits that one decode gives at most.
+            is_stopped: Polled while the network is waited for.
+            target: Of a head, the model that it drafts for.
 
         Raises:
             ModelError: llama.cpp refuses to load the model.
         """
         header = self._header(params.path, is_stopped)
+        target = str(self._header(target, is_stopped)) if target else ""
+        params = replace(params, path=str(header))
         try:
-            return self.inspector.measure(replace(params, path=str(header)), n_rows=n_rows)
+            return self.inspector.measure(params, n_rows=n_rows, target=target)
         except ModelError as error:
             if error.code == "cannot-load":
                 raise

@@ -3,7 +3,8 @@
 An MTP head, an assistant of Gemma 4, an EAGLE or a DFlash network drafts from what its target has
 computed, and is nothing without it. It lies beside the quantisations of its target, often the
 smallest file there, so a list of models must know it. The header decides where it was read, the
-name where it was not. The kinds are known here alone. Pure functions.
+name where it was not. The kinds, and which of them can be used, are known here alone. Pure
+functions.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _ARCHITECTURES: dict[str, SidecarKind] = {
 """Names in src/llama-arch.cpp, and of Gemma's assistants those of earlier files and of a fork.
 DSpark's files are of DFlash's architecture, too."""
 NOT_YET = "this version cannot use it yet"
+HEADS: tuple[SidecarKind, ...] = ("mtp", "assistant")
+"""Kinds that can draft."""
 HEAD_INSIDE = "MTP head inside"
 """How a model is called that brings its own."""
 SIDECAR = "sidecar"
@@ -73,10 +76,16 @@ class Sidecar:
         return _TITLES[self.kind]
 
     @property
+    def is_usable(self) -> bool:
+        """Whether it can draft for its target."""
+        return self.kind in HEADS
+
+    @property
     def sentence(self) -> str:
-        """What it is, and that it cannot be used yet."""
+        """What it is, and what can be done with it."""
         model = self.model or "another model"
-        return f"Drafter of {model} ({self.title}); {NOT_YET}."
+        use = "choose it as that model's drafter" if self.is_usable else NOT_YET
+        return f"Drafter of {model} ({self.title}); {use}."
 
 
 def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[SidecarKind, int]:
@@ -141,11 +150,27 @@ def sidecar_of(card: ModelCard, file_name: str) -> Sidecar | None:
 
 def refusal(sidecar: Sidecar, file_name: str) -> ModelError:
     """Return the error that a file which should be a model is a sidecar."""
-    return ModelError(
-        SIDECAR,
-        f"“{file_name}” is no model of its own. {sidecar.sentence}",
-        "Choose a model, or lookups, which need none.",
-    )
+    hint = "Choose a model, or lookups, which need none."
+    if sidecar.is_usable:
+        hint = "Load it together with its target: in the list of draft models, or by --mtp FILE."
+    return ModelError(SIDECAR, f"“{file_name}” is no model of its own. {sidecar.sentence}", hint)
+
+
+def check_head(card: ModelCard, file_name: str) -> None:
+    """Refuse a file that is no MTP head.
+
+    Raises:
+        ModelError: It is a model, or another drafter, which cannot be used.
+    """
+    sidecar = sidecar_of(card, file_name)
+    if sidecar and not sidecar.is_usable:
+        raise refusal(sidecar, file_name)
+    if not sidecar:
+        raise ModelError(
+            "wrong-head",
+            f"“{file_name}” is no MTP head in a file of its own.",
+            "Choose the file with the head that was made for this target, or none.",
+        )
 
 
 def _model(name: str) -> str:

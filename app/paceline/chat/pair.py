@@ -43,12 +43,14 @@ class Pair:
         draft: The draft model and how it is loaded.
         lookup_cache: A static lookup-cache file; empty: none.
         exact: Choose batch widths that make a reply the same with any strategy.
+        mtp: Which MTP head drafts in place of a draft model; see `LoadPair`.
     """
 
     target: ModelParams
     draft: ModelParams | None = None
     lookup_cache: str = ""
     exact: bool = False
+    mtp: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class PairState:
         status: "failed": nothing is loaded; "dead": the engine is gone and a load revives it.
         pair: What is loaded, being loaded, or was to be loaded when it failed.
         target: The loaded target.
-        draft: The loaded draft model.
+        draft: The loaded draft model, or MTP head.
         stage: Which model is being loaded.
         fraction: How much of it, 0..1.
         has_begun: Whether the engine has begun to load; before that, a reply may still be running.
@@ -162,6 +164,7 @@ class PairLoader:
                 lookup_cache=pair.lookup_cache,
                 exact=pair.exact,
                 kernels=self.kernels,
+                mtp=pair.mtp,
             )
         )
 

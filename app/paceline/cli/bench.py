@@ -12,7 +12,7 @@ from paceline.catalog.words import duration
 from paceline.chat.pair import Pair
 from paceline.cli import model_options
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
-from paceline.cli.loading import loaded_pair
+from paceline.cli.loading import has_head, loaded_pair
 from paceline.cli.output import Progress, Results, remark
 from paceline.cli.usage import Parser, UsageError, plain_text, whole_number
 from paceline.errors import CancelledError, ModelError, UserError
@@ -40,8 +40,8 @@ STDOUT = "-"
 _REPEATS = 3
 _RECOMMEND_REPEATS = 4
 _MOST_REPEATS = 1000
-_WITHOUT_DRAFT = ("off", "auto", "prompt-lookup", "suffix")
-_WITH_DRAFT = ("off", "auto", "draft", "suffix", "suffix+draft")
+_LOOKUPS = ("off", "auto", "prompt-lookup", "suffix")
+_WITH_MODEL = ("off", "auto", "{0}", "suffix", "suffix+{0}")
 
 
 def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
@@ -59,7 +59,8 @@ def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
             remark(note)
         in_process = args.host == "process"
         with loaded_pair(request.load, paths, interrupts, in_process=in_process) as (client, pair):
-            settings = Pair(request.load.target, request.load.draft)
+            load = request.load
+            settings = Pair(load.target, load.draft, mtp=load.mtp)
             measuring = BenchRun(request.plan, pair.target, pair.draft, settings=settings)
             Driver(client, measuring, interrupts).run()
             report = measuring.result()
@@ -112,7 +113,7 @@ def add(parser: Parser) -> None:
         metavar="S,S,…",
         type=plain_text,
         help="what is compared, e.g. draft:n_max=4,suffix,auto; off always takes part (default: "
-        "auto, the draft model, lookups, and a chain of both)",
+        "auto, the draft model or the MTP head, lookups, and a chain of both)",
     )
     group.add_argument(
         "--workload",
@@ -181,10 +182,9 @@ def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
             "Leave --repeat out, or raise it.",
         )
     workloads = read_workloads(args.workload or shipped_workloads())
-    strategies = _strategies(args, has_draft=pair.draft is not None)
+    strategies = _strategies(args, pair, folders)
     plan = make_plan(workloads, strategies, n_repeats, is_fresh=args.fresh)
-    if not _drafts_with_model(plan, has_draft=pair.draft is not None) and args.draft is None:
-        pair = replace(pair, draft=None)
+    pair = model_options.settle(pair, args, plan.strategies, lambda pair: has_head(pair, folders))
     places = (("--json", _json_path(args)), ("--png", args.png), ("--passport", args.passport))
     for option, path in places:
         _check_place(option, path)
@@ -201,6 +201,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
             pair.draft,
             cache_dir=str(folders.cache_dir),
             kernels=pair.kernels,
+            mtp=pair.mtp,
         ),
         plan,
         args.recommend,
@@ -211,7 +212,9 @@ def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
     )
 
 
-def _strategies(args: argparse.Namespace, *, has_draft: bool) -> tuple[str, ...]:
+def _strategies(
+    args: argparse.Namespace, pair: model_options.Pair, folders: Paths
+) -> tuple[str, ...]:
     if args.strategies is not None:
         names = [name.strip() for name in args.strategies.split(",")]
         if not all(names):
@@ -219,32 +222,12 @@ def _strategies(args: argparse.Namespace, *, has_draft: bool) -> tuple[str, ...]
                 "usage", "A strategy in --strategies is empty.", "Write off,draft, for example."
             )
         return tuple(names)
+    model = "draft" if pair.draft is not None else "mtp" if has_head(pair, folders) else ""
     if args.recommend:
         from paceline.bench.recommend import sweep
 
-        return sweep(has_draft=has_draft)
-    return _WITH_DRAFT if has_draft else _WITHOUT_DRAFT
-
-
-def _drafts_with_model(plan: Plan, *, has_draft: bool) -> bool:
-    """Whether a draft model is used.
-
-    Raises:
-        UsageError: A strategy needs one, and there is none.
-    """
-    from paceline.engine.draft.strategy import parse_strategy
-
-    uses = False
-    for strategy in plan.strategies:
-        parsed = parse_strategy(strategy)
-        if parsed.needs_draft_model and not has_draft:
-            raise UsageError(
-                "no-draft-model",
-                f"The strategy {strategy} needs a draft model.",
-                "Give one by --draft FILE, or leave the strategy out.",
-            )
-        uses = uses or parsed.needs_draft_model or parsed.is_auto
-    return uses
+        return sweep(model)
+    return tuple(name.format(model) for name in (_WITH_MODEL if model else _LOOKUPS))
 
 
 def _json_path(args: argparse.Namespace) -> Path | None:

@@ -69,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
             pair.draft,
             cache_dir=str(paths.cache_dir),
             kernels=pair.kernels,
+            mtp=pair.mtp,
         )
         in_process = args.host == "process"
         with loaded_pair(load, paths, interrupts, in_process=in_process) as (client, loaded):
@@ -160,8 +161,7 @@ def costs_table(rows: Sequence[Row], draft_token_s: float | None) -> str:
         return table
     share = draft_token_s / rows[0].seconds
     return (
-        f"{table}\nThe draft model takes {draft_token_s * 1e3:.3g} ms per token, {share:.2f} of a "
-        "step.\n"
+        f"{table}\nDrafting takes {draft_token_s * 1e3:.3g} ms per token, {share:.2f} of a step.\n"
     )
 
 
@@ -268,5 +268,5 @@ def conclusion(rows: Sequence[Row], draft_token_s: float) -> str:
         )
     text = f"Here {what} where more than {free[row.tokens]:.0%} are accepted"
     if draft_token_s:
-        return f"{text} if a lookup gives them; this draft model takes too long for them."
+        return f"{text} if a lookup gives them; drafting by a model takes too long here."
     return f"{text}, if a lookup gives them, which costs nothing to ask."

@@ -17,7 +17,7 @@ from paceline.chat.prompt import PromptDataError, read_conversation, read_token_
 from paceline.cli import model_options
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.interrupts import Interrupts
-from paceline.cli.loading import planner, with_local_files
+from paceline.cli.loading import has_head, planner, with_local_files
 from paceline.cli.usage import LARGEST_INT, Parser, UsageError, number, plain_text, whole_number
 from paceline.errors import UserError
 from paceline.files import open_ordinary
@@ -46,6 +46,7 @@ STRATEGY_IDS = (
     "off",
     "auto",
     "draft",
+    "mtp",
     "prompt-lookup",
     "ngram-simple",
     "ngram-map-k",
@@ -291,7 +292,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
 
     _check_prompt(args)
     pair = model_options.read_pair(args)
-    pair = _settle_strategy(args, pair)
+    pair = _settle_strategy(args, pair, folders)
     sampling = _read_sampling(args)
     return ChatRequest(
         load=LoadPair(
@@ -305,6 +306,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             translating=Translating(
                 tuple((ours, theirs) for ours, theirs in args.spec_replace), args.spec_bridge
             ),
+            mtp=pair.mtp,
         ),
         turn=StartTurn(
             turn_id=TURN_ID,
@@ -369,20 +371,12 @@ def _prompting(args: argparse.Namespace) -> Prompting:
     return Prompting(source, args.think)
 
 
-def _settle_strategy(args: argparse.Namespace, pair: Pair) -> Pair:
-    """Check the strategy; return the pair without a draft model that is not needed."""
+def _settle_strategy(args: argparse.Namespace, pair: Pair, paths: Paths) -> Pair:
+    """Check the strategy; return the pair without a drafter that is not needed."""
     from paceline.engine.draft.strategy import parse_strategy
 
-    strategy = args.strategy
-    parsed = parse_strategy(strategy)
-    if parsed.needs_draft_model and pair.draft is None:
-        raise UsageError(
-            "no-draft-model",
-            f"The strategy {strategy} needs a draft model.",
-            "Give one by --draft FILE, or use --strategy off.",
-        )
-    if not parsed.uses_draft_model and args.draft is None:
-        pair = replace(pair, draft=None)
+    pair = model_options.settle(pair, args, [args.strategy], lambda pair: has_head(pair, paths))
+    parsed = parse_strategy(args.strategy)
     users = [info.id for info, _ in parsed.members(has_grammar=False)]
     if args.lookup_cache and LOOKUP_CACHE_USER not in users:
         note = f"--lookup-cache has no effect without the strategy {LOOKUP_CACHE_USER}."

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from paceline.catalog.hub.references import is_reference
 from paceline.cli.interrupts import EXIT_CODE
+from paceline.cli.model_options import NO_FILE
 from paceline.cli.output import Progress, remark
 from paceline.engine.model.model_file import check_model_file
 from paceline.errors import CancelledError, ModelError, UserError
@@ -38,14 +39,16 @@ from paceline.settings import SETTINGS_FILE, peek_settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from paceline.catalog.card import ModelCard
     from paceline.catalog.memory.values import MemoryPlan
     from paceline.catalog.models import Models
     from paceline.cli.interrupts import Interrupts
+    from paceline.cli.model_options import Pair
     from paceline.hosting.client import EngineClient
     from paceline.messages import DeviceInfo, LoadPair
     from paceline.params import ModelParams
 
-    Planner = Callable[[ModelParams, ModelParams | None, Sequence[DeviceInfo]], MemoryPlan]
+    Planner = Callable[[ModelParams, ModelParams | None, Sequence[DeviceInfo], str], MemoryPlan]
 
 
 USAGE_CODES = frozenset(
@@ -181,21 +184,23 @@ def with_local_files(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool
 
 
 def _fetched(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> LoadPair:
-    named = [p.path for p in (load.target, load.draft) if p and is_reference(p.path)]
-    if not named:
+    named = (load.target.path, load.draft.path if load.draft else "", load.mtp)
+    if not any(map(is_reference, named)):
         return load
     from paceline.cli.hub import Reporter
 
     models, reporter = open_models(paths), Reporter()
 
-    def local(params: ModelParams) -> ModelParams:
-        if not is_reference(params.path):
-            return params
-        return replace(params, path=models.local_path(params.path, reporter.show, is_stopped))
+    def local(path: str) -> str:
+        here = not is_reference(path)
+        return path if here else models.local_path(path, reporter.show, is_stopped)
 
     try:
         return replace(
-            load, target=local(load.target), draft=local(load.draft) if load.draft else None
+            load,
+            target=replace(load.target, path=local(load.target.path)),
+            draft=replace(load.draft, path=local(load.draft.path)) if load.draft else None,
+            mtp=local(load.mtp),
         )
     except (CancelledError, UserError) as error:
         raise _stopped(error, is_stopped) from None
@@ -204,24 +209,60 @@ def _fetched(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> Lo
         reporter.close()
 
 
+def has_head(pair: Pair, paths: Paths) -> bool:
+    """Whether a pair has an MTP head to draft with, as far as headers tell.
+
+    Of a file that cannot be read, which the load will say, true.
+    """
+    if pair.draft is not None or pair.mtp == "off":
+        return False
+    if pair.mtp != "auto":
+        return True
+    models = open_models(paths) if is_reference(pair.target.path) else None
+    try:
+        card = models.examine(pair.target.path).card if models else _card_of(pair.target.path)
+    except UserError:
+        return True
+    finally:
+        if models:
+            models.close()
+    return card.n_heads > 0
+
+
 def _refuse_sidecars(load: LoadPair) -> None:
     """Refuse drafters that are no models: llama.cpp's words about them help nobody, or it crashes.
 
     Raises:
-        ModelError: One is given as target or draft model.
+        ModelError: One is given as target or draft model, or no head as one.
     """
-    from paceline.catalog.inspect.child import make_card
-    from paceline.catalog.sidecar import refusal, sidecar_of
-    from paceline.engine.llama import read_header
+    from paceline.catalog.sidecar import check_head, refusal, sidecar_of
 
-    for params in filter(None, (load.target, load.draft)):
+    is_head = load.mtp not in NO_FILE
+    for path in (load.target.path, load.draft and load.draft.path, is_head and load.mtp):
+        if not path:
+            continue
+        name = Path(path).name
         try:
-            path = check_model_file(params.path)
-            card = make_card([read_header(path)], path.name)
+            card = _card_of(path)
         except ModelError:  # the load will say what is wrong with the file
             continue
-        if sidecar := sidecar_of(card, path.name):
-            raise refusal(sidecar, path.name)
+        if path == load.mtp:
+            check_head(card, name)
+        elif sidecar := sidecar_of(card, name):
+            raise refusal(sidecar, name)
+
+
+def _card_of(path: str) -> ModelCard:
+    """Return the card of a file, of a split model that of its first part.
+
+    Raises:
+        ModelError: It cannot be read.
+    """
+    from paceline.catalog.inspect.child import make_card
+    from paceline.engine.llama import read_header
+
+    file = check_model_file(path)
+    return make_card([read_header(file)], file.name)
 
 
 def _stopped(error: CancelledError | UserError, is_stopped: Callable[[], bool]) -> UserError:
@@ -242,13 +283,13 @@ def planner(paths: Paths) -> Planner:
     """Return a function that plans a pair of local files; it makes what it needs when called."""
 
     def plan(
-        target: ModelParams, draft: ModelParams | None, devices: Sequence[DeviceInfo]
+        target: ModelParams, draft: ModelParams | None, devices: Sequence[DeviceInfo], mtp: str
     ) -> MemoryPlan:
         from paceline.catalog.models import Models
 
         models = Models(paths, offline=True)
         try:
-            return models.plan(target, draft, devices)
+            return models.plan(target, draft, devices, mtp=mtp)
         finally:
             models.close()
 
@@ -276,7 +317,7 @@ def decide_layers(
     if not any(device.kind in {"gpu", "igpu"} for device in devices):
         return load, ()
     try:
-        planned = plan(load.target, load.draft, devices)
+        planned = plan(load.target, load.draft, devices, load.mtp)
     except UserError:  # the load will say what is wrong with the file
         return load, ()
     notes = () if planned.fits else (f"Memory may not suffice. {planned.remedies[0].text}",)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paceline import paths
 from paceline.catalog.hub.references import is_reference, parse_reference
@@ -20,6 +20,11 @@ from paceline.errors import UserError
 from paceline.messages import KernelWish, ModelParams
 from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+NO_FILE = ("auto", "off")
+"""Values of --mtp that name no file."""
 _KV_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
 SPLIT_MODES = ("none", "layer", "row")
 ALL_LAYERS = -1
@@ -41,10 +46,14 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The models to load; `notes` are sentences about options without an effect."""
+    """The models to load; `notes` are sentences about options without an effect.
+
+    `mtp` is that of `LoadPair`.
+    """
 
     target: ModelParams
     draft: ModelParams | None
+    mtp: str = "auto"
     kernels: KernelWish = "auto"
     notes: tuple[str, ...] = ()
 
@@ -64,9 +73,22 @@ def add_options(parser: Parser) -> None:
         help="GGUF file of the small model that drafts, or hf:OWNER/REPO:FILE; when only --target "
         "is given there is no draft model",
     )
+    add_mtp(models)
     hardware = parser.add_argument_group("hardware")
     add_hardware(hardware)
     add_kernels(hardware)
+
+
+def add_mtp(group: argparse._ActionsContainer) -> None:
+    """Add the option that says which MTP head drafts."""
+    group.add_argument(
+        "--mtp",
+        metavar="auto|off|FILE",
+        default="auto",
+        help="MTP head that drafts in place of a draft model: auto, the one inside the target's "
+        "file where it has one and no draft model is given; off, none; or the file with the head, "
+        "or hf:OWNER/REPO:FILE (default: %(default)s)",
+    )
 
 
 def add_hardware(group: argparse._ArgumentGroup) -> None:
@@ -217,25 +239,89 @@ def read_pair(args: argparse.Namespace) -> Pair:
     """Return the pair that the options ask for.
 
     Raises:
-        UsageError: A name that cannot be a file.
+        UsageError: A name that cannot be a file, or two drafters.
         ValueOutOfRangeError: A variable with a value that it cannot have.
         UserError: The demo pair is not there.
     """
     kernels = read_kernels(args)
     for option, name in (("--target", args.target), ("--draft", args.draft)):
         check_name(option, name)
-    target, draft = args.target, args.draft
+    target, draft, mtp = args.target, args.draft, read_mtp(args)
     if target is None:
         demo_target, demo_draft = paths.demo_pair()
         target = str(demo_target)
-        draft = str(demo_draft) if draft is None else draft
+        draft = str(demo_draft) if draft is None and mtp in NO_FILE else draft
     notes = () if draft is not None else tuple(_notes_without_draft(args))
     return Pair(
         target=read_params(target, args, ""),
         draft=None if draft is None else read_params(draft, args, "_draft"),
+        mtp=mtp,
         kernels=kernels,
         notes=notes,
     )
+
+
+def read_mtp(args: argparse.Namespace) -> str:
+    """Return which MTP head the options ask for, as `LoadPair.mtp`.
+
+    Raises:
+        UsageError: A name that cannot be a file, or a draft model beside a head.
+    """
+    mtp: str = args.mtp
+    if mtp in NO_FILE:
+        return mtp
+    check_name("--mtp", mtp)
+    if args.draft is not None:
+        raise UsageError(
+            "usage",
+            "A draft model and the file of an MTP head are given, and one of them can draft.",
+            "Leave one of them out.",
+        )
+    path = _absolute(mtp)
+    is_inside = args.target is not None and path == _absolute(args.target)
+    return "auto" if is_inside else path
+
+
+def settle(
+    pair: Pair,
+    args: argparse.Namespace,
+    strategies: Iterable[str],
+    has_head: Callable[[Pair], bool],
+) -> Pair:
+    """Return the pair without a drafter that no strategy uses, if nobody asked for it.
+
+    Args:
+        pair: From `read_pair`.
+        args: The options.
+        strategies: What is to draft.
+        has_head: Asked where a strategy needs one; see `loading.has_head`.
+
+    Raises:
+        UsageError: A strategy needs a drafter that is not there.
+    """
+    from paceline.engine.draft.strategy import parse_strategy
+
+    is_used = False
+    for strategy in strategies:
+        parsed = parse_strategy(strategy)
+        is_used = is_used or parsed.uses_model
+        if parsed.needs == "draft" and pair.draft is None:
+            raise UsageError(
+                "no-draft-model",
+                f"The strategy {strategy} needs a draft model.",
+                "Give one by --draft FILE, or choose another strategy.",
+            )
+        if parsed.needs == "mtp" and not has_head(pair):
+            raise UsageError(
+                "no-mtp-head",
+                f"The strategy {strategy} needs an MTP head.",
+                "Give a target that has one inside, or the file of its head by --mtp FILE, and no "
+                "draft model; or choose another strategy.",
+            )
+    if is_used:
+        return pair
+    draft = None if args.draft is None else pair.draft
+    return replace(pair, draft=draft, mtp="off" if pair.mtp == "auto" else pair.mtp)
 
 
 def check_name(option: str, name: str | None) -> None:
@@ -269,11 +355,15 @@ def read_params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams
         if (value := getattr(args, option.format(suffix))) is not None
     }
     return ModelParams(
-        path=path if is_reference(path) else str(Path(path).absolute()),
+        path=_absolute(path),
         flash_attn=args.flash_attn,
         **given,
         **read_placement(args),
     )
+
+
+def _absolute(path: str) -> str:
+    return path if is_reference(path) else str(Path(path).absolute())
 
 
 def read_placement(args: argparse.Namespace) -> dict[str, Any]:

@@ -2,26 +2,38 @@
 
 ``check --json`` prints ``{"ok", "reasons": [{"code", "text"}], "remedy": {"text", "target",
 "draft"} | null, "memory": [{"device", "weights", "kv", "compute", "free"}]}``: both models
-together, in bytes. That a pair does not fit is an answer, not a failure; where it works by
-translation between two tokenizers, the first reason is ``by-translation``. Where a file is a
-drafter but no model (``target-is-sidecar``, ``draft-is-sidecar``), ``memory`` is empty.
+together, or the target and its MTP head, in bytes. That a pair does not fit is an answer, not a
+failure; where it works by translation between two tokenizers, the first reason is
+``by-translation``. Where a file is a drafter that cannot be used so (``target-is-sidecar``,
+``draft-is-sidecar``, ``other-head``, ``no-head``), ``memory`` is empty.
 
-``list --json`` prints an array; ``type`` is "draft" for a pair, "mtp" or "dflash" for a model with
-a drafter that this version cannot use, "lookup" for models that need none. ``draft`` may be null.
+``list --json`` prints an array; ``type`` is "draft" for a pair, "mtp" for a model with an MTP head,
+"dflash" for one with a drafter that this version cannot use, "lookup" for models that need none.
+``draft`` may be null.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paceline.catalog.judge.curated import NOT_CHECKED
+from paceline.catalog.sidecar import check_head
 from paceline.catalog.words import file_size
 from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import StoppedError, ask_engine, open_models
-from paceline.cli.model_options import add_hardware, check_name, read_params
+from paceline.cli.model_options import (
+    NO_FILE,
+    add_hardware,
+    add_mtp,
+    check_name,
+    read_mtp,
+    read_params,
+)
 from paceline.cli.output import Results, in_columns, remark
+from paceline.cli.usage import UsageError
 from paceline.engine.model.memory_hints import readable_size
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
@@ -48,13 +60,21 @@ def add(parser: Parser) -> None:
 
     check = commands.add_parser(
         "check",
-        help="say whether a draft model goes with a target, and what both take",
-        description="Say whether a draft model can draft for a target, why, what to take instead, "
-        "and how much memory both take. No weights are read or downloaded.",
+        help="say whether a draft model or an MTP head goes with a target, and what both take",
+        description="Say whether a draft model, or without one an MTP head, can draft for a "
+        "target, why, what to take instead, and how much memory both take. No weights are read or "
+        "downloaded.",
         epilog="Example: paceline pairs check big.gguf hf:Qwen/Qwen3-0.6B-GGUF:Q8_0 --ctx 8192",
     )
     check.add_argument("target", metavar="TARGET", help=_MODEL)
-    check.add_argument("draft", metavar="DRAFT", help="the same for the draft model")
+    check.add_argument(
+        "draft",
+        metavar="DRAFT",
+        nargs="?",
+        help="the same for the draft model, or for a file with an MTP head (default: the head that "
+        "--mtp says)",
+    )
+    add_mtp(check)
     check.add_argument("--json", action="store_true", help="one JSON object")
     add_hardware(check.add_argument_group("how they would be loaded"))
 
@@ -62,9 +82,9 @@ def add(parser: Parser) -> None:
         "list",
         help="show pairs that were reported to work, with the reports",
         description="Show pairs of models that were reported to work, where that was, and which "
-        "of them are on this computer; then models that need no draft model, and models with an "
-        "MTP head or a DFlash network, which this version cannot use yet. The gains are what the "
-        "reports say.",
+        "of them are on this computer; then models that need no draft model, models with an MTP "
+        "head, and models with a DFlash network, which this version cannot use yet. The gains are "
+        "what the reports say.",
     )
     listing.add_argument("--json", action="store_true", help="one JSON array")
 
@@ -102,15 +122,24 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bool]) -> str:
     for name, reference in (("TARGET", args.target), ("DRAFT", args.draft)):
         check_name(name, reference)
-    target, draft = read_params(args.target, args, ""), read_params(args.draft, args, "_draft")
-    verdict = models.judge(target.path, draft.path, is_stopped)
+    mtp, target = read_mtp(args), read_params(args.target, args, "")
+    draft = read_params(args.draft, args, "_draft") if args.draft is not None else None
+    if draft is None and mtp == "off":
+        raise UsageError("usage", "There is no drafter to check.", "Give DRAFT, or no --mtp off.")
+    if mtp not in NO_FILE:
+        check_head(models.card(mtp, is_stopped), Path(mtp).name)
+    drafter = draft.path if draft is not None else "" if mtp == "auto" else mtp
+    verdict = models.judge(target.path, drafter, is_stopped)
+    if draft is not None and verdict.is_about_head:
+        draft, mtp = None, drafter
     plan: MemoryPlan | None = None
     are_models = verdict.reasons[0].code not in ("target-is-sidecar", "draft-is-sidecar")
+    are_models = are_models and (verdict.ok or not verdict.is_about_head)
     engine = ask_engine().answer if are_models else None
     if engine is None and are_models:
         remark("The engine does not start, so memory is not known; `paceline doctor` says why.")
     elif engine is not None:
-        plan = models.plan(target, draft, engine.devices, is_stopped=is_stopped)
+        plan = models.plan(target, draft, engine.devices, is_stopped=is_stopped, mtp=mtp)
     if args.json:
         return json.dumps(_as_object(verdict, plan, target.path), indent=2, ensure_ascii=False)
     return _as_text(verdict, plan, args.target)
@@ -156,7 +185,8 @@ def _as_text(verdict: Verdict, plan: MemoryPlan | None, target: str) -> str:
             lines.append(f"  paceline pairs check {names}")
     if plan:
         how = "measured by a load without weights" if plan.is_measured else "estimated"
-        lines += ["", f"Memory of both models ({how}):", _table(plan).rstrip()]
+        what = "the model and its MTP head" if plan.has_head else "both models"
+        lines += ["", f"Memory of {what} ({how}):", _table(plan).rstrip()]
         lines += [f"  {remedy.text}" for remedy in plan.remedies[:1]]
         lines += ["", plan.going_back.sentence] if plan.going_back else []
     return "\n".join(lines)

@@ -97,7 +97,7 @@ class Turn:
         vocab = model.vocab
         asked = complete(command.strategy, find)
         strategy = fitting(asked, pair)
-        pair.uses_draft = strategy.uses_draft_model
+        pair.uses_draft = strategy.uses_model
         self._notes += (*limits_of(asked, pair), *pair.promise.take_news())
         if command.remember:
             recall_what_was_forgotten(pair)
@@ -304,7 +304,7 @@ class Turn:
             self._reject(text, error)
         else:
             self._strategy_text = text
-            self._pair.uses_draft = strategy.uses_draft_model
+            self._pair.uses_draft = strategy.uses_model
             self._told_failures.clear()
             self._emit(TuneApplied(tune.turn_id, text))
 

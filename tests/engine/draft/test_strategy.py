@@ -154,7 +154,7 @@ def test_lookups_come_first_in_their_own_order_and_the_model_last(
     strategy = parse_strategy(text)
     assert [info.id for info in strategy.infos] == names
     assert strategy.speculates
-    assert strategy.needs_draft_model is ("draft" in names)
+    assert strategy.needs == ("draft" if "draft" in names else "")
 
 
 def test_settings_of_a_chain() -> None:
@@ -184,7 +184,7 @@ def test_what_a_grammar_forces_is_drafted_first_where_anything_is_drafted() -> N
 def test_auto_is_a_portfolio_of_what_there_is() -> None:
     strategy = parse_strategy("auto")
     assert (strategy.is_auto, strategy.is_controlled, strategy.speculates) == (True, True, True)
-    assert (strategy.uses_draft_model, strategy.needs_draft_model) == (True, False)
+    assert (strategy.uses_model, strategy.needs) == (True, "")
     lookups = ["suffix", "prompt-lookup", "ngram-cache", "ngram-mod"]
     for has_grammar in (False, True):
         for model in ("", "draft", "mtp"):

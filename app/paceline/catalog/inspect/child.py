@@ -378,7 +378,8 @@ class Reader:
 
         if self._dry_runs is None:
             self._dry_runs = DryRuns()
-        return Measured(self._dry_runs.measure(question.params, question.n_rows))
+        run = self._dry_runs.measure(question.params, question.n_rows, question.target)
+        return Measured(run)
 
 
 def _nature(path: Path, architecture: str, *, is_causal: bool) -> Nature:

@@ -370,7 +370,7 @@ class Inspector:
         assert seen.nature is not None
         return Examined(seen.card, seen.nature, texts)
 
-    def measure(self, params: ModelParams, *, n_rows: int = 63) -> Measurement:
+    def measure(self, params: ModelParams, *, n_rows: int = 63, target: str = "") -> Measurement:
         """Return what llama.cpp would take to load a model, by a load that allocates nothing.
 
         The first one of a model takes about as long as reading its header, others 20 ms.
@@ -378,6 +378,7 @@ class Inspector:
         Args:
             params: How it would be loaded; the file may lack everything after its header.
             n_rows: Rows of logits that one decode gives at most.
+            target: The file of the target whose MTP head is measured; empty: a model is.
 
         Raises:
             ModelError: See above; also where such a context is not possible.
@@ -385,7 +386,7 @@ class Inspector:
         """
         path = Path(params.path)
         _check_name(path)
-        answer = self._ask(Measure(params, n_rows), path)[-1]
+        answer = self._ask(Measure(params, n_rows, target), path)[-1]
         if not isinstance(answer, Measured):
             raise _error("nonsense", path)
         return answer.run

@@ -56,6 +56,7 @@ class Measure:
 
     params: ModelParams
     n_rows: int
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)

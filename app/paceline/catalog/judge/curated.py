@@ -1,8 +1,8 @@
 """Pairs of models that are reported to work, shipped as a file with the reports' addresses.
 
 An unchecked value is null there and shown as "not checked"; a gain is a claim of its source and not
-a measurement of this program. Some entries are no pairs to load: models with an MTP head or a
-DFlash network, which this version cannot use, and models that need no drafter but lookups.
+a measurement of this program. Some entries are no pairs to load: models with a DFlash network,
+which this version cannot use, and models that need no drafter but lookups.
 `packaging/check_curated.py` checks every entry on the Hub.
 """
 
@@ -87,8 +87,8 @@ class CuratedPair:
         gain: What the source claims.
         evidence: The source.
         vocabulary_checked: The result of comparing the two headers.
-        kind: "draft": a draft model, a pair that can be loaded; "mtp": an MTP head; "dflash": a
-            DFlash network; "lookup": lookups alone.
+        kind: "draft": a draft model; "mtp": an MTP head, in the target's file or in one of its own;
+            "dflash": a DFlash network; "lookup": lookups alone.
         machine: What the entry is for.
         least_memory: Bytes that all of it takes with a context of 4,096 tokens.
     """
@@ -117,7 +117,13 @@ class CuratedPair:
         if self.kind == "draft":
             return ""
         where = self.draft_file or self.draft_repo or "inside the target's file"
-        return f"{Sidecar(self.kind, '').title}, {where}; {NOT_YET}"
+        later = "" if self.is_usable else f"; {NOT_YET}"
+        return f"{Sidecar(self.kind, '').title}, {where}{later}"
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it names models to load."""
+        return self.kind in ("draft", "mtp")
 
     @property
     def needs(self) -> str:
@@ -128,9 +134,9 @@ class CuratedPair:
 
     @property
     def draft_reference(self) -> str:
-        """``hf:OWNER/NAME:FILE`` of a draft model; empty when no file is known."""
-        is_model = self.draft_file and self.kind == "draft"
-        return f"hf:{self.draft_repo}:{self.draft_file}" if is_model else ""
+        """``hf:OWNER/NAME:FILE`` of a draft model or a head; empty when no file is known."""
+        is_known = self.draft_file and self.is_usable
+        return f"hf:{self.draft_repo}:{self.draft_file}" if is_known else ""
 
     @property
     def target_reference(self) -> str:

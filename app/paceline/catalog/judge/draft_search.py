@@ -66,7 +66,7 @@ class DraftSearch:
             by_translation: Whether one with another tokenizer will do where no other is found.
         """
         here = propose_draft(target, self._here(target, is_stopped))
-        if here is None or here.draft:
+        if here is None or here.draft or target.card.n_heads:
             return here
         if without := _without_draft(target.card, self.curated):
             return without
@@ -208,7 +208,8 @@ def propose_draft(
     """Return what to take as a draft model for a target: a local, curated or Hub model.
 
     What is proposed from the library has been judged and fits; for a proposal from elsewhere the
-    text says that its vocabulary is still to be checked. A pure function.
+    text says that its vocabulary is still to be checked. A target with an MTP head inside needs
+    none. A pure function.
 
     Args:
         target: The model to draft for.
@@ -221,6 +222,8 @@ def propose_draft(
     """
     if not target.nature.writes:
         return None
+    if target.card.n_heads:
+        return Remedy("Take no draft model: the target's own MTP head drafts.")
     return (
         _from_library(target, library)
         or _without_draft(target.card, curated)

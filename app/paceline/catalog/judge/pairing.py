@@ -66,6 +66,7 @@ class Verdict:
         remedy: None where nothing better is known or needed.
         translated: Where the vocabularies differ: of the target's tokens those that the draft model
             has, too, 0..1. None where they do not.
+        is_about_head: Whether the drafter is an MTP head.
     """
 
     ok: bool
@@ -73,6 +74,7 @@ class Verdict:
     gain: str = ""
     remedy: Remedy | None = None
     translated: float | None = None
+    is_about_head: bool = False
 
 
 BY_TRANSLATION = "by-translation"
@@ -145,6 +147,49 @@ def reads_alike(target: Examined, draft: Examined) -> bool:
     return not any(_silences(target, draft)) and mismatch(target, draft) is None
 
 
+def judge_head(target: Examined, head: ModelCard | None) -> Verdict:
+    """Return whether an MTP head can draft for a target, why, and the expected gain.
+
+    Args:
+        target: The model to draft for.
+        head: The file with the head; None: the target's own.
+    """
+    ours = target.card
+    found: list[Reason] = []
+    if not target.nature.writes:
+        found.append(Reason("target-does-not-write", NOTHING_TO_DRAFT, "bad"))
+    if head is None and not ours.n_heads:
+        found.append(Reason("no-head", "The target has no MTP head inside.", "bad"))
+    if head is not None and not _is_head_of(ours, head):
+        text = f"The MTP head is not the target's: it was made for “{head.name}”."
+        found.append(Reason("other-head", text, "bad"))
+    if found:
+        return Verdict(ok=False, reasons=tuple(found), is_about_head=True)
+    where = "The target has its MTP head inside" if head is None else "The MTP head is the target's"
+    found = [
+        *_about_experts(ours),
+        *_about_checking(ours),
+        *_about_memory("target", target.nature),
+        *_about_template(ours),
+        Reason("head-fits", f"{where}, so no second model is needed.", "good"),
+    ]
+    gain = "Expect a gain on code and other predictable text, little on free prose."
+    if ours.n_experts or ours.n_params < _SMALL_TARGET:
+        gain = "Expect little: with small targets and mixtures of experts heads seldom pay."
+    return Verdict(ok=True, reasons=tuple(found), gain=gain, is_about_head=True)
+
+
+def _is_head_of(target: ModelCard, head: ModelCard) -> bool:
+    """Whether a head reads this target's states, as far as headers say."""
+    are_texts_same = "" in (target.vocabulary, head.vocabulary) or (
+        target.vocabulary == head.vocabulary
+    )
+    if head.sidecar == "assistant":  # has columns of its own
+        return target.architecture == "gemma4" and are_texts_same
+    is_as_wide = (target.architecture, target.n_embd) == (head.architecture, head.n_embd)
+    return is_as_wide and are_texts_same
+
+
 def bytes_per_token(card: ModelCard) -> int:
     """Return the bytes of weights that a decode of one token reads at most.
 
@@ -201,7 +246,9 @@ def _remarks(target: Examined, draft: Examined, *, is_alike: bool) -> Iterator[R
     yield from _about_family(target.card, draft.card)
     yield from _about_quantisation(draft.card)
     yield from _about_checking(target.card)
-    yield from _about_memory(target.nature, draft.nature)
+    yield from _about_memory("target", target.nature)
+    yield from _about_memory("draft model", draft.nature)
+    yield from _about_template(target.card)
     yield from _about_the_rest(target.card, draft.card)
 
 
@@ -222,7 +269,11 @@ def _about_size(target: Examined, draft: Examined) -> Iterator[Reason]:
         yield Reason("draft-large", text, "note")
     else:
         yield Reason("draft-small", f"{reads}.", "good")
-    if target.card.n_experts:
+    yield from _about_experts(target.card)
+
+
+def _about_experts(target: ModelCard) -> Iterator[Reason]:
+    if target.n_experts:
         yield Reason(
             "target-has-experts",
             "The target is a mixture of experts: checking several tokens at once reads more "
@@ -294,18 +345,17 @@ def _about_checking(target: ModelCard) -> Iterator[Reason]:
         )
 
 
-def _about_memory(target: Nature, draft: Nature) -> Iterator[Reason]:
-    for code, who, nature in (("target", "target", target), ("draft", "draft model", draft)):
-        if nature.memory != "attention":
-            yield Reason(
-                f"{code}-has-states",
-                f"The {who} has a recurrent memory: taking tokens back costs earlier states or "
-                "copies of one, which eat a part of the gain.",
-                "note",
-            )
+def _about_memory(who: str, nature: Nature) -> Iterator[Reason]:
+    if nature.memory != "attention":
+        yield Reason(
+            f"{who.split(maxsplit=1)[0]}-has-states",
+            f"The {who} has a recurrent memory: taking tokens back costs earlier states or "
+            "copies of one, which eat a part of the gain.",
+            "note",
+        )
 
 
-def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
+def _about_template(target: ModelCard) -> Iterator[Reason]:
     if not target.has_template:
         yield Reason(
             "no-template",
@@ -313,6 +363,9 @@ def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
             "with a text and was not made to chat. How a chat is written for it is a guess.",
             "note",
         )
+
+
+def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
     if 0 < draft.n_ctx_train < target.n_ctx_train:
         yield Reason(
             "draft-context",

@@ -12,7 +12,8 @@ Automatic values, the GPU layers of both models and the context, are decided fir
 is placed before the target, since its small decodes are limited by memory speed; then as many
 layers of the target as find room, from the last to the first; and only when even the CPU's memory
 does not suffice is the context made shorter, if its length is automatic. llama.cpp itself takes all
-layers or fails. Pure functions.
+layers or fails. A target's MTP head is loaded as the target is, and counted as its drafter. Pure
+functions.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import TypeVar
 
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.placement import Machine, gpus_for
-from paceline.catalog.memory.use import Load, going_back, shares
+from paceline.catalog.memory.use import Load, going_back, shares, without_heads
 from paceline.catalog.memory.values import (
     DevicePlan,
     Measurement,
@@ -145,7 +146,8 @@ def device_plans(target: Load, draft: Load | None, machine: Machine) -> tuple[De
         name: free - first[name].total - first[name].states if name in first else free
         for name, free in machine.free.items()
     }
-    second = shares(draft, machine, rest) if draft else {}
+    drafter = draft or target.head
+    second = shares(drafter, machine, rest) if drafter else {}
     plans = []
     shared = 0
     for device in (*machine.gpus, machine.cpu):
@@ -218,12 +220,19 @@ def plan(
     measured_target: Measurement | None = None,
     measured_draft: Measurement | None = None,
     reclaimable: Mapping[str, int] | None = None,
+    head: tuple[ModelCard, Measurement | None] | None = None,
 ) -> MemoryPlan:
-    """Return what a pair takes of each device; the arguments are those of `fitting.fit`."""
+    """Return what a pair takes of each device; the arguments are those of `fit`.
+
+    `head` is the file with the target's MTP head, and a dry run of it; None: none is loaded.
+    """
     machine = Machine.of(devices, reclaimable or {})
     wanted = loads_of(
-        (target, target_params, measured_target), (draft, draft_params, measured_draft)
+        (without_heads(target), target_params, measured_target),
+        (draft, draft_params, measured_draft),
     )
+    if head is not None:
+        wanted = wanted[0].with_head(*head), wanted[1]
     first, second = fit_loads(*wanted, machine)
     plans = device_plans(first, second, machine)
     return MemoryPlan(
@@ -233,6 +242,7 @@ def plan(
         remedies=() if all(device.fits for device in plans) else remedies(*wanted, machine),
         is_measured=measured_target is not None and (second is None or measured_draft is not None),
         going_back=going_back(first, machine, machine.free) if measured_target else None,
+        has_head=head is not None,
     )
 
 
@@ -246,8 +256,8 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[Memory
 
     In this order: no more than sliding windows in the target's cache, a quantised cache of the
     draft model, the draft model on the CPU, a shorter context for it, a smaller draft model,
-    lookups without one. Each is planned again and offered only if the pair fits then. When even
-    the target alone does not fit, one sentence says what would.
+    lookups without one or without the MTP head. Each is planned again and offered only if the pair
+    fits then. When even the target alone does not fit, one sentence says what would.
 
     Args:
         target: The target as it was wanted, before anything was decided.
@@ -264,6 +274,12 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[Memory
                 "prompt again, and the same text with any strategy is not promised."
             )
             found.append(_remedy("windows", text, fitted))
+    if target.head is not None:
+        target = replace(target, head=None)
+        fitted = _fitted(target, None, machine)
+        if fitted:
+            text = "Draft by lookups alone, without the MTP head."
+            found.append(_remedy("no-head", text, fitted))
     if draft is not None:
         found += _with_draft(target, draft, machine)
         fitted = _fitted(target, None, machine)

@@ -20,7 +20,7 @@ from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.placement import Machine, gpus_for, places
 from paceline.catalog.memory.values import Measurement, Share
 from paceline.engine.model.memory_hints import CTX_STEP
-from paceline.engine.model.model_params import DEFAULT_CTX, KV_TYPES
+from paceline.engine.model.model_params import DEFAULT_CTX, KV_TYPES, MOST_HIDDEN_BYTES
 from paceline.engine.model.states import N_COPIES, GoingBack, has_copies, states_in
 from paceline.params import ModelParams
 
@@ -36,6 +36,12 @@ the CPU quantises a batch's rows before it multiplies them."""
 _PER_TOKEN = 300
 _PER_LAYER = 80 * 1024
 _PER_WIDTH = 2176
+_MANY_NODES = (
+    "qwen3next", "qwen35", "qwen35moe", "qwen4exp", "kimi-linear", "bailingmoe3", "deepseek4",
+)  # fmt: skip
+_GRAPHS = 16 * 2**20
+"""For these kinds llama.cpp makes room for 20,480 nodes in each of two graphs
+(`llama_context::graph_max_nodes`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,8 @@ class Load:
         measured: What a dry run told; None: there was none.
         measured_for: With which parameters that was.
         n_states: Earlier states of a recurrent memory that it keeps at most.
+        head: The target's MTP head, which is loaded as the target is; None: it has none.
+        n_hidden: Of a head, the width of the target's states that are kept for it.
     """
 
     card: ModelCard
@@ -57,6 +65,8 @@ class Load:
     measured: Measurement | None = None
     measured_for: ModelParams | None = None
     n_states: int = 0
+    head: Load | None = None
+    n_hidden: int = 0
 
     @property
     def n_ctx(self) -> int:
@@ -65,7 +75,40 @@ class Load:
 
     def with_params(self, params: ModelParams) -> Load:
         """Return the same model, loaded otherwise."""
-        return replace(self, params=params)
+        return replace(self, params=params, head=self.head and self.head.with_params(params))
+
+    def with_head(self, card: ModelCard, measured: Measurement | None) -> Load:
+        """Return the same target with an MTP head, which may be in the same file."""
+        params = self.params
+        head = Load(_heads_of(card), params, 1, measured, params, n_hidden=self.card.n_embd)
+        return replace(self, head=head)
+
+
+def without_heads(card: ModelCard) -> ModelCard:
+    """Return a model whose MTP heads are not loaded, or are counted for themselves."""
+    n = card.n_layers - card.n_heads
+    return card if card.sidecar or not card.n_heads else _with_layers(card, range(n))
+
+
+def _heads_of(card: ModelCard) -> ModelCard:
+    """Return what a file's MTP heads alone take; they share the target's embeddings and output."""
+    if card.sidecar == "assistant":  # reads the target's cache
+        return replace(card, kv_elements=((0, 0),) * card.n_layers)
+    if card.sidecar:
+        return card
+    heads = _with_layers(card, range(card.n_layers - card.n_heads, card.n_layers))
+    return replace(heads, input_bytes=0, output_bytes=0, tied_bytes=0)
+
+
+def _with_layers(card: ModelCard, kept: range) -> ModelCard:
+    """Return a model of which only these layers are loaded; the others keep their places."""
+    kv = card.kv_elements
+    return replace(
+        card,
+        layer_bytes=tuple(n if i in kept else 0 for i, n in enumerate(card.layer_bytes)),
+        expert_bytes=tuple(n if i in kept else 0 for i, n in enumerate(card.expert_bytes)),
+        kv_elements=tuple(n if i in kept else (0, 0) for i, n in enumerate(kv)),
+    )
 
 
 def n_ctx_of(params: ModelParams, card: ModelCard) -> int:
@@ -247,8 +290,14 @@ def _buffers(load: Load, where: Sequence[str], machine: Machine) -> dict[str, in
             main = max(main, estimate + rows)
     else:
         main = rows + (estimate if cpu in where[:-1] else _host_buffer(load))
-    total[cpu] = main + _base(load.card)
+    total[cpu] = main + _base(load.card) + _hidden(load)
     return total
+
+
+def _hidden(load: Load) -> int:
+    """Return what the target's states for a head take: kept, given by a decode, and read."""
+    row = load.n_hidden * _FLOAT
+    return min(load.n_ctx * row, MOST_HIDDEN_BYTES) + 2 * _BATCH * row
 
 
 def _estimated_buffer(params: ModelParams, load: Load) -> int:
@@ -270,4 +319,5 @@ def _host_buffer(load: Load) -> int:
 
 
 def _base(card: ModelCard) -> int:
-    return BASE + card.n_vocab * _PER_TOKEN + card.n_layers * _PER_LAYER + card.n_embd * _PER_WIDTH
+    base = BASE + (_GRAPHS if card.architecture in _MANY_NODES else 0)
+    return base + card.n_vocab * _PER_TOKEN + card.n_layers * _PER_LAYER + card.n_embd * _PER_WIDTH

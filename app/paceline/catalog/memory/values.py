@@ -10,7 +10,14 @@ from paceline.engine.model.states import GoingBack
 from paceline.params import ModelParams
 
 Saving = Literal[
-    "windows", "draft-cache", "draft-on-cpu", "draft-context", "smaller-draft", "lookups", "none"
+    "windows",
+    "draft-cache",
+    "draft-on-cpu",
+    "draft-context",
+    "smaller-draft",
+    "lookups",
+    "no-head",
+    "none",
 ]
 
 
@@ -55,7 +62,8 @@ class DevicePlan:
         device: Its name, as `EngineDescribed.devices` has it.
         title: For people, e.g. "Memory" or "NVIDIA RTX 4070".
         target: The target's share.
-        draft: The draft model's share.
+        draft: The share of the draft model, or of the target's MTP head: its layers, its cache and
+            the target's states that it reads.
         free: What can be had now, with what the loaded pair would give back.
         total: What the device has.
         margin: What should stay free.
@@ -100,7 +108,8 @@ class MemoryRemedy:
             the sentence says so, and the parameters are those that did not fit.
         text: One sentence.
         target: How to load the target then.
-        draft: How to load the draft model then; None: without.
+        draft: How to load the draft model then; None: without. With "no-head" the target's MTP
+            head is not loaded either.
     """
 
     saving: Saving
@@ -120,6 +129,7 @@ class MemoryPlan:
         remedies: Empty when it fits.
         is_measured: Whether caches and buffers were measured by a dry run, not estimated.
         going_back: How the target takes tokens back; None: that was not measured.
+        has_head: Whether the drafter in it is an MTP head.
     """
 
     devices: tuple[DevicePlan, ...]
@@ -128,6 +138,7 @@ class MemoryPlan:
     remedies: tuple[MemoryRemedy, ...] = ()
     is_measured: bool = False
     going_back: GoingBack | None = None
+    has_head: bool = False
 
     @property
     def fits(self) -> bool:

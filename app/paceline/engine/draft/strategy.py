@@ -12,15 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from paceline import params
-from paceline.engine.draft import grammar_drafter
+from paceline.engine.draft import grammar_drafter, mtp
 from paceline.engine.draft.base import AUTO, DrafterInfo, Parameter, Settings
 from paceline.engine.draft.registry import LONGEST, find, portfolio
 from paceline.errors import UserError, ValueOutOfRangeError
 
 Member = tuple[DrafterInfo, Settings]
+Needs = Literal["", "draft", "mtp"]
+"""A draft model, an MTP head, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,13 @@ class Strategy:
         return any(info.family != "off" for info in self.infos)
 
     @property
-    def needs_draft_model(self) -> bool:
-        """Whether one of the drafters is a second model."""
-        return any(info.family == "model" for info in self.infos)
+    def needs(self) -> Needs:
+        """What has to be loaded beside the target for it."""
+        return needs_of(self.infos)
 
     @property
-    def uses_draft_model(self) -> bool:
-        """Whether a second model drafts if there is one."""
+    def uses_model(self) -> bool:
+        """Whether a draft model or a head drafts if there is one."""
         return any(info.family in ("model", "auto") for info in self.infos)
 
     @property
@@ -174,6 +176,12 @@ def _lengths(drafter_id: str, find: Callable[[str], DrafterInfo]) -> tuple[str, 
 
 def _number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() else f"{value:g}"
+
+
+def needs_of(infos: Iterable[DrafterInfo]) -> Needs:
+    """Return what has to be loaded beside the target so that these can draft."""
+    names = [info.id for info in infos if info.family == "model"]
+    return "mtp" if names == [mtp.INFO.id] else "draft" if names else ""
 
 
 def drafters_named(text: str) -> tuple[str, ...]:

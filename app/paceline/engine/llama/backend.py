@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 from pathlib import Path
@@ -67,7 +68,10 @@ class LlamaBackend:
         with_head: bool = False,
     ) -> LanguageModel:
         """Load a model; see `backend.Backend.load`."""
-        has_head = with_head and bool(head_tensors(check_model_file(params.path)))
+        has_head = False
+        if with_head:
+            with contextlib.suppress(ModelError):  # llama.cpp says better what is wrong
+                has_head = bool(head_tensors(check_model_file(params.path)))
         path, pointer = self._open(params, cancel, progress, with_head=has_head)
         return LlamaModel(
             pointer, params, path, n_rows, cancel, kernels=self._kernels, has_head=has_head

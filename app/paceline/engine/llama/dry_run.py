@@ -3,7 +3,8 @@
 With `no_alloc` llama.cpp reads the header alone, builds the graphs of a real context and works out
 every buffer, and says in its log how large they would be; a plain number is nowhere to be had from
 C. A first look costs about as much as reading the header, another context some 20 ms. It works on
-a file that holds a header and a hole, too.
+a file that holds a header and a hole, too. The context of an MTP head refers to its target's, so
+both are made, and only what the head's tells counts.
 
 The log names buffers in MiB with two digits, per device and, at its most talkative level, the
 device of every layer's cache (src/llama-context.cpp, llama-kv-cache.cpp and
@@ -52,34 +53,43 @@ class DryRuns:
     def __init__(self) -> None:
         self._models: OrderedDict[tuple[object, ...], _Model] = OrderedDict()
 
-    def measure(self, params: ModelParams, n_rows: int = 63) -> DryRun:
+    def measure(self, params: ModelParams, n_rows: int = 63, target: str = "") -> DryRun:
         """Return what a load with these parameters would take.
 
         Args:
             params: How the model would be loaded.
             n_rows: Rows of logits that one decode gives at most.
+            target: The file of the target whose MTP head is measured, which may be the same;
+                empty: the model itself is.
 
         Raises:
             ModelError: It cannot be loaded, or no such context be made.
             ValueOutOfRangeError: A parameter makes no sense.
         """
         start()
+        if not target:
+            return self._opened(params, with_head=False).measure(params, n_rows)
+        model = self._opened(replace(params, path=target), with_head=target == params.path)
+        head = model if target == params.path else self._opened(params, with_head=True)
+        return head.measure_head(params, n_rows, model)
+
+    def _opened(self, params: ModelParams, *, with_head: bool) -> _Model:
         supports_gpu = bool(llama_cpp.llama_supports_gpu_offload())
         check_params(params, supports_gpu=supports_gpu, max_devices=llama_cpp.llama_max_devices())
         path = check_model_file(params.path)
         stat = path.stat()
         key = (
-            str(path), stat.st_size, stat.st_mtime_ns, params.n_gpu_layers, params.device,
-            params.n_cpu_moe, params.split_mode, params.tensor_split, params.main_gpu,
-            params.extra_bufts,
+            str(path), with_head, stat.st_size, stat.st_mtime_ns, params.n_gpu_layers,
+            params.device, params.n_cpu_moe, params.split_mode, params.tensor_split,
+            params.main_gpu, params.extra_bufts,
         )  # fmt: skip
         model = self._models.pop(key, None)
         if model is None:
             while len(self._models) >= _N_OPEN:
                 self._models.popitem(last=False)[1].close()
-            model = _Model(path, params, supports_gpu=supports_gpu)
+            model = _Model(path, params, supports_gpu=supports_gpu, with_head=with_head)
         self._models[key] = model
-        return model.measure(params, n_rows)
+        return model
 
     def close(self) -> None:
         """Free every model that is open."""
@@ -90,11 +100,14 @@ class DryRuns:
 class _Model:
     """A model without weights."""
 
-    def __init__(self, path: Path, params: ModelParams, *, supports_gpu: bool) -> None:
+    def __init__(
+        self, path: Path, params: ModelParams, *, supports_gpu: bool, with_head: bool
+    ) -> None:
         known = devices()
         native = native_model_params(params, known, supports_gpu=supports_gpu)
         native.value.no_alloc = True
         native.value.load_mode = _LOAD_MODE_NONE
+        native.value.load_mtp = with_head
         self._pointer: Any = open_model(path, native.value, params)
         self._names = {info.name for _, info in known}
         is_plain = not params.extra_bufts or _uses_gpu(params, (info for _, info in known))
@@ -111,9 +124,30 @@ class _Model:
         return replace(run, kv_layers=whole.kv_layers, window_layers=windows.kv_layers)
 
     def _measure(self, params: ModelParams, n_rows: int, n_kept: int = 1) -> DryRun:
+        native = self._native(params, n_rows, n_kept)
+        context, lines = self._context(params, native)
+        n_states = llama_cpp.llama_n_rs_seq(context)
+        llama_cpp.llama_free(context)
+        return self._told(lines, native.n_outputs_max, n_states)
+
+    def measure_head(self, params: ModelParams, n_rows: int, target: _Model) -> DryRun:
+        """Return what this model's MTP head would take beside a target."""
+        other, _ = target._context(params, target._native(params, n_rows))
+        native = self._native(params, n_rows)
+        native.ctx_type, native.ctx_other = llama_cpp.LLAMA_CONTEXT_TYPE_MTP, other
+        try:
+            context, lines = self._context(params, native)
+            llama_cpp.llama_free(context)
+        finally:
+            llama_cpp.llama_free(other)
+        return self._told(lines, native.n_outputs_max, 0)
+
+    def _native(self, params: ModelParams, n_rows: int, n_kept: int = 0) -> Any:
         n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(self._pointer))
-        n_rows = min(n_rows, N_BATCH)
-        native = native_context_params(params, n_ctx, N_BATCH, n_rows, n_kept)
+        return native_context_params(params, n_ctx, N_BATCH, min(n_rows, N_BATCH), n_kept)
+
+    def _context(self, params: ModelParams, native: Any) -> tuple[Any, list[str]]:
+        """Make a context; returns what llama.cpp said meanwhile, too."""
         lines: list[str] = []
         log = start()
         log.lines.clear()
@@ -123,11 +157,17 @@ class _Model:
         finally:
             log.listener = None
         if not context:
-            raise no_context(params, n_ctx, None, log.why())
-        n_states = llama_cpp.llama_n_rs_seq(context)
-        llama_cpp.llama_free(context)
+            raise no_context(params, native.n_ctx, None, log.why())
+        return context, lines
+
+    def _told(self, lines: list[str], n_rows: int, n_states: int) -> DryRun:
         n_vocab = llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(self._pointer))
-        found = read_log(lines, self._names, llama_cpp.llama_model_n_layer(self._pointer), n_states)
+        # Heads are not counted among the layers, and come after them.
+        n_layers = sum(
+            count(self._pointer)
+            for count in (llama_cpp.llama_model_n_layer, llama_cpp.llama_model_n_layer_nextn)
+        )
+        found = read_log(lines, self._names, n_layers, n_states)
         kv, compute, kv_layers, state_layers = found
         # The rows' own buffer grows with the widest decode; it lies where the CPU can read it.
         compute["CPU"] = compute.get("CPU", 0) + n_rows * n_vocab * _ROW_BYTES

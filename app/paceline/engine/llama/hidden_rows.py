@@ -15,10 +15,8 @@ import llama_cpp
 import numpy as np
 
 from paceline.engine.model.backend import Rows
+from paceline.engine.model.model_params import MOST_HIDDEN_BYTES
 from paceline.errors import ModelError
-
-_MOST_BYTES = 64 * 2**20
-"""3,276 places of 5,120 columns. A head that comes late to a longer text reads its end alone."""
 
 
 class HiddenRows:
@@ -38,7 +36,7 @@ class HiddenRows:
 
     def __init__(self, n_columns: int, n_ctx: int) -> None:
         self.n_columns = n_columns
-        room = min(n_ctx, max(_MOST_BYTES // (4 * n_columns), 1))
+        room = min(n_ctx, max(MOST_HIDDEN_BYTES // (4 * n_columns), 1))
         self._rows = np.zeros((room, n_columns), np.float32)  # place p lies at p modulo the room
         self.first = self.end = 0
 

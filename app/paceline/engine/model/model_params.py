@@ -17,6 +17,9 @@ from paceline.engine.model.memory_hints import (
 from paceline.errors import ModelError, ValueOutOfRangeError
 from paceline.messages import ModelParams
 
+MOST_HIDDEN_BYTES = 64 * 2**20
+"""Of hidden states that are kept for an MTP head: 3,276 places of 5,120 columns. A head that comes
+late to a longer text reads its end alone."""
 DEFAULT_CTX = 4096
 NO_REASON = "llama.cpp does not say why"
 FLASH_ATTN = {"auto": -1, "off": 0, "on": 1}

@@ -62,7 +62,7 @@ class SavedPairs(QObject):
         draft = saved.draft
         if draft is not None:
             draft = _located(draft, demo.draft.path if demo.draft else "")
-        return Pair(target, draft, lookup_cache=saved.lookup_cache, exact=saved.exact)
+        return Pair(target, draft, saved.lookup_cache, saved.exact, saved.mtp)
 
     def row_of(self, pair: Pair | None) -> int:
         """Return which one has the models of this pair; -1: none."""
@@ -77,9 +77,8 @@ class SavedPairs(QObject):
         draft = pair.draft
         if draft is not None and demo.draft is not None:
             draft = _portable(draft, demo.draft.path)
-        saved = SavedPair(
-            _portable(pair.target, demo.target.path), draft, name, pair.lookup_cache, pair.exact
-        )
+        target = _portable(pair.target, demo.target.path)
+        saved = SavedPair(target, draft, name, pair.lookup_cache, pair.exact, pair.mtp)
         at = self.row_of(pair)
         others = [other for row, other in enumerate(self._pairs) if row != at]
         self._set((saved, *others)[:MAX_PAIRS])
