@@ -382,7 +382,7 @@
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Draft</source>
-        <translation>Entwurf</translation>
+        <translation>Entwerfer</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -908,6 +908,11 @@
         <location filename="../../app/paceline/gui/kit/background.py"/>
         <source>See the log.</source>
         <translation>Siehe Protokoll.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/kit/background.py"/>
+        <source>Stopped.</source>
+        <translation>Angehalten.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/kit/background.py"/>
@@ -1566,6 +1571,11 @@
 </context>
 <context>
     <name>Candidates</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>MTP head</source>
+        <translation>MTP-Kopf</translation>
+    </message>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
         <source>MTP head inside</source>
@@ -2649,6 +2659,11 @@
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
+        <source>Layers that were trained with the model predict further tokens from its states: a drafter that needs no second model.</source>
+        <translation>Schichten, die mit dem Modell trainiert wurden, sagen aus seinen Zuständen weitere Token voraus: Entwürfe ohne zweites Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
         <source>Least probability</source>
         <translation>Kleinste Wahrscheinlichkeit</translation>
     </message>
@@ -2661,6 +2676,11 @@
         <location filename="../../app/engine/draft"/>
         <source>Longest match</source>
         <translation>Längste Übereinstimmung</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>MTP head</source>
+        <translation>MTP-Kopf</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -2756,6 +2776,11 @@
         <location filename="../../app/engine/draft"/>
         <source>Tokens copied per step. More pays where the text repeats itself for long stretches.</source>
         <translation>So viele Token werden je Schritt kopiert. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens drafted per step at most. A head is trained for one or a few; each further one is accepted more seldom.</source>
+        <translation>Wie viele Token ein Schritt höchstens entwirft. Ein Kopf ist für eines oder wenige trainiert; jedes weitere wird seltener angenommen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -3762,6 +3787,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
+        <source>MTP head inside</source>
+        <translation>MTP-Kopf in der Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Models on this computer</source>
         <translation>Modelle auf diesem Rechner</translation>
     </message>
@@ -3839,6 +3869,11 @@
         <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Take a recommended pair, search on Hugging Face, or open a GGUF file.</source>
         <translation>Nehmen Sie ein empfohlenes Paar, suchen Sie auf Hugging Face oder öffnen Sie eine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
+        <source>The target's own last layers draft; that needs no second model.</source>
+        <translation>Die letzten Schichten des Zielmodells selbst entwerfen; das braucht kein zweites Modell.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
@@ -4113,7 +4148,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Draft</source>
-        <translation>Entwurf</translation>
+        <translation>Entwerfer</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
@@ -4201,7 +4236,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Draft</source>
-        <translation>Entwurf</translation>
+        <translation>Entwerfer</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -4589,13 +4624,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
-        <source>Draft model</source>
-        <translation>Entwurfsmodell</translation>
+        <source>Drafter</source>
+        <translation>Entwerfer</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
-        <source>Draft's cache</source>
-        <translation>Cache des Entwurfs</translation>
+        <source>Drafter's cache</source>
+        <translation>Cache des Entwerfers</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
@@ -4815,7 +4850,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/models/model_bar.py"/>
         <source>draft</source>
-        <translation>Entwurf</translation>
+        <translation>Entwerfer</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/model_bar.py"/>
@@ -5027,6 +5062,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>PairPane</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <source>MTP head inside</source>
+        <translation>MTP-Kopf in der Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Take {}.</source>
         <translation>{} nehmen.</translation>
     </message>
@@ -5034,6 +5074,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Use lookups.</source>
         <translation>Lookups verwenden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <source>none</source>
+        <translation>keines</translation>
     </message>
 </context>
 <context>
@@ -5341,6 +5386,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/picker/picks.py"/>
         <source>not smaller</source>
         <translation>nicht kleiner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
+        <source>other model</source>
+        <translation>anderes Modell</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/picks.py"/>
@@ -5887,6 +5937,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Look among the installed ones, or search on Hugging Face.</source>
         <translation>Sehen Sie unter den installierten nach, oder suchen Sie auf Hugging Face.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>MTP head inside</source>
+        <translation>MTP-Kopf in der Datei</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
@@ -7146,6 +7201,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
+        <source>Use lookups, no MTP head</source>
+        <translation>Lookups verwenden, kein MTP-Kopf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
         <source>Use lookups, no draft model</source>
         <translation>Lookups verwenden, kein Entwurfsmodell</translation>
     </message>
@@ -7464,6 +7524,11 @@ Vorgabe: {}</translation>
     <name>SpeculationModel</name>
     <message>
         <location filename="../../app/paceline/gui/state/speculation.py"/>
+        <source>No MTP head is loaded. Choose a model that has one.</source>
+        <translation>Kein MTP-Kopf ist geladen. Wählen Sie ein Modell, das einen hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/speculation.py"/>
         <source>No draft model is loaded. Open one in the Models menu.</source>
         <translation>Kein Entwurfsmodell ist geladen. Öffnen Sie eines im Menü Modelle.</translation>
     </message>
@@ -7651,6 +7716,11 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
+        <source>MTP head inside</source>
+        <translation>MTP-Kopf in der Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>No draft model: lookups only</source>
         <translation>Kein Entwurfsmodell: nur Lookups</translation>
     </message>
@@ -7775,6 +7845,11 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
+        <source>The MTP head is not needed then; without it {} more are free.</source>
+        <translation>Der MTP-Kopf wird dann nicht gebraucht; ohne ihn sind {} mehr frei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>The draft model is not needed then; without it {} more are free.</source>
         <translation>Das Entwurfsmodell wird dann nicht gebraucht; ohne es sind {} mehr frei.</translation>
     </message>
@@ -7853,7 +7928,7 @@ def add_all(numbers):
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
         <source>Draft</source>
-        <translation>Entwurf</translation>
+        <translation>Entwerfer</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_picker.py"/>
@@ -8078,7 +8153,7 @@ def add_all(numbers):
     <message>
         <location filename="../../app/paceline/gui/plot/time_bar.py"/>
         <source>draft</source>
-        <translation>Entwurf</translation>
+        <translation>Entwerfer</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/time_bar.py"/>
@@ -8219,6 +8294,11 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Lookups draft from the text itself; that needs no second model.</source>
         <translation>Lookups entwerfen aus dem Text selbst; dafür braucht es kein zweites Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
+        <source>MTP head inside</source>
+        <translation>MTP-Kopf in der Datei</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
@@ -8555,17 +8635,12 @@ def add_all(numbers):
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Draft</source>
-        <translation>Entwurf</translation>
+        <translation>Entwerfer</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
-        <source>none</source>
-        <translation>keine</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
