@@ -194,3 +194,16 @@ sched_reserve:        CPU compute buffer size =     1.00 MiB
     assert compute == {"CUDA0": 100 * MIB + MIB // 2, "CUDA1": 50 * MIB, "CPU": 10 * MIB}
     assert layers == (3 * MIB, 16 * MIB, 16 * MIB, MIB // 2)
     assert states == (0, 0, 0, MIB // 2)
+
+
+def test_a_head_has_a_cache_of_its_own_and_an_assistant_has_none(dry_runs: DryRuns) -> None:
+    path = str(make_pairs.path("tiny-mtp"))
+    model, head = dry_runs.measure(ModelParams(path)), dry_runs.measure(ModelParams(path), 1, path)
+    assert [bool(n) for n in model.kv_layers] == [True] * 4 + [False]
+    assert [bool(n) for n in head.kv_layers] == [False] * 4 + [True]
+    target, assistant = (
+        str(make_pairs.path(name)) for name in ("tiny-gemma4", "tiny-gemma4-assistant")
+    )
+    run = dry_runs.measure(ModelParams(assistant), 1, target)
+    assert (sum(run.kv_layers), run.kv) == (0, ())
+    assert dict(run.compute)["CPU"] > 0

@@ -24,6 +24,7 @@ import llama_cpp
 
 from paceline.engine.llama.backend import open_model
 from paceline.engine.llama.gguf import all_tensors
+from paceline.engine.llama.hidden_rows import shares_memory
 from paceline.engine.llama.library import devices, start
 from paceline.engine.llama.model import N_BATCH
 from paceline.engine.llama.native_params import native_context_params, native_model_params
@@ -137,10 +138,12 @@ class _Model:
         native.ctx_type, native.ctx_other = llama_cpp.LLAMA_CONTEXT_TYPE_MTP, other
         try:
             context, lines = self._context(params, native)
+            is_shared = shares_memory(context, other)
             llama_cpp.llama_free(context)
         finally:
             llama_cpp.llama_free(other)
-        return self._told(lines, native.n_outputs_max, 0)
+        run = self._told(lines, native.n_outputs_max, 0)
+        return replace(run, kv=(), kv_layers=(0,) * len(run.kv_layers)) if is_shared else run
 
     def _native(self, params: ModelParams, n_rows: int, n_kept: int = 0) -> Any:
         n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(self._pointer))
