@@ -102,12 +102,13 @@ class FakeClient:
     def finish_load(self, *notes: str, file_id: str = "") -> None:
         """Load what was asked for last; `file_id` is the target's."""
         command = self.last(LoadPair)
-        draft = command.draft
+        has_file = command.mtp not in ("auto", "off")
+        drafter = command.draft.path if command.draft else command.mtp if has_file else ""
         self.emit(
             PairLoaded(
                 command.request_id,
                 replace(model_info(command.target.path), file_id=file_id),
-                model_info(draft.path) if draft else None,
+                model_info(drafter) if drafter else None,
                 0.1,
                 tuple(notes),
             )

@@ -84,6 +84,7 @@ class FakeJudge:
         judged: The pairs that were judged.
         planned: The pairs that were planned.
         n_looks: How many looks have begun.
+        has_head: Whether targets have an MTP head inside.
         make_plan: Makes the plans.
     """
 
@@ -95,6 +96,7 @@ class FakeJudge:
     judged: list[tuple[str, str]] = field(default_factory=list)
     planned: list[tuple[ModelParams, ModelParams | None]] = field(default_factory=list)
     n_looks: int = 0
+    has_head: bool = False
     make_plan: Callable[..., MemoryPlan] = plan_of
 
     def __post_init__(self) -> None:
@@ -106,7 +108,11 @@ class FakeJudge:
             pass
         if self.error is not None:
             raise self.error
-        return Examined(SMALL if "0.5" in reference else CARD, NATURE, ())
+        card = SMALL if "0.5" in reference else CARD
+        return Examined(replace(card, n_heads=int(self.has_head)), NATURE, ())
+
+    def card(self, reference: str, is_stopped: Callable[[], bool] = lambda: False) -> ModelCard:
+        return self.examine(reference, is_stopped).card
 
     def judge(
         self, target: str, draft: str, is_stopped: Callable[[], bool] = lambda: False
@@ -122,8 +128,10 @@ class FakeJudge:
         devices: Sequence[DeviceInfo],
         reclaimable: Mapping[str, int] | None = None,
         is_stopped: Callable[[], bool] = lambda: False,
+        *,
+        mtp: str = "off",
     ) -> MemoryPlan:
-        del devices, reclaimable, is_stopped
+        del devices, reclaimable, is_stopped, mtp
         if self.plan_error is not None:
             raise self.plan_error
         self.planned.append((target, draft))

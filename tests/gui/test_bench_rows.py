@@ -168,7 +168,7 @@ def test_what_cannot_work_here_says_why(qtbot: QtBot) -> None:
     assert len(names) == len(set(names))
     assert "draft:n_max=5" in names
     assert not any(c.obstacle for c in offered)
-    model.set_has_draft(False)
+    model.set_drafter("")
     obstacles = {c.strategy: c.obstacle for c in contenders(model)}
     assert "No draft model" in obstacles["draft:n_max=3"]
     assert "No draft model" in obstacles["suffix+draft"]

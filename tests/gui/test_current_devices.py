@@ -126,8 +126,10 @@ class _Planner(FakeJudge):
         devices: Sequence[DeviceInfo],
         reclaimable: Mapping[str, int] | None = None,
         is_stopped: object = None,
+        *,
+        mtp: str = "off",
     ) -> MemoryPlan:
-        del is_stopped
+        del is_stopped, mtp
         if self.plan_error is not None and target == LOADED.target:
             raise self.plan_error
         self.planned.append((target, draft))
@@ -146,8 +148,8 @@ def test_what_the_loaded_pair_gives_back_is_planned_once() -> None:
     planner = RoomPlanner(judge)
     known = planner.n_free(room)
     assert known == room.n_free == GPU.free_bytes + CPU.free_bytes
-    planner.plan(room, WANTED, None)
-    planner.plan(replace(room, holders=(("CPU", LOADED),)), WANTED, None)
+    planner.plan(room, Pair(WANTED))
+    planner.plan(replace(room, holders=(("CPU", LOADED),)), Pair(WANTED))
     both = {"CUDA0": 2 * GIB, "CPU": GIB}
     assert judge.promised == [None, both, {"CPU": GIB}]
     assert planner.n_free(room) == known + 3 * GIB
@@ -156,5 +158,5 @@ def test_what_the_loaded_pair_gives_back_is_planned_once() -> None:
 def test_a_loaded_pair_that_cannot_be_planned_gives_nothing_back() -> None:
     judge = _Planner()
     judge.plan_error = cast("UserError", UserError("gone", "It is gone."))
-    RoomPlanner(judge).plan(Room((GPU, CPU), (("CPU", LOADED),)), WANTED, None)
+    RoomPlanner(judge).plan(Room((GPU, CPU), (("CPU", LOADED),)), Pair(WANTED))
     assert judge.promised == [{"CPU": 0}]

@@ -114,12 +114,25 @@ def test_a_sidecar_that_is_dropped_is_named(
 ) -> None:
     file = tmp_path / "mtp-Wolf-7B.gguf"
     file.write_bytes(gguf_bytes(sidecar_model(kind)))
+    is_head = kind in ("mtp", "assistant")
     for is_draft in (False, True):
         program.window.drop_zones.dropped.emit([str(file)], is_draft)
+        if is_draft and is_head:
+            notice(program, qtbot, "The MTP head is not the target's")
+            continue
         text = notice(program, qtbot, "no model of its own. Drafter of Wolf-7B")
-        assert "Choose a model" in text
+        assert ("together with its target" if is_head else "Choose a model") in text
         program.window.chat_pane.errors.hide()
     assert len(client.all(LoadPair)) == 1
+
+
+def test_a_head_is_loaded_as_the_targets_drafter(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    target, head = (str(make_pairs.path(name)) for name in ("tiny-gemma4", "tiny-gemma4-assistant"))
+    program.models.open_both([head, target])
+    qtbot.waitUntil(lambda: client.last(LoadPair).mtp == head, timeout=20_000)
+    assert (client.last(LoadPair).target.path, client.last(LoadPair).draft) == (target, None)
 
 
 def test_a_good_file_is_loaded(
@@ -142,7 +155,9 @@ def test_automatic_layers_are_decided_before_the_load(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def plan(target: ModelParams, draft: ModelParams | None, *_: object) -> MemoryPlan:
+    def plan(
+        target: ModelParams, draft: ModelParams | None, *_: object, **__: object
+    ) -> MemoryPlan:
         assert draft is not None
         return plan_of(replace(target, n_gpu_layers=17), replace(draft, n_gpu_layers=3))
 
@@ -172,7 +187,9 @@ def test_an_automatic_context_is_decided_where_memory_is_short(
     free: int,
     n_ctx: int,
 ) -> None:
-    def plan(target: ModelParams, draft: ModelParams | None, *_: object) -> MemoryPlan:
+    def plan(
+        target: ModelParams, draft: ModelParams | None, *_: object, **__: object
+    ) -> MemoryPlan:
         return plan_of(replace(target, n_ctx=768), draft)
 
     monkeypatch.setattr(models, "plan", plan)
@@ -200,7 +217,7 @@ def test_where_there_is_no_plan_the_engine_decides(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def plan(*_: object) -> MemoryPlan:
+    def plan(*_: object, **__: object) -> MemoryPlan:
         raise UserError("odd", "It cannot be told.")
 
     monkeypatch.setattr(models, "plan", plan)
@@ -245,7 +262,9 @@ def test_a_pair_that_finds_no_room_is_helped_by_its_plan(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def plan(target: ModelParams, draft: ModelParams | None, *_: object) -> MemoryPlan:
+    def plan(
+        target: ModelParams, draft: ModelParams | None, *_: object, **__: object
+    ) -> MemoryPlan:
         assert draft is not None
         way = replace(draft, kv_type_k="q8_0")
         remedy = MemoryRemedy("draft-cache", "Keep the draft's cache in q8_0.", target, way)
@@ -273,7 +292,7 @@ def test_without_help_from_the_plan_the_old_advice_stands(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(models, "plan", lambda target, draft, *_: plan_of(target, draft))
+    monkeypatch.setattr(models, "plan", lambda target, draft, *_, **__: plan_of(target, draft))
     client.emit(CPU)
     program.window.actions_.reload.trigger()
     request = client.last(LoadPair).request_id

@@ -9,6 +9,7 @@ import pytest
 
 from gui.fake_judge import CARD, GOOD, FakeJudge, plan_of
 from paceline.catalog.judge.pairing import Reason, Verdict
+from paceline.chat.pair import Pair
 from paceline.errors import UserError
 from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.state.current_devices import Room, RoomPlanner
@@ -44,7 +45,7 @@ def test_a_pair_is_judged_and_planned(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     assert judgement.judgement == Judgement()
-    judgement.ask(TARGET, DRAFT)
+    judgement.ask(Pair(TARGET, DRAFT))
     assert judgement.judgement.status == "looking"
     wait_for_plan(judgement, qtbot)
     known = judgement.judgement
@@ -57,7 +58,7 @@ def test_a_pair_is_judged_and_planned(
 def test_a_target_alone_has_no_verdict_and_a_plan(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
-    judgement.ask(TARGET, None)
+    judgement.ask(Pair(TARGET, None))
     wait_for_plan(judgement, qtbot)
     assert judgement.judgement.verdict is None
     assert not judgement.judgement.obstacle
@@ -68,7 +69,7 @@ def test_nothing_is_asked_while_the_choice_moves_down_a_list(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     for number in range(20):
-        judgement.ask(TARGET, replace(DRAFT, path=f"/m/{number}.gguf"))
+        judgement.ask(Pair(TARGET, replace(DRAFT, path=f"/m/{number}.gguf")))
     wait_for_plan(judgement, qtbot)
     assert judge.judged == [(TARGET.path, "/m/19.gguf")]
 
@@ -79,9 +80,9 @@ def test_an_answer_to_an_older_question_is_dropped(
     judge.may_answer.clear()
     heard: list[Judgement] = []
     judgement.changed.connect(heard.append)
-    judgement.ask(TARGET, replace(DRAFT, path="/m/old.gguf"))
+    judgement.ask(Pair(TARGET, replace(DRAFT, path="/m/old.gguf")))
     qtbot.waitUntil(lambda: bool(judge.n_looks))
-    judgement.ask(TARGET, DRAFT)
+    judgement.ask(Pair(TARGET, DRAFT))
     judge.may_answer.set()
     wait_for_plan(judgement, qtbot)
     assert [known.status for known in heard] == ["looking", "known", "known"]
@@ -91,10 +92,10 @@ def test_an_answer_to_an_older_question_is_dropped(
 def test_a_changed_setting_is_planned_without_judging_again(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
-    judgement.ask(TARGET, DRAFT)
+    judgement.ask(Pair(TARGET, DRAFT))
     wait_for_plan(judgement, qtbot)
     for n_ctx in (1024, 2048, 8192):
-        judgement.ask(replace(TARGET, n_ctx=n_ctx), DRAFT)
+        judgement.ask(Pair(replace(TARGET, n_ctx=n_ctx), DRAFT))
         assert judgement.judgement.plan is not None  # the older one stays until then
     wanted = replace(TARGET, n_ctx=8192)
     qtbot.waitUntil(lambda: judgement.judgement.plan == plan_of(wanted, DRAFT))
@@ -105,7 +106,7 @@ def test_a_changed_setting_is_planned_without_judging_again(
 def test_other_devices_are_planned_for(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
-    judgement.ask(TARGET, DRAFT)
+    judgement.ask(Pair(TARGET, DRAFT))
     wait_for_plan(judgement, qtbot)
     judgement.set_room(Room((DeviceInfo("CPU", "CPU", "cpu", 10, 10),)))
     qtbot.waitUntil(lambda: len(judge.planned) == 2)
@@ -115,7 +116,7 @@ def test_a_failure_is_told_and_can_be_tried_again(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     judge.error = UserError("no-network", "The Hub cannot be reached.", "Look at the cable.")
-    judgement.ask(TARGET, DRAFT)
+    judgement.ask(Pair(TARGET, DRAFT))
     qtbot.waitUntil(lambda: judgement.judgement.status == "failed")
     failed = judgement.judgement
     assert (failed.problem, failed.hint, failed.code) == (
@@ -131,7 +132,7 @@ def test_without_a_plan_the_verdict_stands(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     judge.plan_error = UserError("odd", "It cannot be told.")
-    judgement.ask(TARGET, DRAFT)
+    judgement.ask(Pair(TARGET, DRAFT))
     qtbot.waitUntil(lambda: bool(judgement.judgement.plan_problem))
     assert judgement.judgement.plan_problem == "It cannot be told."
     assert not judgement.judgement.obstacle
@@ -141,7 +142,7 @@ def test_a_refused_pair_cannot_be_loaded(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     judge.verdict = Verdict(False, (Reason("token-differs", "Token 5 differs.", "bad"),))
-    judgement.ask(TARGET, DRAFT)
+    judgement.ask(Pair(TARGET, DRAFT))
     wait_for_plan(judgement, qtbot)
     assert judgement.judgement.obstacle == "Token 5 differs."
 
@@ -150,9 +151,9 @@ def test_nothing_is_asked_about_nothing(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     judge.may_answer.clear()
-    judgement.ask(TARGET, DRAFT)
+    judgement.ask(Pair(TARGET, DRAFT))
     qtbot.waitUntil(lambda: bool(judge.n_looks))
-    judgement.ask(None, None)
+    judgement.ask(None)
     assert judgement.judgement == Judgement()
     judge.may_answer.set()
     judgement.close()  # waits for the look that was under way

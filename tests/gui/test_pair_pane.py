@@ -12,6 +12,7 @@ from gui.fake_judge import CARD, GIB, GOOD, FakeJudge, plan_of
 from paceline import paths
 from paceline.catalog.judge.pairing import Reason, Remedy, Verdict
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy, Share
+from paceline.chat.pair import Pair
 from paceline.engine.model.states import GoingBack
 from paceline.errors import UserError
 from paceline.gui.look.current import look
@@ -92,12 +93,38 @@ def test_a_pair_by_translation_is_not_said_to_go_together(
     assert pane.verdict.pill.text() == "These two go together"
 
 
+def wanted(pane: PairPane) -> Pair:
+    pair = pane.pair()
+    assert pair is not None
+    return pair
+
+
 def test_nothing_is_chosen_at_first(pane: PairPane) -> None:
     assert pane.verdict.pill.text() == "Nothing chosen yet"
     assert pane.memory.isHidden()
-    assert pane.params() == (None, None)
+    assert pane.pair() is None
     assert not pane.form.target.n_ctx.isEnabled()
     assert pane.names.names[0].full_text == "not chosen yet"
+
+
+def test_a_head_drafts_in_place_of_a_draft_model(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    judge.has_head = True
+    pick(pane, qtbot, None)
+    assert pane.verdict.pill.text() == pane.names.names[1].full_text == "MTP head inside"
+    assert judge.judged == [(TARGET.reference, "")]
+    assert wanted(pane).mtp == "auto"
+    pane.show_draft(None, uses_head=False)
+    qtbot.waitUntil(lambda: pane.judgement.judgement.status == "known")
+    assert pane.verdict.pill.text() == "No draft model"
+    assert wanted(pane).mtp == "off"
+    head = replace(DRAFT, reference="/m/mtp-target.gguf", is_head=True)
+    pane.show_draft(head)
+    qtbot.waitUntil(lambda: pane.judgement.judgement.status == "known")
+    assert pane.verdict.pill.text() == "These two go together"
+    assert (wanted(pane).draft, wanted(pane).mtp) == (None, head.reference)
+    assert not pane.form.draft.n_ctx.isEnabled()
 
 
 def test_while_the_headers_come_it_says_so(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
@@ -184,7 +211,7 @@ def test_the_bar_tells_everything_in_numbers(pane: PairPane, qtbot: QtBot) -> No
     assert bar.figures.text() == "5.9 of 24.0 GiB"
     assert bar.accessibleName() == "Memory: 5.9 of 24.0 GiB"
     assert bar.accessibleDescription() == (
-        "Target 4.4 GiB, Target's cache 256 MiB, Draft model 400 MiB, Draft's cache 48 MiB, "
+        "Target 4.4 GiB, Target's cache 256 MiB, Drafter 400 MiB, Drafter's cache 48 MiB, "
         "Buffers for computing 360 MiB, Kept free 512 MiB"
     )
     assert bar.excess.isHidden()
@@ -239,7 +266,7 @@ def test_what_does_not_fit_offers_ways_out(pane: PairPane, judge: FakeJudge, qtb
     assert smaller.button.isHidden()  # which one, only the user can choose
     assert smaller.text.text() == "One of 200 MiB would fit."
     cache.button.click()
-    _, draft = pane.params()
+    draft = wanted(pane).draft
     assert draft is not None
     assert (draft.kv_type_k, draft.kv_type_v) == ("q8_0", "q8_0")
     taken: list[Remedy] = []
@@ -339,13 +366,13 @@ def test_room_follows_from_the_cache_alone() -> None:
 
 def test_the_drafts_context_follows_the_targets(pane: PairPane, qtbot: QtBot) -> None:
     pick(pane, qtbot)
-    target, draft = pane.params()
+    target, draft = wanted(pane).target, wanted(pane).draft
     assert target == ModelParams(TARGET.reference)
     assert draft == ModelParams(DRAFT.reference)
     pane.form.target.n_ctx.setValue(16384)
-    assert pane.params()[1] == ModelParams(DRAFT.reference, 16384)
+    assert wanted(pane).draft == ModelParams(DRAFT.reference, 16384)
     pane.form.draft.n_ctx.setValue(2048)
-    assert pane.params()[1] == ModelParams(DRAFT.reference, 2048)
+    assert wanted(pane).draft == ModelParams(DRAFT.reference, 2048)
 
 
 def test_a_loaded_pairs_settings_come_back(pane: PairPane, qtbot: QtBot) -> None:
@@ -353,7 +380,7 @@ def test_a_loaded_pairs_settings_come_back(pane: PairPane, qtbot: QtBot) -> None
     target = ModelParams(TARGET.reference, 8192, 3, kv_type_k="q8_0", flash_attn="on", n_cpu_moe=2)
     draft = ModelParams(DRAFT.reference, 8192, kv_type_v="q4_0", n_gpu_layers=7)
     pane.show_params(target, draft)
-    assert pane.params() == (target, draft)
+    assert wanted(pane) == Pair(target, draft)
     assert pane.form.draft.n_ctx.text() == "same"
 
 
@@ -448,7 +475,7 @@ def test_what_only_the_panel_shows_stays(pane: PairPane, qtbot: QtBot) -> None:
     )
     draft = ModelParams(DRAFT.reference, n_threads_batch=2, main_gpu=1)
     pane.show_params(target, draft)
-    assert pane.params() == (target, draft)
+    assert wanted(pane) == Pair(target, draft)
 
 
 def test_a_draft_model_on_the_processor_stays_there(pane: PairPane, qtbot: QtBot) -> None:
@@ -457,7 +484,7 @@ def test_a_draft_model_on_the_processor_stays_there(pane: PairPane, qtbot: QtBot
     pick(pane, qtbot)
     draft = ModelParams(DRAFT.reference, device="CPU", n_gpu_layers=0)
     pane.show_params(ModelParams(TARGET.reference), draft)
-    assert pane.params()[1] == draft
+    assert wanted(pane).draft == draft
 
 
 def test_a_context_beyond_the_drafts_training_is_an_obstacle(

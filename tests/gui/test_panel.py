@@ -69,9 +69,12 @@ def test_the_text_names_only_what_is_not_the_default(model: SpeculationModel) ->
 
 
 def test_every_text_is_one_that_the_engine_understands(model: SpeculationModel) -> None:
-    names = [choice.name for group in GROUPS for choice in model.choices(group)]
-    assert {info.id for info in model.infos} <= set(names)
-    for name in names:
+    names: set[str] = set()
+    for drafter in ("draft", "mtp"):
+        model.set_drafter(drafter)
+        names |= {choice.name for group in GROUPS for choice in model.choices(group)}
+    assert {info.id for info in model.infos} <= names
+    for name in sorted(names):
         model.choose(name)
         assert model.current.name == name
         for info in model.members:

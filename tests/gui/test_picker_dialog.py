@@ -25,6 +25,7 @@ from gui.picker_world import BIG, GIB, Q4_K, World, demo_repositories, make_libr
 from hub_server import Fault, HubServer
 from paceline import paths
 from paceline.catalog.judge.pairing import Remedy
+from paceline.chat.pair import Pair
 from paceline.gui.kit.notices import Notice
 from paceline.gui.look.current import look
 from paceline.params import ModelParams
@@ -120,7 +121,7 @@ def judged(qtbot: QtBot, world: World) -> None:
 
 
 def test_a_pair_is_picked_by_keys_and_loaded(qtbot: QtBot, world: World, made_models: Path) -> None:
-    loads: list[tuple[ModelParams, ModelParams | None, str]] = []
+    loads: list[tuple[Pair, str]] = []
     world.picker.load_requested.connect(lambda *args: loads.append(args))
     dialog = opened(qtbot, world)
     assert not dialog.main.isEnabled()
@@ -132,7 +133,8 @@ def test_a_pair_is_picked_by_keys_and_loaded(qtbot: QtBot, world: World, made_mo
     assert dialog.focusWidget() is dialog.main
     QTest.keyClick(dialog.main, Qt.Key.Key_Return)
     assert world.picker.dialog is None
-    ((target, draft, strategy),) = loads
+    ((pair, strategy),) = loads
+    target, draft = pair.target, pair.draft
     assert Path(target.path) == made_models / "Qwen2.5-7B-Instruct-Q4_K_M.gguf"
     assert draft is not None
     assert Path(draft.path) == made_models / "Qwen2.5-0.5B-Instruct-Q8_0.gguf"
@@ -166,7 +168,7 @@ def test_a_remedy_without_a_draft_model_brings_its_strategy(qtbot: QtBot, world:
     assert world.picker.picks.is_decided
     assert dialog.main.text() == "Load model"
     dialog.main.click()
-    assert [(load[1], load[2]) for load in loads] == [(None, "suffix")]
+    assert [(pair.draft, strategy) for pair, strategy in loads] == [(None, "suffix")]
 
 
 def test_a_strategy_of_a_cancelled_pick_is_forgotten(
@@ -175,14 +177,14 @@ def test_a_strategy_of_a_cancelled_pick_is_forgotten(
     loads = []
     world.picker.load_requested.connect(lambda *args: loads.append(args))
     world.picker.show_loaded(
-        ModelParams(str(made_models / "Qwen2.5-7B-Instruct-Q4_K_M.gguf")), None
+        Pair(ModelParams(str(made_models / "Qwen2.5-7B-Instruct-Q4_K_M.gguf")))
     )
     dialog = opened(qtbot, world)
     dialog.pane.remedy_taken.emit(Remedy("Use lookups.", strategy="suffix"))  # type: ignore[attr-defined]
     dialog.reject()
     dialog = opened(qtbot, world)
     dialog.main.click()
-    assert [(load[1], load[2]) for load in loads] == [(None, "")]
+    assert [(pair.draft, strategy) for pair, strategy in loads] == [(None, "")]
 
 
 def test_what_does_not_fit_is_said_and_can_be_tried(
@@ -200,19 +202,19 @@ def test_what_does_not_fit_is_said_and_can_be_tried(
 
 def test_the_dialog_begins_with_what_is_loaded(qtbot: QtBot, world: World) -> None:
     target, draft = map(str, paths.demo_pair())
-    world.picker.show_loaded(ModelParams(target, n_ctx=1024), ModelParams(draft))
+    world.picker.show_loaded(Pair(ModelParams(target, n_ctx=1024), ModelParams(draft)))
     dialog = opened(qtbot, world, step=2)
     assert world.picker.picks.is_decided
     assert dialog.steps.draft.isChecked()
     assert dialog.steps.target.name.full_text == "paceline-demo-target-q8_0"
     judged(qtbot, world)
-    assert dialog.pane.params()[0] == ModelParams(target, n_ctx=1024)  # type: ignore[attr-defined]
+    assert dialog.pane.pair().target == ModelParams(target, n_ctx=1024)  # type: ignore[attr-defined]
 
 
 def test_enter_in_a_field_loads_nothing_and_esc_closes(qtbot: QtBot, world: World) -> None:
     loads = []
     world.picker.load_requested.connect(lambda *args: loads.append(args))
-    world.picker.show_loaded(ModelParams(str(paths.demo_pair()[0])), None)
+    world.picker.show_loaded(Pair(ModelParams(str(paths.demo_pair()[0]))))
     dialog = opened(qtbot, world)
     dialog.installed.search.setFocus()
     QTest.keyClick(dialog.installed.search, Qt.Key.Key_Return)
@@ -441,7 +443,8 @@ def test_a_pair_that_arrives_after_the_dialog_was_closed_is_offered(
     assert not loads
     world.picker.load_fetched()
     assert world.notices[-1] == offers()[0]  # not hidden by “… is downloaded. Use it”
-    ((target, draft, _),) = loads
+    ((pair, _),) = loads
+    target, draft = pair.target, pair.draft
     for params, original in zip((target, draft), paths.demo_pair(), strict=True):
         assert Path(params.path).is_relative_to(world.models.models_folder)
         assert Path(params.path).read_bytes() == original.read_bytes()

@@ -19,7 +19,7 @@ from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubReposit
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.local.model_files import ModelFile
 from paceline.gui.look.current import look
-from paceline.gui.models.candidates import candidate_facts, of_entry
+from paceline.gui.models.candidates import Candidate, candidate_facts, of_entry
 from paceline.gui.models.lists.hub_controller import HubResults
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.installed_page import InstalledPage
@@ -282,7 +282,7 @@ def test_a_head_inside_is_shown_on_this_computer_and_on_the_hub(
 
 
 def test_what_is_no_pair_to_load_is_shown_as_what_it_is(host: QWidget) -> None:
-    head = replace(PAIR, title="Wolf 7B, head", kind="mtp", least_memory=10**9)
+    head = replace(PAIR, title="Wolf 7B, network", kind="dflash", least_memory=10**9)
     lookups = replace(
         PAIR, title="Small ones", kind="lookup", target_repo="", target_file=None, target_words=(),
         target_architecture=None, target_params=(1, 8 * 10**9), draft_repo="", draft_file=None,
@@ -291,7 +291,7 @@ def test_what_is_no_pair_to_load_is_shown_as_what_it_is(host: QWidget) -> None:
     hosted(host, page)
     page.show_picks(Picks(), 16 * 2**30, has_gpu=True)
     shown = rows(page)
-    assert [row.title for row in shown] == ["Wolf 7B", "Wolf 7B, head", "Small ones"]
+    assert [row.title for row in shown] == ["Wolf 7B", "Wolf 7B, network", "Small ones"]
     assert "this version cannot use it yet" in shown[1].facts
     assert shown[1].badges == ()
     pairs, wanted, picked = [], [], []
@@ -407,15 +407,45 @@ def test_a_repository_offers_its_files(hub: HubPage, results: HubResults) -> Non
     assert hub.stack.currentWidget() is hub.rows
 
 
-def test_a_sidecar_is_shown_and_cannot_be_picked(hub: HubPage, qtbot: QtBot) -> None:
+def test_a_recommended_head_is_a_pair_to_load(host: QWidget) -> None:
+    inside = replace(PAIR, title="Inside", kind="mtp", draft_repo="", draft_file=None)
+    beside = replace(PAIR, title="Beside", kind="mtp", draft_file="mtp-wolf.gguf")
+    page = RecommendedPage(RecommendedPairs((inside, beside)))
+    hosted(host, page)
+    page.show_picks(Picks(), 0, has_gpu=True)
+    pairs: list[tuple[Candidate, Candidate | None]] = []
+    heads: list[bool] = []
+    page.pair_picked.connect(lambda target, draft: pairs.append((target, draft)))
+    page.head_picked.connect(lambda: heads.append(True))
+    for row in (0, 1):
+        press(page, row, Qt.Key.Key_Return)
+    assert [target.has_head for target, _ in pairs] == [True, False]
+    assert [draft and draft.is_head for _, draft in pairs] == [None, True]
+    assert [row.is_dimmed for row in rows(page)] == [False, False]
+    page.show_picks(Picks(2, replace(TARGET, title="Wolf-7B")), 0, has_gpu=True)
+    assert [row.title for row in rows(page)] == ["MTP head inside", "mtp-wolf"]
+    press(page, 0, Qt.Key.Key_Return)
+    assert heads == [True]
+
+
+def test_heads_beside_a_model_can_be_picked_and_other_sidecars_not(
+    hub: HubPage, qtbot: QtBot
+) -> None:
     hub.open_repository(MODEL.repo)
-    sidecar = HubChoice("Q4_0", (HubFile("mtp-wolf-Q4_0.gguf", 10**8, ""),))
+    head = HubChoice("Q4_0", (HubFile("mtp-wolf-Q4_0.gguf", 10**8, ""),))
+    hub.show_repository(replace(REPOSITORY, sidecars=(head,)), CHOICES[1])
+    first = hub.card.files.model().index(len(CHOICES), 0)
+    assert (hub.card.row_text(first).is_dimmed, hub.card.row_text(first).problem) == (False, "")
+    with qtbot.waitSignal(hub.card.picked) as picked:
+        hub.card.files.picked.emit(first)
+    assert picked.args[0].is_head
+    sidecar = HubChoice("Q4_0", (HubFile("dflash-wolf-Q4_0.gguf", 10**8, ""),))
     hub.show_repository(replace(REPOSITORY, sidecars=(sidecar,)), CHOICES[1])
     files = hub.card.files
     last = files.model().index(len(CHOICES), 0)
     text = hub.card.row_text(last)
-    assert (text.title, text.is_dimmed) == ("mtp-wolf-Q4_0", True)
-    assert text.problem.startswith("Drafter of wolf (MTP head)")
+    assert (text.title, text.is_dimmed) == ("dflash-wolf-Q4_0", True)
+    assert text.problem.startswith("Drafter of wolf (DFlash)")
     assert text.problem in last.data(SPOKEN)
     with qtbot.assertNotEmitted(hub.card.picked):
         files.picked.emit(last)

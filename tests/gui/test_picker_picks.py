@@ -47,6 +47,20 @@ PAIR = CuratedPair(
 )
 
 
+def test_a_target_with_a_head_needs_no_second_step() -> None:
+    headed = replace(TARGET, reference="/m/mtp.gguf", has_head=True)
+    picks = Picks().with_target(headed)
+    assert picks.drafts_itself
+    assert main_button(picks).text == "Load model"
+    assert not picks.with_target(TARGET).is_decided
+    assert not picks.with_draft(None).drafts_itself
+    assert picks.with_draft(None, uses_head=True).drafts_itself
+    assert picks.with_draft(DRAFT).draft is DRAFT
+    head = replace(DRAFT, is_head=True, architecture="wolf")
+    assert why_hardly(replace(TARGET, architecture="wolf"), head) == ""
+    assert why_hardly(replace(TARGET, architecture="fox"), head) == "other model"
+
+
 def test_the_main_button_leads_from_the_target_to_the_draft_model_to_loading() -> None:
     assert main_button(Picks()).todo == "wait"
     assert main_button(Picks()).reason == "Pick a target first."

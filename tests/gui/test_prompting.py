@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from paceline.chat.pair import Pair
 from paceline.engine.prompt.formats import CONTINUE
 from paceline.gui.sampling.prompting import REFUSALS
 from paceline.messages import (
@@ -95,13 +96,13 @@ def test_a_choice_is_kept_for_its_model_and_dropped_where_it_is_gone(
     program = make_program(
         Settings(promptings=(ModelPrompting(name, Prompting(think="high")), others))
     )
-    program.models.load_models(ModelParams(f"/models/{name}"), None)
+    program.models.load_models(Pair(ModelParams(f"/models/{name}")))
     client.finish_load()
     assert program.panel.turn_options().prompting == Prompting(think="high")
     tell(client, "off", "on")
     assert program.panel.turn_options().prompting == Prompting()
     assert kept(program) == (others,)
-    program.models.load_models(ModelParams("/elsewhere/other.gguf"), None)
+    program.models.load_models(Pair(ModelParams("/elsewhere/other.gguf")))
     client.finish_load()
     assert client.last(RenderPrompt).prompting == others.prompting
     assert program.panel.turn_options().prompting == others.prompting
@@ -114,7 +115,7 @@ def test_a_choice_belongs_to_the_file_wherever_it_lies_and_whatever_it_is_called
     program = make_program(Settings(promptings=(by_name,)))
 
     def load(path: str, file_id: str) -> Prompting:
-        program.models.load_models(ModelParams(path), None)
+        program.models.load_models(Pair(ModelParams(path)))
         client.finish_load(file_id=file_id)
         tell(client, "off", "high")
         return program.panel.turn_options().prompting
@@ -257,7 +258,7 @@ def reasoning(make_program: Callable[[Settings], Program], client: FakeClient) -
     """With a choice that is kept for the loaded model."""
     chosen = Prompting(think="high")
     program = make_program(Settings(promptings=(ModelPrompting("mine.gguf", chosen),)))
-    program.models.load_models(ModelParams("/models/mine.gguf"), None)
+    program.models.load_models(Pair(ModelParams("/models/mine.gguf")))
     client.finish_load()
     return program
 
@@ -275,7 +276,7 @@ def test_a_model_that_is_loaded_meanwhile_does_not_touch_the_edited_one(
 ) -> None:
     tell(client, "off", "high")
     editor = opened(reasoning)
-    reasoning.models.load_models(ModelParams("/models/other.gguf"), None)
+    reasoning.models.load_models(Pair(ModelParams("/models/other.gguf")))
     client.finish_load()
     tell(client)
     before = kept(reasoning)

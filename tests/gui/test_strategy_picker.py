@@ -8,12 +8,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
 
+from paceline.chat.pair import Pair
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import DrafterInfo, Parameter
 from paceline.engine.draft.registry import Off
 from paceline.gui.speculation.strategy_picker import StrategyPicker
 from paceline.gui.state.speculation import USUAL_CHAINS, SpeculationModel, choice_of
-from paceline.messages import StartTurn, Tune
+from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
 from strategies import strategy
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ def choose(menu: StrategyMenu, name: str) -> None:
 
 def test_every_drafter_is_in_exactly_one_list(model: SpeculationModel) -> None:
     single = [c.name for g in ("auto", "draft", "lookup", "off") for c in model.choices(g)]
+    assert "mtp" not in single
+    model.set_drafter("mtp")
+    single = [c.name for g in ("auto", "draft", "lookup", "off") for c in model.choices(g)]
     assert sorted(single) == sorted(info.id for info in model.infos)
     assert [c.name for c in model.choices("off")] == ["off"]
     assert all(c.summary and c.title for g in ("lookup", "mixed") for c in model.choices(g))
@@ -76,7 +80,15 @@ def test_chains_are_offered_as_far_as_their_members_are_there(qapp: object) -> N
     assert names == ["ngram-mod+draft"]
     everything = [*some, *map(lookup, ("suffix", "prompt-lookup", "ngram-cache"))]
     model = SpeculationModel(everything)
-    assert [c.name for c in model.choices("mixed")] == list(USUAL_CHAINS)
+    heads = [name for name in USUAL_CHAINS if "mtp" in name]
+    assert [c.name for c in model.choices("mixed")] == [n for n in USUAL_CHAINS if n not in heads]
+    model = SpeculationModel([*everything, registry.find("mtp")])
+    model.set_drafter("mtp")
+    chains = [c.name for c in model.choices("mixed")]
+    assert chains == ["suffix+ngram-mod", *heads]
+    assert "No draft model" in model.obstacle("draft")
+    model.set_drafter("")
+    assert "No MTP head" in model.obstacle("suffix+mtp")
     assert (model.usual("mixed"), model.usual("lookup")) == ("suffix+draft", "suffix")
 
 
@@ -132,7 +144,7 @@ def test_every_entry_of_the_list_has_room_for_its_text(
     picker: StrategyPicker, model: SpeculationModel
 ) -> None:
     model.choose(CHAIN)
-    model.set_has_draft(False)
+    model.set_drafter("")
     picker.chooser.click()
     menu = picker.menu
     for row in range(menu.list.count()):
@@ -150,7 +162,7 @@ def test_what_needs_a_draft_model_says_so_and_cannot_be_chosen(
     picker: StrategyPicker, model: SpeculationModel
 ) -> None:
     model.choose(CHAIN)
-    model.set_has_draft(False)
+    model.set_drafter("")
     assert not picker.segments["draft"].isEnabled()
     assert "No draft model is loaded" in picker.segments["draft"].toolTip()
     assert picker.segments["lookup"].isEnabled()
@@ -160,7 +172,7 @@ def test_what_needs_a_draft_model_says_so_and_cannot_be_chosen(
     assert "No draft model is loaded" in item.data(Qt.ItemDataRole.AccessibleTextRole)
     picker.menu.list.itemActivated.emit(item)
     assert model.current.name == CHAIN
-    model.set_has_draft(True)
+    model.set_drafter("draft")
     assert picker.segments["draft"].isEnabled()
 
 
@@ -172,7 +184,7 @@ def test_a_group_falls_back_to_what_can_be_used(qtbot: QtBot) -> None:
     model.choose("ngram-simple+prompt-lookup")
     model.choose("prompt-lookup+draft")
     model.choose("off")
-    model.set_has_draft(False)
+    model.set_drafter("")
     picker.segments["mixed"].click()
     assert model.current.name == "ngram-simple+prompt-lookup"
 
@@ -185,6 +197,27 @@ def test_losing_the_draft_model_keeps_the_chains_lookups(
     client.finish_load()
     assert program.speculation.current.name == "ngram-simple+prompt-lookup"
     assert not program.window.panel.picker.segments["draft"].isEnabled()
+    program.window.actions_.demo_pair.trigger()
+    client.finish_load()
+    assert program.speculation.current.name == CHAIN
+
+
+def test_a_head_takes_the_draft_models_part_and_gives_it_back(
+    program: Program, client: FakeClient
+) -> None:
+    program.speculation.choose(CHAIN)
+    target = ModelParams("/models/target.gguf")
+    program.models.load_models(Pair(target, mtp="/models/mtp-target.gguf"))
+    client.finish_load()
+    assert (client.last(LoadPair).draft, client.last(LoadPair).mtp) == (
+        None, "/models/mtp-target.gguf",
+    )  # fmt: skip
+    assert program.speculation.current.name == "ngram-simple+prompt-lookup+mtp"
+    assert program.saved_pairs.pair(0).mtp == "/models/mtp-target.gguf"
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    assert client.last(LoadPair).mtp == "off"
+    assert program.speculation.current.name == "ngram-simple+prompt-lookup"
     program.window.actions_.demo_pair.trigger()
     client.finish_load()
     assert program.speculation.current.name == CHAIN

@@ -53,7 +53,7 @@ def loss(reply: Reply, plain_s: float, machine: Machine) -> float:
 def test_it_is_hardly_ever_behind_the_best_fixed_setting(
     rig: Rig, *, is_long: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    fixed = [s for s in sweep(has_draft=True) if s != "auto"] if is_long else ["off", *FEW_FIXED]
+    fixed = [s for s in sweep("draft") if s != "auto"] if is_long else ["off", *FEW_FIXED]
     texts = workloads(is_long=is_long)
     recorded = {w.name: {s: rig.record(w, s) for s in fixed} for w in texts}
     for name, make in machines().items():

@@ -28,6 +28,7 @@ from paceline.messages import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from paceline.engine.draft.strategy import Needs
     from paceline.hosting.client import EngineClient
 
 PairStatus = Literal["empty", "loading", "ready", "failed", "dead"]
@@ -51,6 +52,17 @@ class Pair:
     lookup_cache: str = ""
     exact: bool = False
     mtp: str = "auto"
+
+    @property
+    def head_file(self) -> str:
+        """The MTP head's file of its own; empty: there is none."""
+        return "" if self.mtp in ("auto", "off") else self.mtp
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Target, then the draft model or the head's own file where there is one."""
+        drafter = self.draft.path if self.draft else self.head_file
+        return (self.target.path, drafter) if drafter else (self.target.path,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +92,13 @@ class PairState:
     notes: tuple[str, ...] = ()
     problem: str = ""
     sameness: Sameness | None = None
+
+    @property
+    def drafter(self) -> Needs:
+        """Which kind of drafter is loaded beside the target; empty: none."""
+        if self.draft is None or self.pair is None:
+            return ""
+        return "draft" if self.pair.draft is not None else "mtp"
 
 
 class PairListener(Protocol):

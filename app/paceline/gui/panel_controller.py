@@ -216,8 +216,7 @@ class PanelController(QObject):
     def _on_pair_changed(self, state: PairState) -> None:
         self._panel.loading.show_pair(state.pair)
         self._panel.loading.show_sameness(state.sameness)
-        has_draft = state.status != "ready" or state.draft is not None
-        self._speculation.set_has_draft(has_draft)
+        self._speculation.set_drafter(state.drafter if state.status == "ready" else None)
         if state.status == "loading":
             self._panel.advice.forget_pair()
             self._notifications.settled.emit(LOOKUP_CACHE)

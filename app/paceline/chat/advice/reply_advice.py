@@ -24,6 +24,7 @@ from paceline.engine.draft.registry import find
 from paceline.engine.draft.strategy import (
     drafters_named,
     key_of,
+    needs_of,
     parse_strategy,
     settings_named,
     text_of,
@@ -216,7 +217,7 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
             "dear-draft",
             lookup,
             "it needs no second model; or take a smaller draft model",
-            f"{reason}; the draft model took {_percent(share)} of the time.",
+            f"{reason}; {_who(model.info)} took {_percent(share)} of the time.",
         )
     else:
         yield _advice(
@@ -227,6 +228,11 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
         )
 
 
+def _who(info: DrafterInfo) -> str:
+    """Return what a drafter is called within a sentence."""
+    return {"": "the lookup", "draft": "the draft model", "mtp": "the MTP head"}[needs_of([info])]
+
+
 def _mostly_rejected(case: _Case) -> Iterator[Advice]:
     reason = f"{case.figures()}."
     settings = case.settings
@@ -234,8 +240,7 @@ def _mostly_rejected(case: _Case) -> Iterator[Advice]:
     shorter = max(math.ceil(1.5 * case.accepted), 1)
     match = next((name for name in _MATCHES if name in settings), "")
     if surer is not None:
-        who = "the draft model" if case.info.family == "model" else "the lookup"
-        what = f"drafts end where {who} is unsure"
+        what = f"drafts end where {_who(case.info)} is unsure"
         yield case.change("higher-p-min", what, reason, p_min=surer)
     if shorter <= 0.75 * min(case.drafted, case.longest) and case.accepted >= 0.5:
         length = f"{case.figures()}, {case.accepted:.1f} of {case.drafted:.1f} per draft."

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from paceline.engine.draft.strategy import parse_strategy
+from paceline.engine.draft.strategy import Needs, parse_strategy
 from paceline.errors import UserError
 
 UseCase = Literal["general", "editing", "structured", "long", "reasoning", "memory"]
@@ -27,7 +27,7 @@ class Recommendation:
     Attributes:
         use_case: The kind of work.
         strategy: A text that `parse_strategy` takes.
-        draft_is_spare: Whether a loaded draft model would only take memory.
+        draft_is_spare: Whether a loaded draft model, or head, would only take memory.
     """
 
     use_case: UseCase
@@ -35,7 +35,8 @@ class Recommendation:
     draft_is_spare: bool = False
 
 
-# With a draft model first, then without one; the first that there is here counts.
+# With a draft model first, in whose place a head may stand, then without one; the first that there
+# is here counts.
 _TABLE: dict[UseCase, tuple[tuple[str, ...], tuple[str, ...]]] = {
     # Nothing is known about the text: Auto measures; otherwise only a model can draft.
     "general": (("auto", "draft"), ("auto", "suffix", "prompt-lookup")),
@@ -62,21 +63,22 @@ _TABLE: dict[UseCase, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def recommend(
-    use_case: UseCase, *, has_draft: bool, is_known: Callable[[str], bool] | None = None
+    use_case: UseCase, *, model: Needs, is_known: Callable[[str], bool] | None = None
 ) -> Recommendation:
     """Return the strategy to start with.
 
     Args:
         use_case: The kind of work.
-        has_draft: Whether a draft model is loaded.
+        model: What is loaded to draft: a draft model, an MTP head, or nothing.
         is_known: Whether a strategy can be used here; by default, whether it can be parsed.
     """
     with_draft, without = _TABLE[use_case]
-    texts = (*(with_draft if has_draft else ()), *without)
+    with_model = [text.replace("draft", model) for text in with_draft] if model else ()
+    texts = (*with_model, *without)
     return Recommendation(
         use_case,
         _first(texts, is_known or can_be_used),
-        draft_is_spare=has_draft and use_case == "memory",
+        draft_is_spare=bool(model) and use_case == "memory",
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paceline.figures import TokenTrace
     from paceline.run_record import RunRecord
 
-_MODEL_FAMILY = ("draft",)
+_MODEL_FAMILY = ("draft", "mtp")
 
 
 @dataclass(frozen=True, slots=True)

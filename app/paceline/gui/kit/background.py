@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QCoreApplication, QObject, QRunnable, QThreadPool, Signal, Slot
 
-from paceline.errors import UserError
+from paceline.errors import CancelledError, UserError
 
 CLOSE_TIMEOUT_MS = 2000
 
@@ -45,6 +45,8 @@ class Job(QObject):
             result = function()
         except UserError as error:
             self._raised.emit(error)
+        except CancelledError:  # what it asked is closed
+            self._raised.emit(UserError("cancelled", _tr("Stopped.")))
         except Exception as error:
             _logger.exception("a job in the background failed")
             message = _tr("Unexpected error: {}").format(error)

@@ -45,6 +45,7 @@ class Candidate:
         repo: For a download: ``OWNER/NAME``.
         has_template: Whether it brings a chat template; true where that is not known.
         has_head: Whether it is known to have an MTP head inside.
+        is_head: Whether it is an MTP head that can draft for its target, and no model.
     """
 
     reference: str
@@ -62,6 +63,7 @@ class Candidate:
     repo: str = ""
     has_template: bool = True
     has_head: bool = False
+    is_head: bool = False
 
 
 def facts(*parts: str) -> str:
@@ -91,7 +93,9 @@ def candidate_facts(candidate: Candidate) -> str:
 
 
 def head_text(candidate: Candidate) -> str:
-    """Return that a candidate brings its own drafter; empty: it has none, or that is not known."""
+    """Return that a candidate is an MTP head or has one inside; empty: no, or not known."""
+    if candidate.is_head:
+        return _tr("MTP head")
     return _tr("MTP head inside") if candidate.has_head else ""
 
 
@@ -131,6 +135,7 @@ def of_entry(entry: LibraryEntry) -> Candidate:
         architecture=card.architecture if card else "",
         has_template=card is None or card.has_template,
         has_head=card is not None and card.n_heads > 0,
+        is_head=entry.sidecar is not None and entry.sidecar.is_usable,
     )
 
 
@@ -157,11 +162,12 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
         n_params=model.n_params,
         quantisation="" if sidecar else choice.quantisation,
         n_ctx_train=model.n_ctx_train,
-        problem=sidecar.sentence if sidecar else missing,
+        problem=missing or (sidecar.sentence if sidecar else ""),
         files=tuple(file.path for file in choice.files),
         architecture=model.architecture,
         repo=model.repo,
         has_head=has_head_by_path(f"{model.repo}/{choice.path}"),
+        is_head=not missing and sidecar is not None and sidecar.is_usable,
     )
 
 

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from paceline.catalog.judge.curated import CuratedPair
     from paceline.catalog.local.library import LibraryEntry
     from paceline.catalog.models import Models
-    from paceline.chat.pair import PairState
+    from paceline.chat.pair import Pair, PairState
     from paceline.gui.context import AppContext
     from paceline.gui.models.controller import ModelsController
     from paceline.gui.state.current_devices import CurrentDevices
-    from paceline.params import ModelParams
 
 
 class Catalogue(QObject):
@@ -141,20 +140,18 @@ class Catalogue(QObject):
     def _is_loaded(self, file: Path) -> bool:
         """Whether the engine has a file open."""
         pair = self._context.pair.state.pair
-        models = (pair.target, pair.draft) if pair is not None else ()
-        return any(model is not None and Path(model.path) == file for model in models)
+        return pair is not None and file in map(Path, pair.files)
 
     @Slot(object)
     def _on_pair_changed(self, state: PairState) -> None:
-        pair = state.pair
-        self.picker.show_loaded(pair.target if pair else None, pair.draft if pair else None)
+        self.picker.show_loaded(state.pair)
         engine = self._devices.description
         if state.status == "loading" and engine is not None and engine.supports_gpu:
             self._models.inspector.rest()  # its dry runs take some of the GPU's memory
 
-    @Slot(object, object, str)
-    def _on_picked(self, target: ModelParams, draft: ModelParams | None, strategy: str) -> None:
-        self._loads.load_models(target, draft)
+    @Slot(object, str)
+    def _on_picked(self, pair: Pair, strategy: str) -> None:
+        self._loads.load_models(pair)
         if strategy:
             self._context.speculation.use(strategy)
 

@@ -1,8 +1,9 @@
 """Loads pairs of models: what is chosen in menus, dropped, saved, or was used last.
 
 The strategy stays usable with the pair, without overriding what the user chose: one that needs a
-draft model gives way when a pair without one is loaded, since every reply would be refused. It
-comes back with the next draft model, unless something else was chosen meanwhile: before the load,
+draft model gives way when a pair without one is loaded, since every reply would be refused; where
+an MTP head is loaded, that takes the draft model's part, and the other way round. It comes back
+with the next draft model, unless something else was chosen meanwhile: before the load,
 or while it was under way. Auto always stays: without a draft model it drafts by lookups.
 """
 
@@ -24,7 +25,6 @@ from paceline.gui.models.look_at_pair import Look, first_parts, is_here, size_of
 from paceline.gui.models.memory_advisor import MemoryAdvisor
 from paceline.gui.models.model_bar import PairsMenu
 from paceline.gui.models.saved_pairs import pair_title
-from paceline.gui.state.speculation import choice_of
 from paceline.messages import ModelParams
 from paceline.settings import kernels_of_environment
 
@@ -63,16 +63,15 @@ class StrategyFit(QObject):
     def _on_pair_changed(self, state: PairState) -> None:
         if state.status != "ready":
             return
-        has_draft = state.draft is not None
         speculation = self._speculation
-        current = speculation.current
-        if not has_draft and current.needs_draft_model:
-            lookups = [info for info in speculation.members if info.family == "lookup"]
-            stand_in = choice_of(lookups).name if lookups else speculation.usual("lookup") or "off"
-            speculation.choose(stand_in)
-            self._set_aside = current.name
-        elif has_draft and self._set_aside is not None:
-            speculation.choose(self._set_aside)
+        current, aside = speculation.current, self._set_aside
+        if aside is not None and speculation.needs(aside) == state.drafter:
+            speculation.choose(aside)
+        elif current.needs not in ("", state.drafter):
+            parts = [info.id for info in speculation.members if info.family == "lookup"]
+            parts += [state.drafter] if state.drafter else []
+            speculation.choose("+".join(parts) or speculation.usual("lookup") or "off")
+            self._set_aside = aside or current.name
 
 
 class ModelsController(QObject):
@@ -154,7 +153,7 @@ class ModelsController(QObject):
     def load_saved(self, row: int) -> None:
         """Load one of the pairs that were used last; with a file missing, nothing is unloaded."""
         pair = self._saved.pair(row)
-        self._open(pair, *(model.path for model in (pair.target, pair.draft) if model))
+        self._open(pair, *pair.files)
 
     @Slot()
     def load_demo_pair(self) -> None:
@@ -183,7 +182,7 @@ class ModelsController(QObject):
     def open_draft(self, path: str) -> None:
         """Load another draft model for the same target."""
         pair = self._loader.state.pair or self.demo
-        self._open(replace(pair, draft=ModelParams(path)), path)
+        self._open(replace(pair, draft=ModelParams(path), mtp="auto"), path)
 
     def open_both(self, paths: list[str]) -> None:
         """Load two models: the larger one is the target."""
@@ -207,12 +206,12 @@ class ModelsController(QObject):
         else:
             self._loader.load(pair)
 
-    def load_models(self, target: ModelParams, draft: ModelParams | None) -> None:
+    def load_models(self, picked: Pair) -> None:
         """Load what was picked; what belongs to a pair as a whole stays."""
         pair = self._loader.state.pair
-        is_same_target = pair is not None and pair.target.path == target.path
+        is_same_target = pair is not None and pair.target.path == picked.target.path
         cache = pair.lookup_cache if pair is not None and is_same_target else ""
-        self.load(Pair(target, draft, cache, exact=pair is not None and pair.exact))
+        self.load(replace(picked, lookup_cache=cache, exact=pair is not None and pair.exact))
 
     @Slot()
     def _load_waiting(self) -> None:
@@ -271,8 +270,8 @@ class ModelsController(QObject):
     @Slot()
     def _on_no_draft(self) -> None:
         pair = self._loader.state.pair
-        if pair is not None and pair.draft is not None:
-            self.load(replace(pair, draft=None))
+        if pair is not None:
+            self.load(replace(pair, draft=None, mtp=pair.mtp if pair.draft else "off"))
 
     @Slot()
     def _on_stop_loading(self) -> None:
@@ -297,7 +296,7 @@ class ModelsController(QObject):
     def _on_pair_changed(self, state: PairState) -> None:
         actions = self._context.actions
         actions.stop_loading.setEnabled(state.status == "loading")
-        actions.no_draft.setEnabled(state.pair is not None and bool(state.pair.draft))
+        actions.no_draft.setEnabled(bool(state.drafter or (state.pair and state.pair.draft)))
         if state.status in ("loading", "ready"):
             self._notifications.settled.emit(RELOAD)
         if state.status == "ready":
@@ -305,7 +304,8 @@ class ModelsController(QObject):
             if notes:
                 self._notifications.warn(" ".join(notes), topic=MODELS)
             if state.pair is not None:
-                title = pair_title(self._pair.target_name, self._pair.draft_name)
+                draft = self._pair.draft_name if len(state.pair.files) > 1 else ""
+                title = pair_title(self._pair.target_name, draft)
                 self._saved.remember(state.pair, title)
         if state.status == "dead":
             self._load_waiting_anyway()

@@ -32,6 +32,7 @@ RELOAD = "reload"
 
 MODELS = "models"
 """Topic of notices about files and loads; the next load removes it."""
+_NOT_TOGETHER = {"vocabulary-mismatch", "wrong-head"}
 _TOO_LITTLE_MEMORY = {"does-not-fit", "out-of-memory"}
 
 
@@ -71,7 +72,7 @@ class LoadFailures(QObject):
 
     def _refuse(self, error: RefusedPairError) -> None:
         """Say why at once; finding what to take instead may need a search."""
-        self._alone = replace(error.pair, draft=None)
+        self._alone = _alone(error.pair)
         self._notifications.error(
             error.message,
             error.hint,
@@ -79,20 +80,20 @@ class LoadFailures(QObject):
             action=self._load(self.tr("Load the target alone"), self._alone),
         )
         pair, models = error.pair, self._models
-        if models is not None and pair.draft is not None:
+        if models is not None:
             self._background.start(
-                partial(models.judge, pair.target.path, pair.draft.path),
+                partial(models.judge, pair.files[0], pair.files[-1]),
                 partial(self._on_judged, error),
                 _ignore,
             )
 
     def _on_judged(self, error: RefusedPairError, answer: object) -> None:
         remedy = cast("Verdict", answer).remedy
-        if remedy is None or not remedy.draft or self._alone != replace(error.pair, draft=None):
+        if remedy is None or not remedy.draft or self._alone != _alone(error.pair):
             return
         name = model_name(remedy.draft)
         target = replace(error.pair.target, path=remedy.target or error.pair.target.path)
-        instead = replace(error.pair, target=target, draft=ModelParams(remedy.draft))
+        instead = replace(_alone(error.pair), target=target, draft=ModelParams(remedy.draft))
         if remedy.draft.startswith("hf:"):
             action = Action(self.tr("Choose a draft model…"), self._on_choose)
         else:
@@ -125,8 +126,8 @@ class LoadFailures(QObject):
             action = self._load(words, self._smaller)
         elif not falls_back:
             action, topic = Action(self.tr("Load again"), self._on_reload), RELOAD
-        elif failure.code == "vocabulary-mismatch" and failed is not None:
-            self._alone = alone = replace(failed, draft=None)
+        elif failure.code in _NOT_TOGETHER and failed is not None:
+            self._alone = alone = _alone(failed)
             action = self._load(self.tr("Load the target alone"), alone)
         self._notifications.error(failure.message, hint, topic=topic, action=action)
 
@@ -140,7 +141,8 @@ class LoadFailures(QObject):
             falls_back = self._pair.state.status != "failed"
             self._tell_failure(failure, hint, failed, falls_back=falls_back)
             return
-        saving = replace(failed, target=remedy.target, draft=remedy.draft)
+        mtp = "off" if remedy.saving == "no-head" else failed.mtp
+        saving = replace(failed, target=remedy.target, draft=remedy.draft, mtp=mtp)
         self._notifications.error(
             failure.message,
             remedy.text,
@@ -174,6 +176,11 @@ def _with_less_context(failure: LoadFailed, state: PairState) -> Pair | None:
     if draft is not None and (draft.n_ctx or DEFAULT_CTX) > n_ctx:
         draft = replace(draft, n_ctx=n_ctx)
     return replace(state.pair, target=replace(target, n_ctx=n_ctx), draft=draft)
+
+
+def _alone(pair: Pair) -> Pair:
+    """The pair without a draft model, and without an MTP head in a file of its own."""
+    return replace(pair, draft=None, mtp="auto" if pair.head_file else pair.mtp)
 
 
 def _ignore(_error: UserError) -> None:

@@ -347,9 +347,10 @@ class LoadSettings(FoldCard):
             return None
         draft = self._pair.draft
         advanced = self.advanced
-        return Pair(
-            advanced.target.params(self.target.params(self._pair.target)),
-            None if draft is None else advanced.draft.params(self.draft.params(draft)),
+        return replace(
+            self._pair,
+            target=advanced.target.params(self.target.params(self._pair.target)),
+            draft=None if draft is None else advanced.draft.params(self.draft.params(draft)),
             lookup_cache=self.lookup_cache.path,
             exact=self.exact.isChecked(),
         )

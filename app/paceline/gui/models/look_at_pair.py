@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import glob
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from paceline.catalog.judge.pairing import judge
+from paceline.catalog.judge.pairing import judge, judge_head
 from paceline.catalog.local.model_files import PART
+from paceline.catalog.sidecar import HEADS
 from paceline.errors import ModelError, UserError
 from paceline.gui.state.pair import file_name
 
@@ -74,16 +76,22 @@ class Look:
 
     def _examine(self, models: Judge) -> None:
         target = models.examine(self._pair.target.path)
-        if self._pair.draft is not None:
-            # Without a remedy: to find one, the library and the Hub may have to be searched.
-            verdict = judge(target, models.examine(self._pair.draft.path))
-            if not verdict.ok:
-                raise RefusedPairError(self._pair, verdict)
+        if len(self._pair.files) == 1:
+            return
+        # Without a remedy: to find one, the library and the Hub may have to be searched.
+        file = self._pair.files[1]
+        card = models.card(file)
+        is_head = card.sidecar in HEADS
+        verdict = judge_head(target, card) if is_head else judge(target, models.examine(file))
+        if is_head:
+            self._pair = replace(self._pair, draft=None, mtp=file)
+        if not verdict.ok:
+            raise RefusedPairError(self._pair, verdict)
 
 
 def is_here(pair: Pair) -> bool:
-    """Whether both files are there; touches the disk."""
-    return all(Path(model.path).is_file() for model in (pair.target, pair.draft) if model)
+    """Whether all files are there; touches the disk."""
+    return all(Path(file).is_file() for file in pair.files)
 
 
 def check_is_gguf(path: str) -> None:

@@ -34,6 +34,7 @@ def saving_title(saving: Saving) -> str:
         "draft-on-cpu": _tr("Draft on the processor"),
         "draft-context": _tr("Shorten the draft's context"),
         "lookups": _tr("Use lookups, no draft model"),
+        "no-head": _tr("Use lookups, no MTP head"),
     }.get(saving, "")
 
 
@@ -104,7 +105,7 @@ class MemoryAdvisor(QObject):
         failed: Callable[[Pair, UserError], None],
     ) -> None:
         if (planner := self._devices.planner) is not None:
-            plan = partial(planner.plan, self._devices.look(), pair.target, pair.draft)
+            plan = partial(planner.plan, self._devices.look(), pair)
             self._background.start(plan, partial(done, pair), partial(failed, pair))
 
     def _on_planned(self, pair: Pair, answer: object) -> None:

@@ -68,7 +68,7 @@ class SavedPairs(QObject):
         """Return which one has the models of this pair; -1: none."""
         if pair is None:
             return -1
-        rows = [at for at in range(len(self._pairs)) if _paths(self.pair(at)) == _paths(pair)]
+        rows = [at for at in range(len(self._pairs)) if self.pair(at).files == pair.files]
         return rows[0] if rows else -1
 
     def remember(self, pair: Pair, name: str = "") -> None:
@@ -105,14 +105,10 @@ def _located(params: ModelParams, built_in: str) -> ModelParams:
     return params if params.path else replace(params, path=built_in)
 
 
-def _paths(pair: Pair) -> tuple[str, str]:
-    return pair.target.path, pair.draft.path if pair.draft else ""
-
-
 def _files(pair: Pair) -> str:
-    return pair_title(model_name(pair.target.path), model_name(_paths(pair)[1]))
+    return pair_title(*map(model_name, pair.files))
 
 
-def pair_title(target: str, draft: str) -> str:
+def pair_title(target: str, draft: str = "") -> str:
     """Return what to call a pair of models with these names."""
     return f"{target} + {draft}" if draft else target

@@ -230,12 +230,14 @@ class StrategyAdvisor(QObject):
 
     def _row(self, use_case: UseCase) -> HelperRow:
         model = self._speculation
-        found = recommend(use_case, has_draft=model.has_draft, is_known=model.knows)
+        found = recommend(use_case, model=model.model, is_known=model.knows)
         title, reason = self._words(is_auto=found.strategy == "auto")[use_case]
         hint = offer = ""
         draft = self._pair.state.draft
         if found.draft_is_spare and draft is not None and self._no_draft.isEnabled():
             hint = self.tr("The draft model is not needed then; without it {} more are free.")
+            if model.model == "mtp":
+                hint = self.tr("The MTP head is not needed then; without it {} more are free.")
             hint = hint.format(readable_size(draft.size_bytes))
             offer = self.tr("Unload it")
         return HelperRow(
@@ -255,7 +257,7 @@ class StrategyAdvisor(QObject):
                 "What pays is different in every reply. Auto measures it at every step, takes "
                 "drafts where they pay and decodes plainly where they do not."
             )
-        if self._speculation.has_draft:
+        if self._speculation.model:
             return self.tr("New text stands nowhere yet, so only a smaller model can guess it.")
         return self.tr(
             "New text can only be guessed by a draft model. Without one, whatever comes again in "

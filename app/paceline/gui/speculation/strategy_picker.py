@@ -390,7 +390,8 @@ class StrategyPicker(QWidget):
     @Slot()
     def _on_own(self) -> None:
         model = self._model
-        self._dialog = ChainDialog(model.infos, model.members, model.obstacle, self.window())
+        infos = [info for info in model.infos if model.is_offered(info.id)]
+        self._dialog = ChainDialog(infos, model.members, model.obstacle, self.window())
         self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._dialog.taken.connect(model.choose)
         self._dialog.finished.connect(self._on_dialog_finished)

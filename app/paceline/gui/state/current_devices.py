@@ -67,6 +67,8 @@ class Planner(Protocol):
         devices: Sequence[DeviceInfo],
         reclaimable: Mapping[str, int] | None = ...,
         is_stopped: Callable[[], bool] = ...,
+        *,
+        mtp: str = ...,
     ) -> MemoryPlan:
         """Return what a pair takes of every device. Worker threads; may take seconds."""
 
@@ -86,8 +88,7 @@ class RoomPlanner:
     def plan(
         self,
         room: Room,
-        target: ModelParams,
-        draft: ModelParams | None,
+        pair: Pair,
         is_stopped: Callable[[], bool] = lambda: False,
     ) -> MemoryPlan:
         """Return what a pair takes in a room; for a worker thread.
@@ -95,8 +96,10 @@ class RoomPlanner:
         Raises:
             UserError: As `Models.plan`.
         """
-        back = {name: self._of(room, pair).get(name, 0) for name, pair in room.holders}
-        return self._models.plan(target, draft, room.devices, back, is_stopped)
+        back = {name: self._of(room, held).get(name, 0) for name, held in room.holders}
+        return self._models.plan(
+            pair.target, pair.draft, room.devices, back, is_stopped, mtp=pair.mtp
+        )
 
     def _of(self, room: Room, pair: Pair) -> Mapping[str, int]:
         """Return what a loaded pair would give back per device; empty where that is unknown."""
@@ -105,7 +108,8 @@ class RoomPlanner:
             # The pair did fit, so what is free now must not decide any automatic value.
             empty = tuple(replace(each, free_bytes=each.total_bytes) for each in room.devices)
             try:
-                self._given_back[key] = self._models.plan(pair.target, pair.draft, empty).gives_back
+                plan = self._models.plan(pair.target, pair.draft, empty, mtp=pair.mtp)
+                self._given_back[key] = plan.gives_back
             except UserError:  # its file may have been removed
                 self._given_back[key] = {}
         return self._given_back[key]

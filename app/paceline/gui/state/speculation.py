@@ -18,11 +18,18 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from paceline.engine.draft.base import AUTO, DrafterInfo
-from paceline.engine.draft.strategy import complete, drafters_named, parse_strategy, strategy_text
+from paceline.engine.draft.strategy import (
+    complete,
+    drafters_named,
+    needs_of,
+    parse_strategy,
+    strategy_text,
+)
 from paceline.errors import UserError
 from paceline.params import Strategy
 
 if TYPE_CHECKING:
+    from paceline.engine.draft.strategy import Needs
     from paceline.engine.draft.strategy import Strategy as CompleteStrategy
 
 
@@ -35,6 +42,9 @@ USUAL_CHAINS = (
     "suffix+ngram-mod+draft",
     "ngram-cache+draft",
     "suffix+ngram-mod",
+    "suffix+mtp",
+    "ngram-mod+mtp",
+    "prompt-lookup+mtp",
 )
 USUAL_LOOKUP = "suffix"
 """What the group of lookups means at first: it finds the longest match of them all."""
@@ -49,7 +59,7 @@ class Choice:
     title: str
     summary: str
     group: Group
-    needs_draft_model: bool
+    needs: Needs
 
 
 def in_order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
@@ -78,7 +88,7 @@ def choice_of(infos: Sequence[DrafterInfo]) -> Choice:
         title=_ARROW.join(info.title for info in infos),
         summary=infos[0].summary if len(infos) == 1 else _chain_summary(infos),
         group=group_of(infos),
-        needs_draft_model=any(info.family == "model" for info in infos),
+        needs=needs_of(infos),
     )
 
 
@@ -140,7 +150,7 @@ class SpeculationModel(QObject):
         self._usual_chains = usual_chains(self._infos)
         self._own_chains: list[str] = []
         self._last: dict[Group, str] = {}
-        self._has_draft = True
+        self._loaded: Needs | None = None
         self._current = DEFAULT if DEFAULT in self._infos else next(iter(self._infos))
         self.unusable = ""
         """The saved strategy that was to be chosen and cannot be; empty: there is none."""
@@ -181,9 +191,12 @@ class SpeculationModel(QObject):
     def choices(self, group: Group) -> tuple[Choice, ...]:
         """Everything that a group offers."""
         if group == "mixed":
-            names = [*self._usual_chains, *self._own_chains]
+            other = "draft" if self.model == "mtp" else "mtp"
+            names = [name for name in self._usual_chains if self.needs(name) != other]
+            names += [name for name in self._own_chains if self.is_offered(name)]
         else:
             names = [info.id for info in self.infos if group_of([info]) == group]
+            names = [name for name in names if self.is_offered(name)]
         return tuple(choice_of(self._members(name)) for name in names)
 
     def usual(self, group: Group) -> str:
@@ -194,10 +207,20 @@ class SpeculationModel(QObject):
                 return name
         return ""
 
+    def needs(self, name: str) -> Needs:
+        """What has to be loaded for a strategy beside the target."""
+        return needs_of(self._members(name))
+
+    def is_offered(self, name: str) -> bool:
+        """Whether a strategy is in the menus: one with an MTP head only where one is loaded."""
+        return self.needs(name) != "mtp" or self._loaded == "mtp" or name == self._current
+
     def obstacle(self, name: str) -> str:
         """Why a strategy cannot be used now, in words; empty: it can."""
-        if self._has_draft or all(info.family != "model" for info in self._members(name)):
+        if self._loaded is None or self.needs(name) in ("", self._loaded):
             return ""
+        if self.needs(name) == "mtp":
+            return self.tr("No MTP head is loaded. Choose a model that has one.")
         return self.tr("No draft model is loaded. Open one in the Models menu.")
 
     @property
@@ -206,9 +229,9 @@ class SpeculationModel(QObject):
         return self.group == "auto" or any(self._is_automatic(info.id) for info in self.members)
 
     @property
-    def has_draft(self) -> bool:
-        """Whether a draft model is loaded, as far as is known."""
-        return self._has_draft
+    def model(self) -> Needs:
+        """What is loaded to draft beside the target; a draft model while that is not known."""
+        return "draft" if self._loaded is None else self._loaded
 
     def knows(self, strategy: str) -> bool:
         """Whether a strategy text names drafters and settings that there are."""
@@ -218,10 +241,10 @@ class SpeculationModel(QObject):
         """What a menu shows of a strategy, by a text that `knows` accepts."""
         return choice_of(parse_strategy(strategy).infos)
 
-    def set_has_draft(self, has_draft: bool) -> None:  # noqa: FBT001
-        """Know whether a draft model is loaded."""
-        if has_draft != self._has_draft:
-            self._has_draft = has_draft
+    def set_drafter(self, loaded: Needs | None) -> None:
+        """Know what is loaded to draft beside the target; None: that is not known."""
+        if loaded != self._loaded:
+            self._loaded = loaded
             self.choices_changed.emit()
 
     def value(self, drafter_id: str, name: str) -> float:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from paceline import starter
 from paceline.catalog.words import size_text
+from paceline.chat.pair import Pair
 from paceline.errors import UserError
 from paceline.gui.welcome.example_player import ExamplePlayer
 from paceline.gui.welcome.first_pairs import best_here, quick_bytes, that_fit
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from paceline.catalog.judge.curated import CuratedPair
     from paceline.catalog.local.library import LibraryEntry
-    from paceline.chat.pair import Pair, PairState
+    from paceline.chat.pair import PairState
     from paceline.conversation import Conversation
     from paceline.gui.context import AppContext
     from paceline.gui.state.current_devices import CurrentDevices
@@ -74,7 +75,7 @@ class Loads(Protocol):
     def load_demo_pair(self) -> None:
         """Load the pair that comes with the program."""
 
-    def load_models(self, target: ModelParams, draft: ModelParams | None) -> None:
+    def load_models(self, picked: Pair) -> None:
         """Load these files; what belongs to a pair as a whole stays."""
 
 
@@ -343,10 +344,8 @@ class WelcomeController(QObject):
     def _on_load_best(self, _which: int) -> None:
         if self._best is not None:
             target, draft = self._best.target, self._best.draft
-            self._loads.load_models(
-                ModelParams(str(target.file.path)),
-                ModelParams(str(draft.file.path)) if draft is not None else None,
-            )
+            params = ModelParams(str(draft.file.path)) if draft is not None else None
+            self._loads.load_models(Pair(ModelParams(str(target.file.path)), params))
             self.leave()
 
     @Slot()

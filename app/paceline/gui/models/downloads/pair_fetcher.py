@@ -1,4 +1,4 @@
-"""Fetches both models of a pair: missing files are downloaded, then the pair is ready.
+"""Fetches all files of a pair: missing ones are downloaded, then the pair is ready.
 
 Only the pair that was asked for last counts; downloads of an earlier one go on, and are shown in
 the list of downloads.
@@ -17,16 +17,14 @@ from paceline.catalog.fetching import file_here, request_for
 from paceline.catalog.hub.references import is_reference, parse_reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from paceline.catalog.download.journal import DownloadState
     from paceline.catalog.models import Models
+    from paceline.chat.pair import Pair
     from paceline.errors import UserError
     from paceline.gui.kit.background import Background
     from paceline.gui.models.downloads.controller import DownloadsController
-    from paceline.params import ModelParams
-
-Pair = tuple["ModelParams", "ModelParams | None"]
 
 
 def _tr(text: str) -> str:
@@ -36,8 +34,8 @@ def _tr(text: str) -> str:
 class PairFetcher(QObject):
     """Waits for one pair at a time; main thread."""
 
-    ready = Signal(object, object)
-    """Target and draft model as `ModelParams` with the paths of files that are here"""
+    ready = Signal(object)
+    """Pair, with the paths of files that are here"""
     changed = Signal()
     """It began or stopped waiting, or a download failed."""
 
@@ -72,15 +70,14 @@ class PairFetcher(QObject):
         """The pair that is waited for, as it was asked for."""
         return self._pair
 
-    def fetch(self, target: ModelParams, draft: ModelParams | None) -> None:
+    def fetch(self, pair: Pair) -> None:
         """Fetch this pair, in place of one that was waited for."""
         self._question += 1
-        self._pair = (target, draft)
+        self._pair = pair
         self._paths, self._waiting, self.problem = {}, {}, ""
         self._is_found = False
-        references = [params.path for params in (target, draft) if params is not None]
         question = self._question
-        find = _Find(self._models, references, lambda: question != self._question)
+        find = _Find(self._models, pair.files, lambda: question != self._question)
         self._background.start(
             find, partial(self._on_found, question), partial(self._on_not_found, question)
         )
@@ -139,10 +136,14 @@ class PairFetcher(QObject):
             self._finish(self._pair)
 
     def _finish(self, pair: Pair) -> None:
-        target, draft = pair
-        target = replace(target, path=self._paths[target.path])
-        draft = replace(draft, path=self._paths[draft.path]) if draft is not None else None
-        self.ready.emit(target, draft)  # `wanted` is still this pair
+        paths, draft = self._paths, pair.draft
+        found = replace(
+            pair,
+            target=replace(pair.target, path=paths[pair.target.path]),
+            draft=replace(draft, path=paths[draft.path]) if draft is not None else None,
+            mtp=paths[pair.head_file] if pair.head_file else pair.mtp,
+        )
+        self.ready.emit(found)  # `wanted` is still this pair
         if self._pair is pair:
             self.stop()
 
@@ -156,7 +157,7 @@ class _Find:
     """Tells for each reference where its file is, or what to download; runs in the background."""
 
     def __init__(
-        self, models: Models, references: list[str], is_stopped: Callable[[], bool]
+        self, models: Models, references: Sequence[str], is_stopped: Callable[[], bool]
     ) -> None:
         self._models = models
         self._references = references

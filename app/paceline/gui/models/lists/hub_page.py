@@ -240,6 +240,7 @@ class RepositoryCard(QWidget):
             badges.append(Badge(self.tr("recommended"), "accent"))
         elif 0 < self._n_free < choice.n_bytes:
             badges.append(Badge(self.tr("more than the free memory"), "lookup"))
+        problem = "" if candidate.is_head else candidate.problem
         n_parts = len(choice.files)
         files = choice.path if n_parts == 1 else self.tr("{} parts").format(n_parts)
         return RowText(
@@ -248,13 +249,15 @@ class RepositoryCard(QWidget):
             size=size_text(choice.n_bytes),
             badges=tuple(badges),
             is_picked=candidate.reference == self._picked,
-            is_dimmed=bool(candidate.problem) or not self._repository.has_access,
-            problem=candidate.problem,
+            is_dimmed=bool(problem) or not self._repository.has_access,
+            problem=problem,
         )
 
     def _pick(self, index: Index) -> bool:
         candidate = self._candidate(index)
-        if candidate is None or candidate.problem or not self._has_access:
+        if candidate is None or not self._has_access:
+            return False
+        if candidate.problem and not candidate.is_head:
             return False
         self.picked.emit(candidate)
         return True

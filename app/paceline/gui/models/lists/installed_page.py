@@ -132,9 +132,10 @@ class SuitedFirst(QConcatenateTablesProxyModel):
 
 def rank(entry: LibraryEntry, target: Candidate | None) -> int:
     """Return `SUITED`, `OTHER` or `BROKEN`, beside this target."""
-    if entry.problem:
+    candidate = of_entry(entry)
+    if entry.problem and not (target is not None and candidate.is_head):
         return BROKEN
-    return SUITED if may_draft(target, of_entry(entry)) else OTHER
+    return SUITED if may_draft(target, candidate) else OTHER
 
 
 class InstalledPage(Page):
@@ -169,7 +170,12 @@ class InstalledPage(Page):
             self.tr("No draft model: lookups only"),
             self.tr("Copies from what was written before; needs no second model and no memory."),
         )
-        self.column.insertWidget(1, self.without)
+        self.inside = OptionRow(
+            self.tr("MTP head inside"),
+            self.tr("The target's own last layers draft; that needs no second model."),
+        )
+        self.column.insertWidget(1, self.inside)
+        self.column.insertWidget(2, self.without)
         self.rows.setModel(self._model)
         self.rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.rows.customContextMenuRequested.connect(self._on_menu)
@@ -178,6 +184,7 @@ class InstalledPage(Page):
         self.search.textChanged.connect(self._model.set_search)
         self.search.textChanged.connect(self.show_count)
         self.sort.currentIndexChanged.connect(self._on_sort)
+        self.inside.clicked.connect(self._on_inside)
         self.without.clicked.connect(self._on_without)
         self.state.asked.connect(self._on_asked)
         for changed in (self._model.rowsInserted, self._model.rowsRemoved, self._model.modelReset):
@@ -220,7 +227,11 @@ class InstalledPage(Page):
         before, self._picks = self._picks, picks
         is_second = picks.step == 2
         self.without.setVisible(is_second)
-        self.without.setChecked(is_second and picks.is_decided and picks.draft is None)
+        does_without = picks.is_decided and picks.draft is None and not picks.drafts_itself
+        self.without.setChecked(is_second and does_without)
+        has_head = picks.target is not None and picks.target.has_head
+        self.inside.setVisible(is_second and has_head)
+        self.inside.setChecked(is_second and picks.drafts_itself)
         self._model.set_target(picks.target if is_second else None)
         self.rows.viewport().update()
         self.show_count()
@@ -271,7 +282,8 @@ class InstalledPage(Page):
             return RowText("")
         candidate = of_entry(entry)
         badges = [Badge(place_title(entry.file.source))]
-        hardly = "" if entry.problem else why_hardly(self._model.target, candidate)
+        problem = "" if self._may_pick(entry) else entry.problem
+        hardly = "" if problem else why_hardly(self._model.target, candidate)
         if hardly:
             badges.insert(0, Badge(hardly, "lookup"))
         return RowText(
@@ -280,14 +292,19 @@ class InstalledPage(Page):
             size=size_text(candidate.n_bytes),
             badges=tuple(badges),
             is_picked=self._is_picked(candidate.reference),
-            is_dimmed=bool(entry.problem or hardly),
-            problem=entry.problem,
+            is_dimmed=bool(problem or hardly),
+            problem=problem,
         )
+
+    def _may_pick(self, entry: LibraryEntry) -> bool:
+        """Whether it can be picked: a model, or as a drafter an MTP head."""
+        is_second = self._picks is not None and self._picks.step == 2
+        return not entry.problem or (is_second and of_entry(entry).is_head)
 
     def pick(self, index: QModelIndex) -> bool:
         """Take a model, unless it cannot be used."""
         entry: LibraryEntry | None = index.data(ENTRY_ROLE)
-        if entry is None or entry.problem:
+        if entry is None or not self._may_pick(entry):
             return False
         self.picked.emit(of_entry(entry))
         return True
@@ -312,6 +329,11 @@ class InstalledPage(Page):
             self.search.clear()
         else:
             self.recommended_wanted.emit()
+
+    @Slot()
+    def _on_inside(self) -> None:
+        self.inside.setChecked(True)
+        self.head_picked.emit()
 
     @Slot()
     def _on_without(self) -> None:

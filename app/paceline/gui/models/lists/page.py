@@ -106,6 +106,8 @@ class Page(QWidget):
 
     picked = Signal(object)
     """Candidate"""
+    head_picked = Signal()
+    """The target's own MTP head is to draft"""
     confirmed = Signal()
     """The user wants to go on with what is picked."""
 

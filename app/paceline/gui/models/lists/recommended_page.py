@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
@@ -77,14 +77,14 @@ class RecommendedPairs(QAbstractListModel):
             )
             for pair in self._pairs
         ]
-        self._show(sorted(rows, key=lambda r: (bool(r.pair.drafter), r.fits is False, r.lacks_gpu)))
+        self._show(sorted(rows, key=lambda r: (not r.pair.is_usable, r.fits is False, r.lacks_gpu)))
 
     def show_drafts(self, target: Candidate) -> None:
         """Show the draft models for a target, each once, or that it needs none."""
         drafts = {
             pair.draft_reference or pair.draft_repo: pair
             for pair in reversed(self._pairs)
-            if pair.kind in ("draft", "lookup") and is_for(pair, target)
+            if pair.kind != "dflash" and is_for(pair, target)
         }
         self._show([Recommendation(pair, None) for pair in reversed(drafts.values())])
 
@@ -131,18 +131,27 @@ def is_for(pair: CuratedPair, target: Candidate) -> bool:
     return name >= set(pair.target_words)
 
 
+def has_head_inside(pair: CuratedPair) -> bool:
+    """Whether the target's file holds what drafts for it."""
+    return pair.kind == "mtp" and not pair.draft_repo
+
+
 def target_candidate(pair: CuratedPair) -> Candidate | None:
     """Return the target to fetch; None: the pair names no file."""
     if pair.target_file is None:
         return None
-    return _candidate(pair.target_reference, pair.target_repo, pair.target_file, 0)
+    found = _candidate(pair.target_reference, pair.target_repo, pair.target_file, 0)
+    return replace(found, has_head=has_head_inside(pair))
 
 
 def draft_candidate(pair: CuratedPair) -> Candidate | None:
-    """Return the draft model to fetch; None: the pair names no file, or has none."""
-    if pair.draft_file is None or pair.drafter:
+    """Return the draft model or head to fetch; None: the pair names no file, or has none."""
+    if pair.draft_file is None or not pair.is_usable:
         return None
-    return _candidate(pair.draft_reference, pair.draft_repo, pair.draft_file, pair.draft_bytes or 0)
+    found = _candidate(
+        pair.draft_reference, pair.draft_repo, pair.draft_file, pair.draft_bytes or 0
+    )
+    return replace(found, is_head=pair.kind == "mtp")
 
 
 def evidence_text(pair: CuratedPair) -> str:
@@ -165,7 +174,7 @@ def _candidate(reference: str, repo: str, file: str, n_bytes: int) -> Candidate:
 
 
 def _fits(pair: CuratedPair, n_free: int) -> bool | None:
-    if not n_free or pair.least_memory is None or pair.drafter:
+    if not n_free or pair.least_memory is None or not pair.is_usable:
         return None
     return pair.least_memory <= n_free
 
@@ -177,7 +186,7 @@ class RecommendedPage(Page):
     """Curated pairs; in the first step a row picks both models, in the second a draft model."""
 
     pair_picked = Signal(object, object)
-    """Target and draft model, two candidates"""
+    """Target and draft model or head, two candidates; None: the target's own head"""
     repository_wanted = Signal(str)
     """The pair names a repository and no file: ``OWNER/NAME``"""
 
@@ -260,15 +269,16 @@ class RecommendedPage(Page):
         gain = str(pair.gain or self.tr("gain {}").format(NOT_CHECKED))
         if is_draft:
             size = size_text(pair.draft_bytes or 0)
-            title = self.tr("No draft model") if pair.drafter else draft
+            title = self.tr("No draft model") if pair.kind == "lookup" else draft
+            title = self.tr("MTP head inside") if has_head_inside(pair) else title
             return RowText(title, gain, size, is_picked=self._is_picked(row))
         return RowText(
             title=pair.title,
             facts=pair.drafter or self.tr("drafted by {}").format(draft),
             badges=(fits,) if fits.text else (),
             # What is no pair to load leads to its files, if anywhere.
-            is_picked=None if pair.drafter else self._is_picked(row),
-            is_dimmed=row.fits is False or pair.kind not in ("draft", "lookup"),
+            is_picked=self._is_picked(row) if pair.is_usable else None,
+            is_dimmed=row.fits is False or pair.kind == "dflash",
         )
 
     def pick(self, index: QModelIndex) -> bool:
@@ -282,14 +292,17 @@ class RecommendedPage(Page):
             if self._is_second_step:
                 self.picked.emit(None)
             return self._is_second_step
+        if self._is_second_step and has_head_inside(pair):
+            self.head_picked.emit()
+            return True
         if self._is_second_step:
             if draft is None:
                 self.repository_wanted.emit(pair.draft_repo)
                 return False
             self.picked.emit(draft)
             return True
-        if draft is None or target is None:
-            is_draft = target is not None and not pair.drafter
+        if target is None or (draft is None and not has_head_inside(pair)):
+            is_draft = target is not None and pair.is_usable
             self.repository_wanted.emit(pair.draft_repo if is_draft else pair.target_repo)
             return False
         self.pair_picked.emit(target, draft)
@@ -301,7 +314,7 @@ class RecommendedPage(Page):
             index = self._model.index(row, 0)
             if index.data(PAIR_ROLE).pair == pair:
                 self.rows.setCurrentIndex(index)
-                if pair.target_reference and pair.draft_reference:
+                if pair.target_reference and (pair.draft_reference or has_head_inside(pair)):
                     self.pick(index)
                 return
 
@@ -314,13 +327,17 @@ class RecommendedPage(Page):
         if picks is None:
             return False
         if row.pair.kind == "lookup":
-            return picks.step == 2 and picks.is_decided and picks.draft is None
+            is_without = picks.is_decided and picks.draft is None and not picks.drafts_itself
+            return picks.step == 2 and is_without
+        target = picks.target
+        if has_head_inside(row.pair) and target is not None:
+            is_target = picks.step == 2 or target.reference == row.pair.target_reference
+            return is_target and picks.drafts_itself
         if picks.draft is None:
             return False
         is_draft = picks.draft.reference == row.pair.draft_reference
         if picks.step == 2:
             return is_draft
-        target = picks.target
         return is_draft and target is not None and target.reference == row.pair.target_reference
 
     @Slot()

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from paceline.catalog.judge.curated import CuratedPair
     from paceline.catalog.judge.pairing import Remedy
     from paceline.catalog.models import Models
+    from paceline.chat.pair import Pair
     from paceline.errors import UserError
     from paceline.gui.context import AppContext
     from paceline.gui.kit.background import Background
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from paceline.gui.models.lists.library_controller import LibraryController
     from paceline.gui.models.picker.dialog import PickerDialog
     from paceline.gui.state.current_devices import CurrentDevices
-    from paceline.params import ModelParams
 
 
 class PickerFiles(QObject):
@@ -124,12 +124,13 @@ class PickerFiles(QObject):
         if self._dialog is None or not isinstance(entry, LibraryEntry):
             return
         self._library.model.update([entry])
-        if entry.problem:
+        candidate = of_entry(entry)
+        if entry.problem and not candidate.is_head:
             self._dialog.show_problem(
                 self.tr("“{}” cannot be used: {}").format(entry.file.name, entry.problem)
             )
         else:
-            self.taken.emit(of_entry(entry))
+            self.taken.emit(candidate)
 
     def _on_unusable(self, error: UserError) -> None:
         if self._dialog is not None:
@@ -226,9 +227,8 @@ _DRAFT_STEP = 2
 class PickerController(QObject):
     """One dialog at a time; main thread."""
 
-    load_requested = Signal(object, object, str)
-    """Target, draft model or None, both `ModelParams` of files that are here; and the strategy
-    that goes with them, or an empty text"""
+    load_requested = Signal(object, str)
+    """Pair of files that are here, and the strategy that goes with it, or an empty text"""
     online_chosen = Signal()
     """The user has left the offline mode."""
 
@@ -259,8 +259,8 @@ class PickerController(QObject):
             window=context.window,
         )
         self._fetcher = PairFetcher(models, downloads, context.background, self)
-        self._loaded: tuple[ModelParams, ModelParams | None] | None = None
-        self._fetched: tuple[ModelParams, ModelParams | None] | None = None
+        self._loaded: Pair | None = None
+        self._fetched: Pair | None = None
         self._strategy = self._strategy_of_wanted = ""
         self._picks = Picks()
         self._button = MainButton("wait", "")
@@ -274,9 +274,9 @@ class PickerController(QObject):
 
     # ------------------------------------------------------------------------------- from outside
 
-    def show_loaded(self, target: ModelParams | None, draft: ModelParams | None) -> None:
+    def show_loaded(self, pair: Pair | None) -> None:
         """Remember what is loaded, with which the dialog begins."""
-        self._loaded = (target, draft) if target is not None else None
+        self._loaded = pair
 
     @property
     def judgement(self) -> PairJudgement:
@@ -318,8 +318,8 @@ class PickerController(QObject):
     def load_fetched(self) -> None:
         """Load the pair that was downloaded after the dialog was closed."""
         if self._fetched is not None:
-            (target, draft), self._fetched = self._fetched, None
-            self.load_requested.emit(target, draft, self._strategy_of_wanted)
+            pair, self._fetched = self._fetched, None
+            self.load_requested.emit(pair, self._strategy_of_wanted)
 
     # ---------------------------------------------------------------------------------- the dialog
 
@@ -332,13 +332,17 @@ class PickerController(QObject):
         self._on_room()
         self._picks = Picks()
         if self._loaded is not None:
-            target, draft = self._loaded
+            pair = self._loaded
+            drafter = self._of_path(pair.files[1]) if len(pair.files) > 1 else None
+            if drafter is not None:
+                drafter = replace(drafter, is_head=bool(pair.head_file))
             self._picks = Picks(
-                target=self._of_path(target.path),
-                draft=self._of_path(draft.path) if draft else None,
+                target=self._of_path(pair.target.path),
+                draft=drafter,
                 is_decided=True,
+                uses_head=pair.mtp != "off",
             )
-            self._pane.show_params(target, draft)
+            self._pane.show_params(pair.target, pair.draft)
         self._show_pair()
         dialog.open()
         dialog.installed.search.setFocus()
@@ -347,6 +351,7 @@ class PickerController(QObject):
         for page in (dialog.installed, dialog.recommended, dialog.hub):
             page.picked.connect(self._on_picked)
             page.confirmed.connect(self._on_confirmed)
+            page.head_picked.connect(self._on_head_picked)
         dialog.installed.recommended_wanted.connect(dialog.show_recommended)
         dialog.recommended.pair_picked.connect(self._on_pair_picked)
         self._files.serve(dialog)
@@ -365,7 +370,7 @@ class PickerController(QObject):
         self._devices.watch(is_watched=False)
         self._files.leave()
         self._hub.leave()
-        self._judgement.ask(None, None)
+        self._judgement.ask(None)
         self._builder.prepare()
 
     @Slot()
@@ -388,7 +393,8 @@ class PickerController(QObject):
     def _show_pair(self) -> None:
         """Have the pair judged."""
         self._pane.show_target(self._picks.target)
-        self._pane.show_draft(self._picks.draft, is_decided=self._picks.is_decided)
+        picks = self._picks
+        self._pane.show_draft(picks.draft, is_decided=picks.is_decided, uses_head=picks.uses_head)
 
     @Slot()
     def _show(self) -> None:
@@ -412,19 +418,27 @@ class PickerController(QObject):
     @property
     def _is_waited_for(self) -> bool:
         """Whether what is picked now is what is being downloaded."""
-        wanted = self._fetcher.wanted
-        return wanted is not None and _references(*wanted) == _references(*self._pane.params())
+        wanted, pair = self._fetcher.wanted, self._pane.pair()
+        return wanted is not None and pair is not None and wanted.files == pair.files
 
     @Slot(object)
     def _on_picked(self, candidate: Candidate | None) -> None:
         if self._picks.step == _DRAFT_STEP:
             self._set(self._picks.with_draft(candidate))
+        elif candidate is not None and candidate.is_head and self.dialog is not None:
+            self.dialog.show_problem(candidate.problem)
         elif candidate is not None:
             self._set(self._picks.with_target(candidate))
 
+    @Slot()
+    def _on_head_picked(self) -> None:
+        """The target's own head is to draft."""
+        self._set(self._picks.with_draft(None, uses_head=True))
+
     @Slot(object, object)
-    def _on_pair_picked(self, target: Candidate, draft: Candidate) -> None:
-        self._set(replace(self._picks, target=target, draft=draft, is_decided=True))
+    def _on_pair_picked(self, target: Candidate, draft: Candidate | None) -> None:
+        picks = replace(self._picks, target=target)
+        self._set(picks.with_draft(draft, uses_head=draft is None))
 
     @Slot()
     def _on_confirmed(self) -> None:
@@ -438,7 +452,8 @@ class PickerController(QObject):
     def _on_remedy(self, remedy: Remedy) -> None:
         target = self._of_path(remedy.target) if remedy.target else self._picks.target
         draft = self._of_path(remedy.draft) if remedy.draft else None
-        self._set(replace(self._picks, target=target, draft=draft, is_decided=True))
+        picks = replace(self._picks, target=target)
+        self._set(picks.with_draft(draft, uses_head=not remedy.strategy))
         self._strategy = remedy.strategy
 
     def _of_path(self, reference: str) -> Candidate:
@@ -459,28 +474,28 @@ class PickerController(QObject):
         if self._button.todo == "next":
             self._on_step(_DRAFT_STEP)
             return
-        target, draft = self._pane.params()
-        if target is None:
+        pair = self._pane.pair()
+        if pair is None:
             return
         if self._button.todo == "download":
             self._strategy_of_wanted = self._strategy
-            self._fetcher.fetch(target, draft)
+            self._fetcher.fetch(pair)
         elif self._button.todo == "load":
-            self._load(target, draft, self._strategy)
+            self._load(pair, self._strategy)
 
-    def _load(self, target: ModelParams, draft: ModelParams | None, strategy: str) -> None:
+    def _load(self, pair: Pair, strategy: str) -> None:
         if self.dialog is not None:
             self.dialog.accept()
-        self.load_requested.emit(target, draft, strategy)
+        self.load_requested.emit(pair, strategy)
 
-    @Slot(object, object)
-    def _on_fetched(self, target: ModelParams, draft: ModelParams | None) -> None:
+    @Slot(object)
+    def _on_fetched(self, pair: Pair) -> None:
         self._library.refresh()
         self._notifications.settled.emit(DOWNLOADS)  # that one file has come is no news any more
         if self.dialog is not None and self._is_waited_for:
-            self._load(target, draft, self._strategy_of_wanted)
+            self._load(pair, self._strategy_of_wanted)
             return
-        self._fetched = (target, draft)
+        self._fetched = pair
         self._notifications.tell(
             self.tr("The pair that you picked is downloaded."),
             action=Action(self.tr("Load pair"), self.load_fetched),
@@ -492,7 +507,3 @@ class PickerController(QObject):
         """Show failures here as well: the window below the dialog takes no clicks."""
         if self.dialog is not None and notice.level == "error":
             self.dialog.show_problem(f"{notice.message} {notice.hint}".strip())
-
-
-def _references(target: ModelParams | None, draft: ModelParams | None) -> tuple[str, str]:
-    return target.path if target else "", draft.path if draft else ""

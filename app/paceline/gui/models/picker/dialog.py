@@ -149,6 +149,8 @@ class StepBar(QWidget):
         self.target.show_name(name, is_picked=target is not None)
         if draft is not None:
             name = draft.title
+        elif picks.drafts_itself:
+            name = self.tr("MTP head inside")
         elif picks.is_decided:
             name = self.tr("No draft model: lookups only")
         else:

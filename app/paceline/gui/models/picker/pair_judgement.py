@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from paceline.catalog.card import Examined, ModelCard
     from paceline.catalog.judge.pairing import Verdict
     from paceline.catalog.memory.values import MemoryPlan
+    from paceline.chat.pair import Pair
     from paceline.errors import UserError
     from paceline.gui.state.current_devices import RoomPlanner
-    from paceline.params import ModelParams
 
 WAIT_MS = 150
 
@@ -38,8 +38,11 @@ class Judge(Protocol):
     def examine(self, reference: str, is_stopped: Callable[[], bool] = ...) -> Examined:
         """Look into one model."""
 
+    def card(self, reference: str, is_stopped: Callable[[], bool] = ...) -> ModelCard:
+        """Read the header of a model or a head."""
+
     def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = ...) -> Verdict:
-        """Return whether a draft model goes with a target."""
+        """Return whether a draft model or a head goes with a target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,9 @@ class Judgement:
     Attributes:
         status: Of the models themselves; the plan comes later.
         target: The target's card.
-        draft: The draft model's card; None: none is chosen, or nothing is known.
-        verdict: None without a draft model.
+        draft: The card of the draft model, or of the head in a file of its own; None: none is
+            chosen, or nothing is known.
+        verdict: None where nothing but lookups drafts.
         plan: The newest plan, which may be of settings a moment ago.
         problem: Why nothing is known, in one sentence.
         hint: What to do about it.
@@ -89,8 +93,7 @@ class PairJudgement(QObject):
         self._planner = planner
         self._background = Background(self)
         self._room = Room()
-        self._target: ModelParams | None = None
-        self._draft: ModelParams | None = None
+        self._pair: Pair | None = None
         self._judgement = Judgement()
         self._question = 0
         self._is_planning = self._is_closed = False
@@ -109,15 +112,14 @@ class PairJudgement(QObject):
         self._room = room
         self._ask_for_plan()
 
-    def ask(self, target: ModelParams | None, draft: ModelParams | None) -> None:
+    def ask(self, pair: Pair | None) -> None:
         """Ask about this pair from now on; paths may be ``hf:`` references."""
-        if self._is_closed or (target, draft) == (self._target, self._draft):
+        if self._is_closed or pair == self._pair:
             return
-        are_others = (_path(target), _path(draft)) != (_path(self._target), _path(self._draft))
-        self._target, self._draft = target, draft
-        if are_others:
+        before, self._pair = self._pair, pair
+        if _models(before) != _models(pair):
             self._begin()
-            if target is not None:
+            if pair is not None:
                 self._wait_to_look.start()  # restarted: the user may be moving through a list
         else:
             self._ask_for_plan()
@@ -130,7 +132,7 @@ class PairJudgement(QObject):
     def close(self) -> None:
         """Stop asking; a running call ends on its own, or within the pool's time limit."""
         self._is_closed = True
-        self._target = None
+        self._pair = None
         self._begin()
         self._background.close()
 
@@ -139,16 +141,16 @@ class PairJudgement(QObject):
         self._planned = None
         self._wait_to_look.stop()
         self._wait_to_plan.stop()
-        self._set(Judgement("looking" if self._target else "nothing"))
+        self._set(Judgement("looking" if self._pair else "nothing"))
 
     # ------------------------------------------------------------------------------- the models
 
     @Slot()
     def _look(self) -> None:
-        if self._target is None:
+        if self._pair is None:
             return
         question = self._question
-        look = _Look(self._models, self._target.path, _path(self._draft), self._stopper(question))
+        look = _Look(self._models, self._pair, self._stopper(question))
         self._background.start(
             look, partial(self._on_looked, question), partial(self._on_unusable, question)
         )
@@ -170,8 +172,8 @@ class PairJudgement(QObject):
 
     @Slot()
     def _plan(self) -> None:
-        wanted = (self._target, self._draft, self._room)
-        if self._is_planning or self._target is None or wanted == self._planned:
+        wanted = (self._pair, self._room)
+        if self._is_planning or self._pair is None or wanted == self._planned:
             return
         self._is_planning = True
         self._planned = wanted
@@ -179,8 +181,7 @@ class PairJudgement(QObject):
         plan = partial(
             self._planner.plan,
             self._room,
-            self._target,
-            self._draft,
+            self._pair,
             self._stopper(question),
         )
         self._background.start(
@@ -223,12 +224,9 @@ class PairJudgement(QObject):
 class _Look:
     """Looks into both models and judges them; runs in the background."""
 
-    def __init__(
-        self, models: Judge, target: str, draft: str, is_stopped: Callable[[], bool]
-    ) -> None:
+    def __init__(self, models: Judge, pair: Pair, is_stopped: Callable[[], bool]) -> None:
         self._models = models
-        self._target = target
-        self._draft = draft
+        self._pair = pair
         self._is_stopped = is_stopped
 
     def __call__(self) -> Judgement:
@@ -237,13 +235,19 @@ class _Look:
         Raises:
             UserError: One of them cannot be used, or was not asked about any more.
         """
-        target = self._models.examine(self._target, self._is_stopped).card
-        if not self._draft:
+        models, is_stopped = self._models, self._is_stopped
+        target = models.examine(self._pair.target.path, is_stopped).card
+        draft: ModelCard | None = None
+        drafter = ""
+        if len(self._pair.files) > 1:
+            drafter = self._pair.files[1]
+            draft = models.card(drafter, is_stopped)
+        elif self._pair.mtp == "off" or not target.n_heads:
             return Judgement("known", target)
-        draft = self._models.examine(self._draft, self._is_stopped).card
-        verdict = self._models.judge(self._target, self._draft, self._is_stopped)
+        verdict = models.judge(self._pair.target.path, drafter, is_stopped)
         return Judgement("known", target, draft, verdict)
 
 
-def _path(params: ModelParams | None) -> str:
-    return params.path if params else ""
+def _models(pair: Pair | None) -> tuple[str, ...]:
+    """What a verdict is about."""
+    return (*pair.files, pair.mtp) if pair is not None else ()

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from paceline.catalog import words
 from paceline.catalog.judge.pairing import Remedy
 from paceline.catalog.words import size_text
+from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, with_soft_breaks
 from paceline.gui.look.current import look
@@ -93,7 +94,7 @@ class VerdictCard(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._is_decided = False
+        self._is_decided = self._has_draft = False
         self._remedy: Remedy | None = None
         self._offer = ""
         self.pill = QLabel()
@@ -123,10 +124,10 @@ class VerdictCard(Card):
 
         Args:
             judgement: What is known.
-            has_draft: Whether a draft model is chosen.
+            has_draft: Whether a draft model is chosen, or a head in a file of its own.
             is_decided: Whether it, or to do without one, is the user's choice.
         """
-        self._is_decided = is_decided
+        self._is_decided, self._has_draft = is_decided, has_draft
         self._remedy = None
         match judgement.status:
             case "nothing":
@@ -170,7 +171,8 @@ class VerdictCard(Card):
         if verdict.ok and verdict.translated is not None:
             self._show_pill(self.tr("They work by translation"), "muted")
         elif verdict.ok:
-            self._show_pill(self.tr("These two go together"), "accent")
+            both = self.tr("These two go together")
+            self._show_pill(both if self._has_draft else self.tr("MTP head inside"), "accent")
         else:
             self._show_pill(self.tr("They do not fit"), "danger")
         self._show_lines([(reason.level, reason.text) for reason in verdict.reasons])
@@ -274,10 +276,10 @@ class _Names(QWidget):
         grid.setRowMinimumHeight(2, 8)
 
     def show_model(
-        self, at: int, candidate: Candidate | None, card: ModelCard | None, *, is_decided: bool
+        self, at: int, candidate: Candidate | None, card: ModelCard | None, nothing: str = ""
     ) -> None:
-        """Show one of the two by what is known of it."""
-        nothing = self.tr("none") if is_decided else self.tr("not chosen yet")
+        """Show one of the two by what is known of it, or what stands in its place."""
+        nothing = nothing or self.tr("not chosen yet")
         self.names[at].set_full_text(candidate.title if candidate else nothing)
         known = ""
         if candidate is not None and card is not None:
@@ -308,6 +310,7 @@ class PairPane(QWidget):
         self._target: Candidate | None = None
         self._draft: Candidate | None = None
         self._is_decided = False
+        self._uses_head = True
         self.names = _Names()
         self.verdict = VerdictCard()
         self.memory = MemoryCard()
@@ -334,9 +337,11 @@ class PairPane(QWidget):
         self._target = candidate
         self._ask()
 
-    def show_draft(self, candidate: Candidate | None, *, is_decided: bool = True) -> None:
-        """Show and judge another draft model; None: none, or none yet."""
-        self._draft, self._is_decided = candidate, is_decided
+    def show_draft(
+        self, candidate: Candidate | None, *, is_decided: bool = True, uses_head: bool = True
+    ) -> None:
+        """Show and judge another draft model or head; None: the target's own, none, or none yet."""
+        self._draft, self._is_decided, self._uses_head = candidate, is_decided, uses_head
         self._ask()
 
     def show_params(self, target: ModelParams, draft: ModelParams | None) -> None:
@@ -344,58 +349,71 @@ class PairPane(QWidget):
         self.form.show_params(target, draft)
         self._ask()
 
-    def params(self) -> tuple[ModelParams | None, ModelParams | None]:
-        """Both models with what the form says; paths may be ``hf:`` references."""
-        target, draft = self._target, self._draft
-        return (
-            self.form.target_params(target.reference) if target else None,
-            self.form.draft_params(draft.reference) if draft else None,
-        )
+    def pair(self) -> Pair | None:
+        """The models with what the form says, paths may be ``hf:`` references; None: no target."""
+        if self._target is None:
+            return None
+        target, draft = self.form.target_params(self._target.reference), self._draft
+        if draft is not None and draft.is_head:
+            return Pair(target, mtp=draft.reference)
+        params = self.form.draft_params(draft.reference) if draft is not None else None
+        return Pair(target, params, mtp="auto" if self._uses_head else "off")
+
+    @property
+    def _has_draft_model(self) -> bool:
+        return self._draft is not None and not self._draft.is_head
 
     def obstacle(self) -> str:
         """Why this pair cannot be loaded, in one sentence; empty: it can, or not known yet."""
         return self.judgement.judgement.obstacle or self.form.problem
 
     def _ask(self) -> None:
-        self.form.show_models(
-            has_target=self._target is not None, has_draft=self._draft is not None
-        )
-        self.judgement.ask(*self.params())
+        self.form.show_models(has_target=self._target is not None, has_draft=self._has_draft_model)
+        self.judgement.ask(self.pair())
         self._show(self.judgement.judgement)
         self.changed.emit()
 
     def _show(self, judgement: Judgement) -> None:
         has_draft, is_decided = self._draft is not None, self._is_decided
-        self.names.show_model(0, self._target, judgement.target, is_decided=False)
-        self.names.show_model(1, self._draft, judgement.draft, is_decided=is_decided)
+        drafts_itself = not has_draft and judgement.verdict is not None
+        nothing = self.tr("none") if is_decided else ""
+        self.names.show_model(0, self._target, judgement.target)
+        self.names.show_model(
+            1,
+            self._draft,
+            judgement.draft,
+            self.tr("MTP head inside") if drafts_itself else nothing,
+        )
         self.verdict.show_judgement(judgement, has_draft=has_draft, is_decided=is_decided)
         # What a refused pair would take is of no interest.
         self.memory.setVisible(judgement.status == "known" and not judgement.obstacle)
         self.memory.show_plan(judgement.plan, judgement.plan_problem)
         if judgement.status == "known":
-            self.form.show_cards(judgement.target, judgement.draft)
+            draft = judgement.draft if self._has_draft_model else None
+            self.form.show_cards(judgement.target, draft)
         self.form.show_plan(judgement.plan)
 
     @Slot(object)
     def _on_judged(self, judgement: Judgement) -> None:
         self._show(judgement)
         if judgement.status == "known":  # the trained length may have shortened the context
-            self.judgement.ask(*self.params())
+            self.judgement.ask(self.pair())
         self.changed.emit()
 
     @Slot()
     def _on_form(self) -> None:
-        self.judgement.ask(*self.params())
+        self.judgement.ask(self.pair())
         self.changed.emit()
 
     @Slot(object)
     def _on_remedy(self, remedy: MemoryRemedy) -> None:
         """Load the models as the remedy says; other models are the picker's matter."""
-        target, draft = self.params()
-        draft_now = draft.path if draft else ""
+        pair = self.pair()
+        draft_now = pair.draft.path if pair and pair.draft else ""
         draft_then = remedy.draft.path if remedy.draft else ""
         self.form.show_params(remedy.target, remedy.draft)
-        if draft_then != draft_now or (target and target.path != remedy.target.path):
+        is_other = draft_then != draft_now or remedy.saving == "no-head"
+        if is_other or (pair and pair.target.path != remedy.target.path):
             name = model_name(draft_then)
             text = self.tr("Take {}.").format(name) if name else self.tr("Use lookups.")
             strategy = "" if draft_then else LOOKUPS

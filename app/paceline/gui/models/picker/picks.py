@@ -30,14 +30,23 @@ class Picks:
     Attributes:
         step: Which of the two is being chosen.
         target: None: not chosen yet.
-        draft: None: none, or not chosen yet.
-        is_decided: Whether the draft model, or to do without one, was chosen.
+        draft: A draft model, or an MTP head in a file of its own; None: none, or not chosen yet.
+        is_decided: Whether the draft model, or to do without one, was chosen. A target's own head
+            decides, too.
+        uses_head: Whether the target's own MTP head drafts where no draft model does.
     """
 
     step: Step = 1
     target: Candidate | None = None
     draft: Candidate | None = None
     is_decided: bool = False
+    uses_head: bool = True
+
+    @property
+    def drafts_itself(self) -> bool:
+        """Whether the target's own MTP head is what drafts."""
+        has_head = self.target is not None and self.target.has_head
+        return self.draft is None and self.uses_head and has_head
 
     @property
     def is_complete(self) -> bool:
@@ -52,13 +61,14 @@ class Picks:
 
     def with_target(self, target: Candidate) -> Picks:
         """Return the picks with another target; a draft model that will hardly do goes."""
+        is_decided = self.is_decided and not self.drafts_itself
         if self.draft is not None and not may_draft(target, self.draft):
-            return replace(self, target=target, draft=None, is_decided=False)
-        return replace(self, target=target)
+            return Picks(self.step, target, is_decided=target.has_head)
+        return replace(self, target=target, is_decided=is_decided or target.has_head)
 
-    def with_draft(self, draft: Candidate | None) -> Picks:
-        """Return the picks with another draft model, or with none."""
-        return replace(self, draft=draft, is_decided=True)
+    def with_draft(self, draft: Candidate | None, *, uses_head: bool = False) -> Picks:
+        """Return the picks with another draft model, with the target's own head, or with none."""
+        return replace(self, draft=draft, is_decided=True, uses_head=uses_head)
 
 
 def may_draft(target: Candidate | None, draft: Candidate) -> bool:
@@ -75,6 +85,9 @@ def why_hardly(target: Candidate | None, draft: Candidate) -> str:
         return ""
     if target.vocabulary and draft.vocabulary and target.vocabulary != draft.vocabulary:
         return _tr("other vocabulary")
+    if draft.is_head:
+        kinds = target.architecture, draft.architecture.removesuffix("-assistant")
+        return _tr("other model") if all(kinds) and kinds[0] != kinds[1] else ""
     if 0 < target.n_params <= draft.n_params:
         return _tr("not smaller")
     return ""
