@@ -107,8 +107,8 @@ def write_model(
     source = read(files_of_ours.demo_pair()[0])
     model = Gguf({k: v for k, v in source.metadata.items() if k.startswith("tokenizer.")})
     tokens = strings(model.metadata["tokenizer.ggml.tokens"])
-    if other_vocabulary:
-        tokens[-5] += "other"
+    if other_vocabulary:  # so that next to nothing can be translated
+        tokens = [f"{text}other" if len(text) > 1 else text for text in tokens]
         model.metadata["tokenizer.ggml.tokens"] = encode(tokens)
     model.set(
         general__architecture=architecture,

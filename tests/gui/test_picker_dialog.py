@@ -149,7 +149,7 @@ def test_a_refused_pair_names_the_reason_and_the_remedy_is_one_click(
     pick(dialog, "Llama")
     judged(qtbot, world)
     assert not dialog.main.isEnabled()
-    assert dialog.reason.text().startswith("Token 8187 ")
+    assert dialog.reason.text().startswith("Token 259 ")
     assert dialog.main.toolTip() == dialog.reason.text()
     dialog.pane.verdict.button.click()  # type: ignore[attr-defined]
     assert world.picker.picks.draft is not None
