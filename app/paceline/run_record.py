@@ -62,7 +62,7 @@ class RunError:
 INTERRUPTED = RunError(
     "interrupted",
     "Paceline ended while this reply was being written.",
-    "What was there is kept. Ask for the reply again to have all of it.",
+    "What was there is kept. Continue the reply to have all of it.",
 )
 
 

@@ -3098,6 +3098,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Cut off at the limit of {} tokens.</source>
+        <translation>Abgeschnitten bei der Grenze von {} Tokens.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Cut off: the context is full.</source>
+        <translation>Abgeschnitten: Der Kontext ist voll.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>File</source>
         <translation>Datei</translation>
     </message>
@@ -3128,6 +3138,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Stopped before its end.</source>
+        <translation>Vor dem Ende angehalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>Threads</source>
         <translation>Threads</translation>
     </message>
@@ -3140,11 +3155,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>calls: begin {}, draft {}, accept {}</source>
         <translation>Aufrufe: Beginn {}, Entwurf {}, Annahme {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>context full</source>
-        <translation>Kontext voll</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3193,11 +3203,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>stopped</source>
-        <translation>angehalten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>strategy {}, seed {}</source>
         <translation>Strategie {}, Seed {}</translation>
     </message>
@@ -3205,11 +3210,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>time: begin {}, draft {}, accept {}</source>
         <translation>Zeit: Beginn {}, Entwurf {}, Annahme {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>token limit reached</source>
-        <translation>Token-Grenze erreicht</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>

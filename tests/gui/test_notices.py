@@ -9,11 +9,18 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel
 
-from gui.fake_client import FakeClient
+from gui.fake_client import STATS, FakeClient
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.panel_controller import TUNE_AFTER_MS
-from paceline.messages import LoadFailed, LoadPair, LoadProgressed, StartTurn, Tune
+from paceline.messages import (
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    StartTurn,
+    Tune,
+    TurnFinished,
+)
 from paceline.params import Strategy
 
 if TYPE_CHECKING:
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
+    from paceline.messages import FinishReason
 
 
 @pytest.fixture
@@ -133,6 +141,30 @@ def test_a_reply_that_is_stopped_while_it_waits_says_so(
     assert view is not None
     view.flush()
     assert view.status_text == "Stopped."
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("length", "Cut off at the limit of 1,024 tokens."),
+        ("context", "Cut off: the context is full."),
+        ("cancelled", "Stopped before its end."),
+        ("eog", ""),
+        ("stop", ""),
+    ],
+)
+def test_a_reply_that_was_cut_says_why_below_its_text(
+    program: Program, client: FakeClient, reason: FinishReason, words: str
+) -> None:
+    client.finish_load()
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    client.step("A", 0)
+    client.emit(TurnFinished(turn_id, reason, "A", (1,), 7, "off", STATS))
+    view = program.window.chat_pane.chat.findChild(ReplyView)
+    assert view is not None
+    view.flush()
+    assert view.note_text == words
 
 
 def test_the_welcome_promises_nothing_that_the_strategy_does_not_do(program: Program) -> None:

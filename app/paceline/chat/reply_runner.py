@@ -35,6 +35,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+from paceline.run_record import INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -250,11 +251,18 @@ class ReplyRunner:
         return True
 
     def end(self) -> None:
-        """End the reply that is under way without waiting for the engine; what it has is kept."""
+        """End the reply that is under way without waiting for the engine; what it has is kept.
+
+        One that its user did not stop is marked as cut by the program's end.
+        """
         reply = self._active
-        if reply is not None:
+        if reply is None:
+            return
+        if reply.stopping:
             reply.reason, reply.stats = "cancelled", None
             self._end(reply, "finished")
+        else:
+            self._fail(reply, INTERRUPTED.code, INTERRUPTED.message, INTERRUPTED.hint)
 
     # -------------------------------------------------------------------------------- events
 

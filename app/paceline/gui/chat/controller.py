@@ -307,8 +307,10 @@ class ReplyWriter(QObject):
         line = figures.stats_line(reply, decision_part(decided))
         details = "\n".join(filter(None, (figures.stats_details(reply), decision_details(decided))))
         view.set_stats(line, details, tokens_per_s=speed)
-        if reply.n_cut:
-            view.set_note(self._cut_note(reply.n_cut))
+        mark = figures.cut_words().get(reply.reason or "eog", "") if reply.text else ""
+        left_out = self._cut_note(reply.n_cut) if reply.n_cut else ""
+        notes = mark.format(f"{reply.options.max_tokens:,}"), left_out
+        view.set_note(" ".join(filter(None, notes)))
         if reply.reason == "cancelled" and not reply.text:
             view.set_status(self.tr("Stopped."))
         error = reply.error

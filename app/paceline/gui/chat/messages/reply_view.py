@@ -341,6 +341,11 @@ class ReplyView(MessageItem):
         """What is said in place of the text; empty: nothing."""
         return "" if self._status is None or self._status.isHidden() else self._status.text()
 
+    @property
+    def note_text(self) -> str:
+        """What is said below the text; empty: nothing."""
+        return "" if self._note is None else self._note.text()
+
     def set_status(self, text: str) -> None:
         """Say what happens before the first token; the first token hides it."""
         if self._status is None:
