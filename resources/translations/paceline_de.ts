@@ -238,6 +238,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>C&amp;ontinue the reply</source>
+        <translation>Antwort fort&amp;setzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Chat t&amp;emplate…</source>
         <translation>Chat-&amp;Vorlage…</translation>
     </message>
@@ -345,6 +350,11 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>There is no draft model.</source>
         <translation>Es gibt kein Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>There is no reply at the end to continue.</source>
+        <translation>Am Ende steht keine Antwort, die fortgesetzt werden könnte.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -3158,6 +3168,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>continued: part {} of the reply has these figures</source>
+        <translation>fortgesetzt: Diese Zahlen gehören zu Teil {} der Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>drafts {}, accepted {}</source>
         <translation>Entwürfe {}, angenommen {}</translation>
     </message>
@@ -4680,6 +4695,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Continue</source>
+        <translation>Fortsetzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Copied</source>
         <translation>Kopiert</translation>
     </message>
@@ -4742,6 +4762,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Go on from here in a chat of its own</source>
         <translation>Von hier in einem eigenen Chat weitermachen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Let the model write on from where this reply ends</source>
+        <translation>Das Modell vom Ende dieser Antwort an weiterschreiben lassen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>

@@ -9,9 +9,9 @@ LIMITS = {
     "files": 422,
     "with one importer": 94,
     "circles": 0,
-    "code lines": 63_111,
+    "code lines": 63_246,
     "constructor parameters": 6,
-    "signals": 271,
+    "signals": 272,
 }
 
 

@@ -38,9 +38,7 @@ def test_a_cut_reply_goes_on_as_if_it_had_not_been_cut(how: str, cut: int) -> No
     first = ended(bench, max_tokens=cut, **asked)
     assert first.reason == "length"
     n_events = len(bench.events)
-    second = ended(
-        bench, max_tokens=40 - cut, begun=first.tokens, begun_text=first.text, **asked
-    )
+    second = ended(bench, max_tokens=40 - cut, begun=first.tokens, begun_text=first.text, **asked)
     assert (second.tokens, second.text) == (whole.tokens, whole.text)
     assert second.stats.n_generated == 40 - cut, "the figures are those of the part"
     new = [event for event in bench.events[n_events:] if isinstance(event, StepCommitted)]

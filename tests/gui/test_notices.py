@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel
 
 from gui.fake_client import STATS, FakeClient
+from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.panel_controller import TUNE_AFTER_MS
@@ -165,6 +166,33 @@ def test_a_reply_that_was_cut_says_why_below_its_text(
     assert view is not None
     view.flush()
     assert view.note_text == words
+
+
+def test_a_reply_goes_on_by_button_menu_and_key(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    client.finish_load()
+    go_on = program.window.actions_.continue_reply
+    chat = program.window.chat_pane.chat
+    assert not go_on.isEnabled()
+    program.session.send("Hello?")
+    client.reply("One")
+    assert go_on.isEnabled()
+    qtbot.keyClick(program.window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    assert client.last(StartTurn).begun_text == "One"
+    view = chat.findChildren(ReplyView)[-1]
+    view.flush()
+    assert view.text == "One", "what is there is shown at once"
+    assert not go_on.isEnabled()
+    client.start_turn()
+    client.step(" two", 0)
+    client.finish_turn("One two")
+    last = program.session.current.path()[-1]
+    assert last.content == "One two"
+    shown = chat.reply_view(last.message_id)
+    assert shown is not None
+    shown._need_actions()._actions[Act.CONTINUE].trigger()
+    assert client.last(StartTurn).begun_text == "One two"
 
 
 def test_the_welcome_promises_nothing_that_the_strategy_does_not_do(program: Program) -> None:

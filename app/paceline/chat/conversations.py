@@ -223,14 +223,16 @@ class Conversations:
         return copy.conversation_id
 
     def begin_run(self, reply: Reply) -> None:
-        """Keep the record of a reply whose message was `put`."""
+        """Keep the record of a reply whose message was `put`, and what it begins with."""
         self.store_of(reply.conversation_id).begin_run(reply.conversation_id, to_record(reply))
+        if reply.steps:
+            self.extend_run(reply, reply.text, reply.steps)
 
-    def extend_run(self, reply: Reply, step: StepCommitted) -> None:
-        """Keep a step of a reply that is under way."""
+    def extend_run(self, reply: Reply, text: str, steps: Sequence[StepCommitted]) -> None:
+        """Keep some steps of a reply that is under way, and the text that they gave."""
         if reply.conversation_id not in self._purged:
             store = self.store_of(reply.conversation_id)
-            store.extend_run(reply.message_id, step.text, (step,))
+            store.extend_run(reply.message_id, text, steps)
 
     def end_run(self, reply: Reply) -> None:
         """Keep the record of a reply that has ended, and its text."""

@@ -327,6 +327,21 @@ class ChatSession:
         self._runner.start(question_id, shows_again=True)
         return True
 
+    def continue_reply(self, message_id: str = "") -> bool:
+        """Let a reply go on where it ended, as a new version of it; False if there is none.
+
+        It is drawn as its beginning was: same seed, sampling and system prompt.
+
+        Args:
+            message_id: The reply; empty: the last message of the shown path.
+        """
+        old = self.current.messages.get(message_id or self.current.leaf_id or "")
+        is_reply = old is not None and old.role == "assistant" and bool(old.content)
+        if self.active is not None or old is None or not is_reply or old.parent_id is None:
+            return False
+        self._runner.start(old.parent_id, shows_again=True, continued=old)
+        return True
+
     def stop(self) -> None:
         """Stop the reply that is under way; its text so far stays."""
         self._runner.stop()

@@ -65,6 +65,7 @@ class ChatController(QObject):
         context.pair.changed.connect(self._on_pair_changed)
         context.actions.stop.triggered.connect(session.stop)
         context.actions.regenerate.triggered.connect(self._on_regenerate)
+        context.actions.continue_reply.triggered.connect(self._on_continue)
         context.actions.copy_reply.triggered.connect(self._on_copy_reply)
         self._composer.message_submitted.connect(session.send)
         self._composer.stop_requested.connect(session.stop)
@@ -73,6 +74,7 @@ class ChatController(QObject):
         chat.fill_wanted.connect(self._on_fill_wanted)
         chat.edit_submitted.connect(session.edit)
         chat.regenerate_requested.connect(session.regenerate)
+        chat.continue_requested.connect(session.continue_reply)
         chat.sibling_requested.connect(self._on_sibling)
         chat.branch_requested.connect(self._on_branch)
         chat.requests.link_activated.connect(self._on_link)
@@ -99,6 +101,11 @@ class ChatController(QObject):
     def _on_regenerate(self) -> None:
         """Answer the last question once more."""
         self._session.regenerate()
+
+    @Slot()
+    def _on_continue(self) -> None:
+        """Let the last reply go on."""
+        self._session.continue_reply()
 
     @Slot()
     def _on_copy_reply(self) -> None:
@@ -241,6 +248,9 @@ class ChatController(QObject):
         # Esc belongs to fields and menus while there is nothing to stop.
         self._actions.stop.setEnabled(is_busy)
         self._actions.regenerate.setDisabled(is_busy)
+        path = self._session.current.path()
+        can_go_on = bool(path) and path[-1].role == "assistant" and bool(path[-1].content)
+        self._actions.continue_reply.setEnabled(can_go_on and not is_busy)
 
     def _show_writing(self) -> None:
         reply = self._session.active

@@ -137,6 +137,7 @@ class ChatView(QWidget):
     edit_submitted = Signal(str, str)
     """A user's message and its new text."""
     regenerate_requested = Signal(str)
+    continue_requested = Signal(str)
     sibling_requested = Signal(str, int)
     branch_requested = Signal(str)
     run_requested = Signal(str)
@@ -389,6 +390,8 @@ class ChatView(QWidget):
     def _on_acted(self, act: str, message_id: str) -> None:
         if act == Act.REGENERATE:
             self.regenerate_requested.emit(message_id)
+        elif act == Act.CONTINUE:
+            self.continue_requested.emit(message_id)
         elif act == Act.BRANCH:
             self.branch_requested.emit(message_id)
         elif act == Act.DETAILS:

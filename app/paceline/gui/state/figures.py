@@ -148,6 +148,8 @@ def stats_details(reply: Reply) -> str:
             stats.n_prompt, stats.n_reused, stats.prefill_s
         ),
     ]
+    if reply.n_parts > 1:
+        rows.append(_tr("continued: part {} of the reply has these figures").format(reply.n_parts))
     if stats.speedup is not None:
         low, high = stats.speedup.low, stats.speedup.high
         rows.append(

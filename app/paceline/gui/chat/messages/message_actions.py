@@ -32,6 +32,7 @@ class Act(StrEnum):
     EDIT = "edit"
     COPY = "copy"
     COPY_PLAIN = "copy-plain"
+    CONTINUE = "continue"
     REGENERATE = "regenerate"
     BRANCH = "branch"
     DETAILS = "details"
@@ -40,15 +41,16 @@ class Act(StrEnum):
 _ICONS = {
     Act.EDIT: "edit",
     Act.COPY: "copy",
+    Act.CONTINUE: "play",
     Act.REGENERATE: "regenerate",
     Act.BRANCH: "branch",
     Act.DETAILS: "details",
 }
 _BY_ROLE: dict[Role, tuple[Act, ...]] = {
     "user": (Act.EDIT, Act.COPY, Act.BRANCH),
-    "assistant": (Act.COPY, Act.REGENERATE, Act.BRANCH, Act.DETAILS),
+    "assistant": (Act.COPY, Act.CONTINUE, Act.REGENERATE, Act.BRANCH, Act.DETAILS),
 }
-_NOT_WHILE_BUSY = (Act.EDIT, Act.REGENERATE)
+_NOT_WHILE_BUSY = (Act.EDIT, Act.CONTINUE, Act.REGENERATE)
 
 
 class MessageActions(QWidget):
@@ -99,6 +101,9 @@ class MessageActions(QWidget):
             return self.tr("Copy"), self.tr("Copy the reply")
         if act == Act.COPY_PLAIN:
             return self.tr("Copy as plain text"), self.tr("Copy the reply without markup")
+        if act == Act.CONTINUE:
+            words = self.tr("Let the model write on from where this reply ends")
+            return self.tr("Continue"), words
         if act == Act.REGENERATE:
             return self.tr("Regenerate"), self.tr("Generate this reply again")
         if act == Act.BRANCH:

@@ -521,6 +521,7 @@ class ReplyView(MessageItem):
 
     def _offer(self, actions: MessageActions) -> None:
         actions.set_possible(Act.COPY, bool(self._text))
+        actions.set_possible(Act.CONTINUE, bool(self._text))
         actions.set_possible(Act.DETAILS, self._footer.has_stats or self._error is not None)
         self._footer.fit(actions, self._switch, self.width())
 
