@@ -1645,6 +1645,21 @@
         <source>Open {}?</source>
         <translation>{} öffnen?</translation>
     </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>The message was deleted.</source>
+        <translation>Die Nachricht wurde gelöscht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>{} messages were deleted.</source>
+        <translation>{} Nachrichten wurden gelöscht.</translation>
+    </message>
 </context>
 <context>
     <name>ChatFinder</name>
@@ -3115,6 +3130,11 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>Cut off: the context is full.</source>
         <translation>Abgeschnitten: Der Kontext ist voll.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Edited by its user.</source>
+        <translation>Von Hand geändert.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -4690,8 +4710,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>MessageActions</name>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Answer</source>
+        <translation>Beantworten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Branch</source>
         <translation>Verzweigen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Change the text of this reply</source>
+        <translation>Den Text dieser Antwort ändern</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
@@ -4740,6 +4770,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Delete this message and what follows it</source>
+        <translation>Diese Nachricht und alles, was ihr folgt, löschen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Details</source>
         <translation>Einzelheiten</translation>
     </message>
@@ -4752,6 +4792,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Edit this message and send it again</source>
         <translation>Diese Nachricht bearbeiten und noch einmal senden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Generate a reply to this message</source>
+        <translation>Eine Antwort auf diese Nachricht erzeugen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
@@ -4795,6 +4840,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Edit the message</source>
         <translation>Nachricht bearbeiten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Keep</source>
+        <translation>Behalten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Keep it as a new version (Ctrl+Enter)</source>
+        <translation>Als neue Fassung behalten (Strg+Eingabe)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Keep the edited reply</source>
+        <translation>Die geänderte Antwort behalten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>

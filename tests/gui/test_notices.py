@@ -195,6 +195,51 @@ def test_a_reply_goes_on_by_button_menu_and_key(
     assert client.last(StartTurn).begun_text == "One two"
 
 
+def test_a_message_is_deleted_and_brought_back(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    client.finish_load()
+    program.session.send("Hello?")
+    client.reply("One")
+    chat, errors = program.window.chat_pane.chat, program.window.chat_pane.errors
+    question = program.session.current.path()[0].message_id
+    chat.delete_requested.emit(question)
+    assert program.session.current.path() == ()
+    assert "2 messages were deleted" in without_soft_breaks(errors.text.text())
+    qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
+    assert [m.content for m in program.session.current.path()] == ["Hello?", "One"]
+    chat.delete_requested.emit(question)
+    program.session.new(private=True)
+    assert errors.isHidden(), "it goes with the chat"
+
+
+def test_a_reply_is_edited_where_it_stands(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    client.finish_load()
+    program.session.send("Hello?")
+    client.reply("One")
+    chat = program.window.chat_pane.chat
+    view = chat.reply_view(program.session.current.path()[-1].message_id)
+    assert view is not None
+    view.flush()
+    view._on_acted(Act.EDIT)
+    assert view.unsaved == "One"
+    view._on_cancelled()
+    assert view.unsaved is None
+    assert not view.parts.isHidden()
+    view._on_acted(Act.EDIT)
+    assert view._edit is not None
+    view._edit.field.setPlainText("Two")
+    qtbot.keyClick(view._edit.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    last = program.session.current.path()[-1]
+    assert last.content == "Two"
+    shown = chat.reply_view(last.message_id)
+    assert shown is not None
+    shown.flush()
+    assert (shown.text, shown.note_text) == ("Two", "Edited by its user.")
+
+
 def test_the_welcome_promises_nothing_that_the_strategy_does_not_do(program: Program) -> None:
     labels = program.window.chat_pane.chat.findChildren(QLabel)
     texts = [label.text() for label in labels if label.isVisible()]

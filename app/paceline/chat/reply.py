@@ -324,6 +324,14 @@ def to_reply(
     )
 
 
+def edited_record(record: RunRecord, message_id: str) -> RunRecord:
+    """Return the record of a reply whose user wrote another text: how it was asked for alone."""
+    return replace(
+        record, message_id=message_id, status="finished", reason=None, error=None, stats=None,
+        first_token_s=None, notes=(), steps=(), n_parts=1, edited=True,
+    )  # fmt: skip
+
+
 def renamed(record: RunRecord, message_id: str) -> RunRecord:
     """Return the record for a copy of its message; one without an end counts as interrupted."""
     if record.status != "running":

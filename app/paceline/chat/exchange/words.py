@@ -32,6 +32,7 @@ class Words:
         exported: By which version the file was made, and when.
         failed: Why a reply failed.
         cuts: Why a reply ends before its end, with the most tokens that it was allowed.
+        edited: That its user wrote the text of a reply.
         speed: Speed of a reply.
         plain: Speed without speculation.
         accepted: Share and number of the drafted tokens that were accepted.
@@ -60,6 +61,7 @@ class Words:
             }
         )
     )
+    edited: str = "Edited by its user."
     speed: str = "{} tokens/s"
     plain: str = "plain ≈ {}"
     accepted: str = "{share:.0f} % of {n} drafted accepted"
@@ -95,6 +97,8 @@ def end_line(record: RunRecord | None, words: Words) -> str:
         return ""
     if record.error is not None:
         return words.failed.format(why=record.error.message)
+    if record.edited:
+        return words.edited
     return words.cuts.get(record.reason or "eog", "").format(f"{record.max_tokens:,}")
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
+    from paceline.chat.conversations import DeletedMessages
     from paceline.chat.reply import Reply
     from paceline.conversation import Conversation, Message
     from paceline.gui.chat.messages.reply_view import ReplyView
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from paceline.messages import StepCommitted
 
 _STEM = "code"
+_DELETED = "deleted messages"
 
 
 class ChatController(QObject):
@@ -74,6 +76,7 @@ class ChatController(QObject):
         chat.fill_wanted.connect(self._on_fill_wanted)
         chat.edit_submitted.connect(session.edit)
         chat.regenerate_requested.connect(session.regenerate)
+        chat.delete_requested.connect(self._on_delete)
         chat.continue_requested.connect(session.continue_reply)
         chat.sibling_requested.connect(self._on_sibling)
         chat.branch_requested.connect(self._on_branch)
@@ -134,6 +137,25 @@ class ChatController(QObject):
         self._stays = False
 
     @Slot(str)
+    def _on_delete(self, message_id: str) -> None:
+        """Delete at once; the notice takes it back until the next deletion, or another chat."""
+        deleted = self._session.delete_message(message_id)
+        if deleted is None:
+            return
+        n = len(deleted.messages)
+        words = (
+            self.tr("The message was deleted.") if n == 1 else self.tr("{} messages were deleted.")
+        )
+        undo = Action(self.tr("Undo"), partial(self._undelete, deleted))
+        self._notices.tell(words.format(n), action=undo, topic=_DELETED)
+
+    def _undelete(self, deleted: DeletedMessages) -> None:
+        try:
+            self._session.undelete(deleted)
+        except UserError as error:
+            self._notices.user_error(error)
+
+    @Slot(str)
     def _on_branch(self, message_id: str) -> None:
         try:
             self._session.branch(message_id)
@@ -156,6 +178,7 @@ class ChatController(QObject):
     def _on_shown(self, conversation: Conversation) -> None:
         is_same = conversation.conversation_id == self._shown_id
         if not is_same:
+            self._notices.settled.emit(_DELETED)
             self.keep_place()
         place = None
         if not is_same:
@@ -317,9 +340,10 @@ class ReplyWriter(QObject):
         line = figures.stats_line(reply, decision_part(decided))
         details = "\n".join(filter(None, (figures.stats_details(reply), decision_details(decided))))
         view.set_stats(line, details, tokens_per_s=speed)
+        edited = figures.edited_words() if reply.edited else ""
         mark = figures.cut_words().get(reply.reason or "eog", "") if reply.text else ""
         left_out = self._cut_note(reply.n_cut) if reply.n_cut else ""
-        notes = mark.format(f"{reply.options.max_tokens:,}"), left_out
+        notes = edited, mark.format(f"{reply.options.max_tokens:,}"), left_out
         view.set_note(" ".join(filter(None, notes)))
         if reply.reason == "cancelled" and not reply.text:
             view.set_status(self.tr("Stopped."))

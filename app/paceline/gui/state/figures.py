@@ -116,6 +116,11 @@ def stats_line(reply: Reply, decided: str = "") -> str:
     return " · ".join(parts)
 
 
+def edited_words() -> str:
+    """That a reply is not as the model wrote it."""
+    return _tr("Edited by its user.")
+
+
 def cut_words() -> dict[FinishReason, str]:
     """Why a reply ends before its end, with the most tokens that it was allowed."""
     return {

@@ -36,6 +36,7 @@ class Act(StrEnum):
     REGENERATE = "regenerate"
     BRANCH = "branch"
     DETAILS = "details"
+    DELETE = "delete"
 
 
 _ICONS = {
@@ -45,12 +46,21 @@ _ICONS = {
     Act.REGENERATE: "regenerate",
     Act.BRANCH: "branch",
     Act.DETAILS: "details",
+    Act.DELETE: "trash",
 }
 _BY_ROLE: dict[Role, tuple[Act, ...]] = {
-    "user": (Act.EDIT, Act.COPY, Act.BRANCH),
-    "assistant": (Act.COPY, Act.CONTINUE, Act.REGENERATE, Act.BRANCH, Act.DETAILS),
+    "user": (Act.EDIT, Act.COPY, Act.REGENERATE, Act.BRANCH, Act.DELETE),
+    "assistant": (
+        Act.COPY,
+        Act.CONTINUE,
+        Act.REGENERATE,
+        Act.EDIT,
+        Act.BRANCH,
+        Act.DETAILS,
+        Act.DELETE,
+    ),  # fmt: skip,
 }
-_NOT_WHILE_BUSY = (Act.EDIT, Act.CONTINUE, Act.REGENERATE)
+_NOT_WHILE_BUSY = (Act.EDIT, Act.CONTINUE, Act.REGENERATE, Act.DELETE)
 
 
 class MessageActions(QWidget):
@@ -93,22 +103,30 @@ class MessageActions(QWidget):
         return action
 
     def _words(self, act: Act) -> tuple[str, str]:
-        if act == Act.EDIT:
-            return self.tr("Edit"), self.tr("Edit this message and send it again")
-        if act == Act.COPY:
-            if self._role == "user":
-                return self.tr("Copy"), self.tr("Copy the message")
-            return self.tr("Copy"), self.tr("Copy the reply")
-        if act == Act.COPY_PLAIN:
-            return self.tr("Copy as plain text"), self.tr("Copy the reply without markup")
-        if act == Act.CONTINUE:
-            words = self.tr("Let the model write on from where this reply ends")
-            return self.tr("Continue"), words
-        if act == Act.REGENERATE:
-            return self.tr("Regenerate"), self.tr("Generate this reply again")
-        if act == Act.BRANCH:
-            return self.tr("Branch"), self.tr("Go on from here in a chat of its own")
-        return self.tr("Details"), self.tr("Show how this reply was made")
+        both = {
+            Act.COPY_PLAIN: (
+                self.tr("Copy as plain text"),
+                self.tr("Copy the reply without markup"),
+            ),
+            Act.BRANCH: (self.tr("Branch"), self.tr("Go on from here in a chat of its own")),
+            Act.DETAILS: (self.tr("Details"), self.tr("Show how this reply was made")),
+            Act.DELETE: (self.tr("Delete"), self.tr("Delete this message and what follows it")),
+        }
+        question = {
+            Act.EDIT: (self.tr("Edit"), self.tr("Edit this message and send it again")),
+            Act.COPY: (self.tr("Copy"), self.tr("Copy the message")),
+            Act.REGENERATE: (self.tr("Answer"), self.tr("Generate a reply to this message")),
+        }
+        reply = {
+            Act.EDIT: (self.tr("Edit"), self.tr("Change the text of this reply")),
+            Act.COPY: (self.tr("Copy"), self.tr("Copy the reply")),
+            Act.CONTINUE: (
+                self.tr("Continue"),
+                self.tr("Let the model write on from where this reply ends"),
+            ),
+            Act.REGENERATE: (self.tr("Regenerate"), self.tr("Generate this reply again")),
+        }
+        return (both | (question if self._role == "user" else reply))[act]
 
     def _make_button(self, action: QAction) -> QToolButton:
         button = QToolButton()

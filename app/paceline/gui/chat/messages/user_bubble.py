@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from paceline.gui.chat.markdown.requests import MessageRequests
+    from paceline.gui.chat.messages.message_actions import MessageActions
     from paceline.gui.chat.messages.message_item import ShownMessage
     from paceline.settings import SendKey
 
@@ -31,8 +32,16 @@ class MessageEdit(QFrame):
     submitted = Signal(str)
     cancelled = Signal()
 
-    def __init__(self, text: str, send_key: SendKey, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        send_key: SendKey,
+        parent: QWidget | None = None,
+        *,
+        for_reply: bool = False,
+    ) -> None:
         super().__init__(parent)
+        self._for_reply = for_reply
         self.setProperty("kind", "editor")
         self._is_busy = False
         self._has_attachments = False
@@ -47,9 +56,10 @@ class MessageEdit(QFrame):
         self._cancel = QPushButton(self.tr("Cancel"))
         self._cancel.setToolTip(self.tr("Keep the message as it was (Esc)"))
         self._cancel.clicked.connect(self.cancelled)
-        self._send = QPushButton(self.tr("Send"))
+        self._send = QPushButton(self.tr("Keep") if for_reply else self.tr("Send"))
         self._send.setProperty("kind", "primary")
-        self._send.setAccessibleName(self.tr("Send the edited message"))
+        words = self.tr("Keep the edited reply"), self.tr("Send the edited message")
+        self._send.setAccessibleName(words[0] if for_reply else words[1])
         self._send.clicked.connect(self._on_send)
         self.setFocusProxy(self._field)
         row = QHBoxLayout()
@@ -98,6 +108,8 @@ class MessageEdit(QFrame):
         self._send.setToolTip(
             self.tr("A reply is being written; stop it first.")
             if self._is_busy
+            else self.tr("Keep it as a new version (Ctrl+Enter)")
+            if self._for_reply
             else self.tr("Send it again as a new version")
         )
 
@@ -117,11 +129,6 @@ _MEASURED_CHARS = 200
 
 class UserBubble(MessageItem):
     """A row with the bubble at its right end, as wide as the text needs."""
-
-    edit_submitted = Signal(str, str)
-    """The message's id and its new text."""
-    edit_ended = Signal(str)
-    """The message's id: nothing of an edit is left."""
 
     gap_below = 4
 
@@ -272,6 +279,9 @@ class UserBubble(MessageItem):
             self.focus_text()
         else:
             super()._on_acted(act)
+
+    def _offer(self, actions: MessageActions) -> None:
+        actions.set_possible(Act.REGENERATE, self._is_last)  # a branch may end with a question
 
     def _wants_actions(self) -> bool:
         return self._edit is None and super()._wants_actions()
