@@ -8269,6 +8269,11 @@ def add_all(numbers):
     <name>UserBubble</name>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Show all {} lines</source>
+        <translation>Alle {} Zeilen zeigen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>You said</source>
         <translation>Sie sagten</translation>
     </message>

@@ -9,7 +9,7 @@ LIMITS = {
     "files": 422,
     "with one importer": 94,
     "circles": 0,
-    "code lines": 63_426,
+    "code lines": 63_452,
     "constructor parameters": 6,
     "signals": 273,
 }

@@ -60,6 +60,8 @@ _BY_ROLE: dict[Role, tuple[Act, ...]] = {
         Act.DELETE,
     ),  # fmt: skip,
 }
+_ICON_ALONE = (Act.EDIT, Act.DETAILS, Act.DELETE)
+"""Those whose words never stand beside the icon, or there would be room for none."""
 _NOT_WHILE_BUSY = (Act.EDIT, Act.CONTINUE, Act.REGENERATE, Act.DELETE)
 
 
@@ -171,6 +173,8 @@ class MessageActions(QWidget):
         if button not in self._buttons.values():
             return button.sizeHint().width()
         icon = px(ICON) + px(_BESIDE_ICON_PX) if self._has_icons else 0
+        if self._has_icons and button in map(self._buttons.get, _ICON_ALONE):
+            return icon + _FRAME_PX
         return button.fontMetrics().horizontalAdvance(button.text()) + icon + _FRAME_PX
 
     def _extra(self) -> list[QToolButton]:
@@ -202,8 +206,10 @@ class MessageActions(QWidget):
                 if self._is_compact
                 else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
             )
-        for button in self._buttons.values():
-            button.setToolButtonStyle(style)
+        for act, button in self._buttons.items():
+            is_alone = self._has_icons and act in _ICON_ALONE
+            alone = Qt.ToolButtonStyle.ToolButtonIconOnly
+            button.setToolButtonStyle(alone if is_alone else style)
         for button in self._extra():
             button.setToolButtonStyle(
                 Qt.ToolButtonStyle.ToolButtonIconOnly

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from paceline.gui.chat.composer_edit import ComposerEdit
 from paceline.gui.chat.markdown.view import MessageView
@@ -123,6 +123,9 @@ _PADDING = 14
 _MAX_SHARE = 0.86
 _EDIT_PX = 480
 """An editor is at least as wide, where there is room."""
+_MOST_LINES, _MOST_CHARS = 40, 4_000
+"""A longer text is folded."""
+_SHOWN_LINES, _SHOWN_CHARS = 16, 1_600
 _MEASURED_LINES = 60
 _MEASURED_CHARS = 200
 
@@ -140,7 +143,10 @@ class UserBubble(MessageItem):
         self.setAccessibleName(self.tr("You said"))
         self._view = MessageView(requests=requests)
         self._view.setAccessibleName(self.tr("You said"))
-        self._view.show_plain(message.text)
+        self._unfold = QToolButton(self)  # shown without a parent it would be a window
+        self._unfold.setProperty("kind", "link")
+        self._unfold.clicked.connect(self.unfold)
+        self._show_text(is_folded=True)
         self._chips: AttachmentChips | None = None
         self._bubble = QFrame()
         self._bubble.setProperty("kind", "bubble")
@@ -152,6 +158,7 @@ class UserBubble(MessageItem):
             self._chips.unfolded.connect(self._fit)
             self._inside.addWidget(self._chips)
         self._inside.addWidget(self._view)
+        self._inside.addWidget(self._unfold)
         self._view.setVisible(bool(message.text))
         self._line = QHBoxLayout()
         self._line.addStretch(1)
@@ -207,6 +214,8 @@ class UserBubble(MessageItem):
 
     def mark_words(self, words: tuple[str, ...]) -> None:
         """Mark these words in the text for a while; none: no marks."""
+        if words:
+            self.unfold()
         self._view.mark_words(words)
 
     def renew(self) -> None:
@@ -228,10 +237,27 @@ class UserBubble(MessageItem):
     def update_message(self, message: ShownMessage) -> None:
         """Show another text or other siblings."""
         if message.text != self._message.text:
-            self._view.show_plain(message.text)
+            self._message = message
+            self._show_text(is_folded=True)
             self._view.setVisible(bool(message.text))
         super().update_message(message)
         self._fit()
+
+    @Slot()
+    def unfold(self) -> None:
+        """Show all of a long text."""
+        if not self._unfold.isHidden():
+            self._show_text(is_folded=False)
+
+    def _show_text(self, *, is_folded: bool) -> None:
+        """Show the text; of a long one, while it is folded, its beginning alone."""
+        lines = self.text.split("\n")
+        is_long = len(lines) > _MOST_LINES or len(self.text) > _MOST_CHARS
+        is_folded = is_folded and is_long
+        begin = "\n".join(lines[:_SHOWN_LINES])[:_SHOWN_CHARS].rstrip()
+        self._view.show_plain(f"{begin}…" if is_folded else self.text)
+        self._unfold.setText(self.tr("Show all {} lines").format(f"{len(lines):,}"))
+        self._unfold.setVisible(is_folded)
 
     # --------------------------------------------------------------------------- editing
 
