@@ -110,6 +110,9 @@ class StartTurn:
         prompting: How the messages become a prompt.
         expected: A reply that was generated before, with the same prompt, sampling and seed; the
             turn ends with `TextDiverged` at the first token that differs. Empty: none are.
+        begun: The reply's first tokens, which it goes on after at their positions; events tell only
+            what is new, `TurnFinished` all. One that had ended does not end there again.
+        begun_text: Their text; where they do not give it, its own tokens take their place.
     """
 
     turn_id: str
@@ -126,6 +129,8 @@ class StartTurn:
     cuts: bool = False
     prompting: Prompting = field(default_factory=Prompting)
     expected: tuple[int, ...] = ()
+    begun: tuple[int, ...] = ()
+    begun_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class RunError:
 INTERRUPTED = RunError(
     "interrupted",
     "Paceline ended while this reply was being written.",
-    "What was there is kept. Ask for the reply again to have all of it.",
+    "What was there is kept. Continue the reply to have all of it.",
 )
 
 
@@ -94,6 +94,8 @@ class RunRecord:
         engine_version: llama-cpp-python's version.
         steps: One per decoding step; empty as well where they are read on demand.
         prompting: How the conversation became a prompt.
+        n_parts: In how many turns it was written; `stats` are those of the last, steps of all.
+        edited: Whether its user wrote the text, from an earlier reply.
     """
 
     message_id: str
@@ -119,6 +121,8 @@ class RunRecord:
     engine_version: str = ""
     steps: tuple[StepCommitted, ...] = ()
     prompting: Prompting = field(default_factory=Prompting)
+    n_parts: int = 1
+    edited: bool = False
 
 
 Figures = tuple[str, float | None, float | None]

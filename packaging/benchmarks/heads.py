@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--target", help="a model with a head; default: made by the tests")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=200)
-    parser.add_argument("--temperature", type=float, default=0.7)
+    parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--kernels", choices=("own", "stock", "auto"), default="auto")
     args = parser.parse_args(arguments)
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))

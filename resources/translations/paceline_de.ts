@@ -238,6 +238,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>C&amp;ontinue the reply</source>
+        <translation>Antwort fort&amp;setzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Chat t&amp;emplate…</source>
         <translation>Chat-&amp;Vorlage…</translation>
     </message>
@@ -345,6 +350,11 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>There is no draft model.</source>
         <translation>Es gibt kein Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>There is no reply at the end to continue.</source>
+        <translation>Am Ende steht keine Antwort, die fortgesetzt werden könnte.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -1644,6 +1654,21 @@
         <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Open {}?</source>
         <translation>{} öffnen?</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>The message was deleted.</source>
+        <translation>Die Nachricht wurde gelöscht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>{} messages were deleted.</source>
+        <translation>{} Nachrichten wurden gelöscht.</translation>
     </message>
 </context>
 <context>
@@ -3123,6 +3148,21 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Cut off at the limit of {} tokens.</source>
+        <translation>Abgeschnitten bei der Grenze von {} Tokens.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Cut off: the context is full.</source>
+        <translation>Abgeschnitten: Der Kontext ist voll.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Edited by its user.</source>
+        <translation>Von Hand geändert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>File</source>
         <translation>Datei</translation>
     </message>
@@ -3153,6 +3193,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Stopped before its end.</source>
+        <translation>Vor dem Ende angehalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>Threads</source>
         <translation>Threads</translation>
     </message>
@@ -3168,8 +3213,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>context full</source>
-        <translation>Kontext voll</translation>
+        <source>continued: part {} of the reply has these figures</source>
+        <translation>fortgesetzt: Diese Zahlen gehören zu Teil {} der Antwort</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3218,11 +3263,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>stopped</source>
-        <translation>angehalten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>strategy {}, seed {}</source>
         <translation>Strategie {}, Seed {}</translation>
     </message>
@@ -3230,11 +3270,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>time: begin {}, draft {}, accept {}</source>
         <translation>Zeit: Beginn {}, Entwurf {}, Annahme {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>token limit reached</source>
-        <translation>Token-Grenze erreicht</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -4710,8 +4745,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>MessageActions</name>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Answer</source>
+        <translation>Beantworten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Branch</source>
         <translation>Verzweigen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Change the text of this reply</source>
+        <translation>Den Text dieser Antwort ändern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Continue</source>
+        <translation>Fortsetzen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
@@ -4755,6 +4805,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Delete this message and what follows it</source>
+        <translation>Diese Nachricht und alles, was ihr folgt, löschen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Details</source>
         <translation>Einzelheiten</translation>
     </message>
@@ -4770,6 +4830,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Generate a reply to this message</source>
+        <translation>Eine Antwort auf diese Nachricht erzeugen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Generate this reply again</source>
         <translation>Diese Antwort noch einmal erzeugen</translation>
     </message>
@@ -4777,6 +4842,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Go on from here in a chat of its own</source>
         <translation>Von hier in einem eigenen Chat weitermachen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Let the model write on from where this reply ends</source>
+        <translation>Das Modell vom Ende dieser Antwort an weiterschreiben lassen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
@@ -4805,6 +4875,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Edit the message</source>
         <translation>Nachricht bearbeiten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Keep</source>
+        <translation>Behalten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Keep it as a new version (Ctrl+Enter)</source>
+        <translation>Als neue Fassung behalten (Strg+Eingabe)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Keep the edited reply</source>
+        <translation>Die geänderte Antwort behalten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
@@ -8257,6 +8342,11 @@ def add_all(numbers):
 </context>
 <context>
     <name>UserBubble</name>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Show all {} lines</source>
+        <translation>Alle {} Zeilen zeigen</translation>
+    </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>You said</source>

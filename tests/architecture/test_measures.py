@@ -9,9 +9,9 @@ LIMITS = {
     "files": 425,
     "with one importer": 96,
     "circles": 0,
-    "code lines": 63_922,
+    "code lines": 64_292,
     "constructor parameters": 6,
-    "signals": 272,
+    "signals": 274,
 }
 
 

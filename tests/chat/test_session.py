@@ -27,6 +27,7 @@ from paceline.messages import (
     TurnFailed,
     TurnStarted,
 )
+from paceline.run_record import INTERRUPTED
 from strategies import strategy
 
 PAIR = Pair(ModelParams("target.gguf"), ModelParams("draft.gguf"))
@@ -404,7 +405,9 @@ def test_a_reply_that_the_end_of_the_program_cuts_off_has_no_figures(bench: Benc
     bench.client.figures()
     bench.client.step("Hi", 1)
     bench.session.end_reply()
-    assert (reply.reason, reply.stats) == ("cancelled", None)
+    assert (reply.reason, reply.stats) == (None, None)
+    assert reply.error is not None
+    assert reply.error.code == INTERRUPTED.code, "a stop by the user is something else"
 
 
 def test_what_may_be_remembered_is_asked_for_each_reply(bench: Bench) -> None:

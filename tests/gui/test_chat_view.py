@@ -301,3 +301,20 @@ def test_a_reply_that_nobody_fills_in_shows_its_text(chat: ChatView, qtbot: QtBo
     assert reply is not None
     assert reply.plain_text == "Hello"
     assert not reply.is_growing
+
+
+def test_a_long_question_is_folded_until_it_is_asked_for(chat: ChatView) -> None:
+    text = "\n".join(f"line {i}" for i in range(310))
+    bubble = say(chat, text)
+    assert "line 15" in bubble.view.toPlainText()
+    assert "line 16" not in bubble.view.toPlainText()
+    assert bubble._unfold.text() == "Show all 310 lines"
+    assert bubble.plain_text == text, "a copy has all"
+    bubble._unfold.click()
+    assert "line 309" in bubble.view.toPlainText()
+    assert bubble._unfold.isHidden()
+    short = say(chat, "line 1\nline 2")
+    assert short._unfold.isHidden()
+    found = say(chat, text)
+    found.mark_words(("300",))
+    assert "line 300" in found.view.toPlainText(), "what a search finds is shown"

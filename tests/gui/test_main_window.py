@@ -100,8 +100,6 @@ def test_the_line_below_a_reply(program: Program, client: FakeClient, qtbot: QtB
     reply.stats = undrafted()
     assert "accepted" not in figures.stats_line(reply)
     assert "nothing drafted" in figures.stats_line(reply)
-    reply.reason = "cancelled"
-    assert figures.stats_line(reply).endswith("stopped")
 
 
 def test_escape_stops_the_reply(program: Program, client: FakeClient, qtbot: QtBot) -> None:

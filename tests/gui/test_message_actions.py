@@ -304,7 +304,7 @@ def test_tab_goes_through_text_code_and_actions_in_the_order_seen(
     settle(qtbot)
     chat._list.setFocus()
     names: list[str] = []
-    for _ in range(20):
+    for _ in range(40):
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         widget = QApplication.focusWidget()
         if widget is None or widget is chat._list:

@@ -9,11 +9,19 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel
 
-from gui.fake_client import FakeClient
+from gui.fake_client import STATS, FakeClient
+from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.panel_controller import TUNE_AFTER_MS
-from paceline.messages import LoadFailed, LoadPair, LoadProgressed, StartTurn, Tune
+from paceline.messages import (
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    StartTurn,
+    Tune,
+    TurnFinished,
+)
 from paceline.params import Strategy
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
+    from paceline.messages import FinishReason
 
 
 @pytest.fixture
@@ -133,6 +142,102 @@ def test_a_reply_that_is_stopped_while_it_waits_says_so(
     assert view is not None
     view.flush()
     assert view.status_text == "Stopped."
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("length", "Cut off at the limit of 1,024 tokens."),
+        ("context", "Cut off: the context is full."),
+        ("cancelled", "Stopped before its end."),
+        ("eog", ""),
+        ("stop", ""),
+    ],
+)
+def test_a_reply_that_was_cut_says_why_below_its_text(
+    program: Program, client: FakeClient, reason: FinishReason, words: str
+) -> None:
+    client.finish_load()
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    client.step("A", 0)
+    client.emit(TurnFinished(turn_id, reason, "A", (1,), 7, "off", STATS))
+    view = program.window.chat_pane.chat.findChild(ReplyView)
+    assert view is not None
+    view.flush()
+    assert view.note_text == words
+
+
+def test_a_reply_goes_on_by_button_menu_and_key(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    client.finish_load()
+    go_on = program.window.actions_.continue_reply
+    chat = program.window.chat_pane.chat
+    assert not go_on.isEnabled()
+    program.session.send("Hello?")
+    client.reply("One")
+    assert go_on.isEnabled()
+    qtbot.keyClick(program.window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    assert client.last(StartTurn).begun_text == "One"
+    view = chat.findChildren(ReplyView)[-1]
+    view.flush()
+    assert view.text == "One", "what is there is shown at once"
+    assert not go_on.isEnabled()
+    client.start_turn()
+    client.step(" two", 0)
+    client.finish_turn("One two")
+    last = program.session.current.path()[-1]
+    assert last.content == "One two"
+    shown = chat.reply_view(last.message_id)
+    assert shown is not None
+    shown._need_actions()._actions[Act.CONTINUE].trigger()
+    assert client.last(StartTurn).begun_text == "One two"
+
+
+def test_a_message_is_deleted_and_brought_back(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    client.finish_load()
+    program.session.send("Hello?")
+    client.reply("One")
+    chat, errors = program.window.chat_pane.chat, program.window.chat_pane.errors
+    question = program.session.current.path()[0].message_id
+    chat.delete_requested.emit(question)
+    assert program.session.current.path() == ()
+    assert "2 messages were deleted" in without_soft_breaks(errors.text.text())
+    qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
+    assert [m.content for m in program.session.current.path()] == ["Hello?", "One"]
+    chat.delete_requested.emit(question)
+    program.session.new(private=True)
+    assert errors.isHidden(), "it goes with the chat"
+
+
+def test_a_reply_is_edited_where_it_stands(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    client.finish_load()
+    program.session.send("Hello?")
+    client.reply("One")
+    chat = program.window.chat_pane.chat
+    view = chat.reply_view(program.session.current.path()[-1].message_id)
+    assert view is not None
+    view.flush()
+    view._on_acted(Act.EDIT)
+    assert view.unsaved == "One"
+    view._on_cancelled()
+    assert view.unsaved is None
+    assert not view.parts.isHidden()
+    view._on_acted(Act.EDIT)
+    assert view._edit is not None
+    view._edit.field.setPlainText("Two")
+    qtbot.keyClick(view._edit.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    last = program.session.current.path()[-1]
+    assert last.content == "Two"
+    shown = chat.reply_view(last.message_id)
+    assert shown is not None
+    shown.flush()
+    assert (shown.text, shown.note_text) == ("Two", "Edited by its user.")
 
 
 def test_the_welcome_promises_nothing_that_the_strategy_does_not_do(program: Program) -> None:

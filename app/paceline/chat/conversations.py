@@ -8,7 +8,7 @@ so that no word of a private chat can reach the disk. No Qt, no files, no engine
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -213,24 +213,32 @@ class Conversations:
         """
         copy, ids = _copy_of(conversation, self.new_id)
         self.put(copy, tuple(copy.messages))
-        store = self.store_of(copy.conversation_id)
         for old_id, record in records.items():
             if old_id in ids:
-                mine = renamed(record, ids[old_id])
-                store.begin_run(copy.conversation_id, replace(mine, steps=()))
-                store.end_run(mine, copy.messages[ids[old_id]].content)
+                self.keep_record(copy, renamed(record, ids[old_id]))
         self.on_texts(copy.conversation_id)
         return copy.conversation_id
 
-    def begin_run(self, reply: Reply) -> None:
-        """Keep the record of a reply whose message was `put`."""
-        self.store_of(reply.conversation_id).begin_run(reply.conversation_id, to_record(reply))
+    def keep_record(self, conversation: Conversation, record: RunRecord) -> None:
+        """Keep the record, with steps, of a reply that has ended and whose message was `put`."""
+        name, text = conversation.conversation_id, conversation.messages[record.message_id].content
+        store = self.store_of(name)
+        store.begin_run(name, replace(record, steps=()))
+        store.end_run(record, text)
+        if name == self._current.conversation_id:
+            self._replies[record.message_id] = to_reply(record, name, text)
 
-    def extend_run(self, reply: Reply, step: StepCommitted) -> None:
-        """Keep a step of a reply that is under way."""
+    def begin_run(self, reply: Reply) -> None:
+        """Keep the record of a reply whose message was `put`, and what it begins with."""
+        self.store_of(reply.conversation_id).begin_run(reply.conversation_id, to_record(reply))
+        if reply.steps:
+            self.extend_run(reply, reply.text, reply.steps)
+
+    def extend_run(self, reply: Reply, text: str, steps: Sequence[StepCommitted]) -> None:
+        """Keep some steps of a reply that is under way, and the text that they gave."""
         if reply.conversation_id not in self._purged:
             store = self.store_of(reply.conversation_id)
-            store.extend_run(reply.message_id, step.text, (step,))
+            store.extend_run(reply.message_id, text, steps)
 
     def end_run(self, reply: Reply) -> None:
         """Keep the record of a reply that has ended, and its text."""
@@ -314,6 +322,38 @@ class Conversations:
         """Keep where the view was left; nothing is kept of a conversation without messages."""
         if conversation_id in self._summaries:
             self.store_of(conversation_id).save_place(conversation_id, place)
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedMessages:
+    """Messages that were taken out of a conversation, with all that brings them back.
+
+    Attributes:
+        conversation_id: Where they were.
+        messages: In the order in which they were added.
+        records: What is known of the replies among them, with steps.
+        leaf_id: The end of the path that was shown.
+    """
+
+    conversation_id: str
+    messages: tuple[Message, ...]
+    records: tuple[RunRecord, ...]
+    leaf_id: str | None
+
+
+def without(conversation: Conversation, message_id: str) -> Conversation:
+    """Return the conversation without a message and all that follows it."""
+    gone = {message_id}
+    for message in conversation.messages.values():
+        if message.parent_id in gone:
+            gone.add(message.message_id)
+    messages = {name: m for name, m in conversation.messages.items() if name not in gone}
+    rest = replace(conversation, messages=MappingProxyType(messages))
+    if conversation.leaf_id not in gone:
+        return rest
+    parent_id = conversation.messages[message_id].parent_id
+    rest, others = replace(rest, leaf_id=parent_id), rest.children(parent_id)
+    return rest.activate(others[-1].message_id) if others else rest
 
 
 def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversation, Message | None]:

@@ -114,6 +114,8 @@ class Reply:
         engine_version: llama-cpp-python's version.
         stopping: Whether the user asked it to stop.
         waits_again: Whether the engine died before it began, and it was handed to the next one.
+        n_parts: In how many turns it was written; those before are in text, traces and steps.
+        edited: Whether its user wrote the text.
     """
 
     turn_id: str
@@ -143,6 +145,24 @@ class Reply:
     engine_version: str = ""
     stopping: bool = False
     waits_again: bool = False
+    n_parts: int = 1
+    edited: bool = False
+
+    def go_on_after(self, text: str, old: Reply | None) -> None:
+        """Begin with another reply's text, drawn as that was; None: only the text is known."""
+        steps = list(old.steps) if old is not None else []
+        said = "".join(step.text for step in steps)
+        if not text.startswith(said):
+            steps, said = [], ""
+        if text != said:  # what no step tells
+            rest = StepCommitted(self.turn_id, 0, (), text[len(said) :], (), 0.0, 0.0, 0.0, 0.0)
+            steps.append(rest)
+        self.text, self.steps = text, steps
+        self.traces = [trace for step in steps for trace in step.tokens]
+        self.n_parts = 2 if old is None else old.n_parts + 1
+        if old is not None:
+            seed = old.seed if old.seed is not None else self.options.seed
+            self.ask(drawn_like(replace(self.options, seed=seed), old.options))
 
     def ask(self, options: TurnOptions) -> None:
         """Take what the turn is to be generated with."""
@@ -186,6 +206,18 @@ class Reply:
                 pass
             case _:
                 assert_never(event)
+
+
+def drawn_like(options: TurnOptions, old: TurnOptions) -> TurnOptions:
+    """Return the options with all of the old ones that decides which tokens are drawn."""
+    return replace(
+        options,
+        sampling=old.sampling,
+        system_prompt=old.system_prompt,
+        stop=old.stop,
+        cuts=old.cuts,
+        prompting=old.prompting,
+    )
 
 
 def model_record(info: ModelInfo, fingerprint: str = "") -> ModelRecord:
@@ -235,6 +267,8 @@ def to_record(reply: Reply) -> RunRecord:
         app_version=reply.app_version,
         engine_version=reply.engine_version,
         steps=tuple(reply.steps),
+        n_parts=reply.n_parts,
+        edited=reply.edited,
     )
 
 
@@ -285,7 +319,17 @@ def to_reply(
         draft=record.draft,
         app_version=record.app_version,
         engine_version=record.engine_version,
+        n_parts=record.n_parts,
+        edited=record.edited,
     )
+
+
+def edited_record(record: RunRecord, message_id: str) -> RunRecord:
+    """Return the record of a reply whose user wrote another text: how it was asked for alone."""
+    return replace(
+        record, message_id=message_id, status="finished", reason=None, error=None, stats=None,
+        first_token_s=None, notes=(), steps=(), n_parts=1, edited=True,
+    )  # fmt: skip
 
 
 def renamed(record: RunRecord, message_id: str) -> RunRecord:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, assert_never
 
 from paceline import __version__
 from paceline.chat.prompt import build_messages
-from paceline.chat.reply import Reply, ReplyError, TurnOptions, model_record
+from paceline.chat.reply import Reply, ReplyError, TurnOptions, drawn_like, model_record
 from paceline.engine.draft.strategy import read_strategy, strategy_text
 from paceline.errors import UserError
 from paceline.hosting.exit_reasons import NOT_STARTED
@@ -35,6 +35,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+from paceline.run_record import INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from paceline.chat.pair import PairLoader
     from paceline.chat.recording import Recording
     from paceline.chat.reply import TurnEvent
-    from paceline.conversation import Conversation
+    from paceline.conversation import Conversation, Message
     from paceline.hosting.client import EngineClient
     from paceline.messages import (
         EngineDescribed,
@@ -143,6 +144,7 @@ class ReplyRunner:
         shows_again: bool = False,
         greedy: bool = False,
         recording: Recording | None = None,
+        continued: Message | None = None,
     ) -> Reply:
         """Start a reply in the shown conversation; none may be under way.
 
@@ -152,6 +154,7 @@ class ReplyRunner:
                 path ends elsewhere.
             greedy: Take the likeliest token each time, regardless of the settings.
             recording: Its events will come from here; the engine is not asked.
+            continued: Another reply to the question, with which it begins.
         """
         self._is_greedy, self._is_recorded = greedy, recording is not None
         if recording is None:
@@ -167,6 +170,9 @@ class ReplyRunner:
             app_version=__version__,
         )
         reply.ask(options)
+        if continued is not None:
+            old = self._conversations.full_reply(continued.message_id)
+            reply.go_on_after(continued.content, old)
         self._active, self._is_submitted = reply, False
         current = self._conversations.current.add(answer)
         self._conversations.put(current, (answer.message_id,))
@@ -250,11 +256,18 @@ class ReplyRunner:
         return True
 
     def end(self) -> None:
-        """End the reply that is under way without waiting for the engine; what it has is kept."""
+        """End the reply that is under way without waiting for the engine; what it has is kept.
+
+        One that its user did not stop is marked as cut by the program's end.
+        """
         reply = self._active
-        if reply is not None:
+        if reply is None:
+            return
+        if reply.stopping:
             reply.reason, reply.stats = "cancelled", None
             self._end(reply, "finished")
+        else:
+            self._fail(reply, INTERRUPTED.code, INTERRUPTED.message, INTERRUPTED.hint)
 
     # -------------------------------------------------------------------------------- events
 
@@ -267,6 +280,8 @@ class ReplyRunner:
         if state.status == "ready":
             # The options that fitted when the reply was asked for need not fit the loaded pair.
             options, seed = self._asked_options(reply.conversation_id), reply.options.seed
+            if reply.n_parts > 1:
+                options = drawn_like(options, reply.options)
             reply.ask(options if seed is None else replace(options, seed=seed))
             self._submit(reply)
         elif state.status == "failed":
@@ -299,7 +314,7 @@ class ReplyRunner:
                 if self.listener is not None:
                     self.listener.reply_progressed(reply)
             case StepCommitted():
-                self._conversations.extend_run(reply, event)
+                self._conversations.extend_run(reply, event.text, (event,))
                 if self.listener is not None:
                     self.listener.reply_grew(reply, event)
             case TuneApplied() | TuneRejected():
@@ -345,4 +360,6 @@ def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
         remember=options.remember,
         cuts=options.cuts,
         prompting=options.prompting,
+        begun=tuple(trace.token for trace in reply.traces),
+        begun_text=reply.text,
     )

@@ -179,6 +179,10 @@ class SamenessCheck:
         made_by, loaded = record.target, state.target
         if made_by is None:
             return CannotCompare("no-model-known", "It was not kept which model wrote this reply.")
+        if record.n_parts > 1:
+            return CannotCompare(
+                "in-parts", "This reply was continued, so it was not written in one turn."
+            )
         fingerprint = self._fingerprint_of(loaded.path)
         if made_by.fingerprint and fingerprint:
             is_other = made_by.fingerprint != fingerprint

@@ -15,10 +15,11 @@ import re
 import time
 import uuid
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from paceline.chat.conversations import Conversations, without_reply
-from paceline.chat.reply import to_record
+from paceline.chat.conversations import Conversations, DeletedMessages, without, without_reply
+from paceline.chat.reply import edited_record, to_record
 from paceline.chat.reply_runner import ReplyRunner
 from paceline.chat.store import MemoryStore
 from paceline.chat.stored_texts import StoredTexts
@@ -287,6 +288,8 @@ class ChatSession:
     ) -> bool:
         """Add a message of the user as a new version of an old one, and start its reply.
 
+        Of a reply only the text changes, see `edit_reply`.
+
         Args:
             message_id: The old message, which stays beside the new one.
             text: What the new one says.
@@ -296,8 +299,10 @@ class ChatSession:
             False: it is no user's message, it would be empty, or a reply is under way.
         """
         old = self.current.messages.get(message_id)
+        if old is not None and old.role == "assistant":
+            return self.edit_reply(message_id, text)
         text = clean(text).strip()
-        if self.active is not None or old is None or old.role != "user":
+        if self.active is not None or old is None:
             return False
         files = old.attachments if attachments is None else attachments
         if not (text or files):
@@ -313,18 +318,35 @@ class ChatSession:
         """Answer a question once more, beside the old reply; False if there is none.
 
         Args:
-            message_id: The old reply; empty: the last one, or the last question's.
+            message_id: The old reply, or the question; empty: the last one, or the last question's.
         """
         question_id: str | None
         if message_id:
             old = self.current.messages.get(message_id)
-            question_id = old.parent_id if old is not None and old.role == "assistant" else None
+            question_id = message_id if old is not None else None
+            if old is not None and old.role == "assistant":
+                question_id = old.parent_id
         else:
             questions = [m.message_id for m in self.current.path() if m.role == "user"]
             question_id = questions[-1] if questions else None
         if self.active is not None or question_id is None:
             return False
         self._runner.start(question_id, shows_again=True)
+        return True
+
+    def continue_reply(self, message_id: str = "") -> bool:
+        """Let a reply go on where it ended, as a new version of it; False if there is none.
+
+        It is drawn as its beginning was: same seed, sampling and system prompt.
+
+        Args:
+            message_id: The reply; empty: the last message of the shown path.
+        """
+        old = self.current.messages.get(message_id or self.current.leaf_id or "")
+        is_reply = old is not None and old.role == "assistant" and bool(old.content)
+        if self.active is not None or old is None or not is_reply or old.parent_id is None:
+            return False
+        self._runner.start(old.parent_id, shows_again=True, continued=old)
         return True
 
     def stop(self) -> None:
@@ -359,6 +381,60 @@ class ChatSession:
         if was_shown:
             self._tell_shown()
         return question
+
+    def delete_message(self, message_id: str) -> DeletedMessages | None:
+        """Delete a message of the shown conversation, and all that follows it in any version.
+
+        Returns:
+            What `undelete` takes; None while a reply is under way, or where it is not there.
+        """
+        old = self.current
+        if self.active is not None or message_id not in old.messages:
+            return None
+        rest = without(old, message_id)
+        gone = tuple(m for name, m in old.messages.items() if name not in rest.messages)
+        replies = (self.conversations.full_reply(message.message_id) for message in gone)
+        records = tuple(to_record(reply) for reply in replies if reply is not None)
+        self.conversations.put(rest, removed=[message.message_id for message in gone])
+        self._tell_new_path()
+        return DeletedMessages(old.conversation_id, gone, records, old.leaf_id)
+
+    def undelete(self, deleted: DeletedMessages) -> None:
+        """Bring deleted messages back, and show the conversation as it was.
+
+        Raises:
+            UserError: The conversation is not there any more, or cannot be read.
+        """
+        self.show(deleted.conversation_id)
+        back = {message.message_id: message for message in deleted.messages}
+        messages = MappingProxyType({**self.current.messages, **back})
+        whole = replace(self.current, messages=messages, leaf_id=deleted.leaf_id)
+        self.conversations.put(whole, tuple(back))
+        for record in deleted.records:
+            self.conversations.keep_record(whole, record)
+        self.conversations.on_texts(deleted.conversation_id)
+        self._tell_new_path()
+
+    def edit_reply(self, message_id: str, text: str) -> bool:
+        """Add another text of a reply as a new version; the model is not asked.
+
+        Returns:
+            False: it is no reply, the text is blank or the same, or a reply is under way.
+        """
+        old, text = self.current.messages.get(message_id), clean(text)
+        if self.active is not None or old is None or old.role != "assistant":
+            return False
+        if not text.strip() or text == old.content:
+            return False
+        new_id, now = self.conversations.new_id(), self.conversations.now()
+        edited = self.current.edit(message_id, new_id, text, created_s=now)
+        self.conversations.put(edited, (new_id,))
+        reply = self.conversations.reply_of(message_id)
+        if reply is not None:
+            self.conversations.keep_record(edited, edited_record(to_record(reply), new_id))
+        self.conversations.on_texts(edited.conversation_id)
+        self._tell_new_path()
+        return True
 
     # ------------------------------------------------------------------------- what is shown
 
@@ -495,6 +571,9 @@ class ChatSession:
     def _turn_to(self, conversation: Conversation) -> None:
         """Show another path of the shown conversation."""
         self.conversations.put(conversation)
+        self._tell_new_path()
+
+    def _tell_new_path(self) -> None:
         self.conversations.update_figures()
         self._tell_conversations()
         self._tell_shown()

@@ -224,6 +224,8 @@ class MemoryStore:
         """A reply begins."""
         self._home[record.message_id] = conversation_id
         self._runs[record.message_id] = replace(record, steps=())
+        self._steps[record.message_id] = []
+        self._write(record.message_id, "", adds=False)
 
     def extend_run(self, message_id: str, text: str, steps: Sequence[StepCommitted]) -> None:
         """The reply gained this text in these steps."""

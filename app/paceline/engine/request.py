@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.pair import LoadedPair
@@ -88,6 +88,52 @@ def check_limits(command: StartTurn, seed: int) -> None:
         )
 
 
+class Begun(NamedTuple):
+    """The beginning of a reply that goes on.
+
+    Attributes:
+        tokens: Its tokens, without one that ended it; none: a reply begins.
+        may_end: Whether the next token may end it.
+    """
+
+    tokens: tuple[int, ...] = ()
+    may_end: bool = True
+
+
+def encode_begun(vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt) -> Begun:
+    """Return what the reply goes on after: the given tokens if they make its text, else its own.
+
+    Raises:
+        UserError: It cannot go on.
+    """
+    text = command.begun_text
+    if not text:
+        return Begun()
+    text = text.removeprefix(prompt.opening)
+    known = command.begun
+    if known and all(0 <= token < vocab.n_tokens for token in known):
+        tokens = known[:-1] if known[-1] in vocab.eog else known
+        whole = b"".join(map(vocab.piece, tokens)).decode("utf-8", "replace")
+        if any(stop in whole for stop in prompt.stops):
+            raise _cannot_continue("it ended where the model began the next turn")
+        if whole.startswith(text.rstrip("\ufffd")):
+            return Begun(tokens, may_end=tokens == known)
+    plain = vocab.tokenize(text, special=False)
+    if vocab.tokenize(text, special=True) != plain:
+        raise _cannot_continue(
+            "its text holds control tokens, and is not what the loaded model wrote"
+        )
+    return Begun(tuple(plain), may_end=False)
+
+
+def _cannot_continue(why: str) -> UserError:
+    return UserError(
+        "cannot-continue",
+        f"This reply cannot be continued: {why}.",
+        "Generate it again, or ask for the rest in a message.",
+    )
+
+
 def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
     """Return the prompt's token ids, at least one, notes for the user, and what was left out.
 
@@ -121,7 +167,8 @@ def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
 
     def encode(prompts: PromptSizes) -> FittedPrompt:
         if command.cuts:
-            n_ctx = pair.target.n_ctx
+            n_begun = len(vocab.tokenize(command.begun_text, special=False))
+            n_ctx = max(pair.target.n_ctx - n_begun, 1)
             fitted = encode_fitting(prompts, command.messages, n_ctx, command.max_tokens)
         else:
             fitted = FittedPrompt(*prompts.template.encode(command.messages), 0)

@@ -16,7 +16,7 @@ from paceline.engine.measure.known import keep_acceptance, recall_what_was_forgo
 from paceline.engine.model.states import NO_COPIES
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import describe_failure
-from paceline.engine.request import check_limits, encode_prompt, make_sampler
+from paceline.engine.request import check_limits, encode_begun, encode_prompt, make_sampler
 from paceline.errors import (
     CancelledError,
     ComputeFailedError,
@@ -87,11 +87,13 @@ class Turn:
         prompt = encode_prompt(pair, command)
         self._prompt, self._notes, self._n_cut = prompt.tokens, prompt.notes, prompt.n_cut
         model = pair.target.model
-        n_ctx = pair.target.n_ctx
-        if len(self._prompt) >= n_ctx:
+        begun = encode_begun(model.vocab, command, prompt)
+        self._begun = begun.tokens
+        n_ctx, n_prompt = pair.target.n_ctx, len(self._prompt) + len(begun.tokens)
+        if n_prompt >= n_ctx:
             raise ContextFullError(
                 "prompt-too-long",
-                f"The prompt has {len(self._prompt)} tokens, but the context holds {n_ctx}.",
+                f"The prompt has {n_prompt} tokens, but the context holds {n_ctx}.",
                 "Shorten it, start a new chat, or load the model with a longer context.",
             )
         vocab = model.vocab
@@ -133,6 +135,8 @@ class Turn:
         except BaseException:  # a drafter that cannot work here
             self._sampler.close()
             raise
+        if begun.tokens:
+            self._decoder.go_on(begun.tokens, command.begun_text, may_end=begun.may_end)
 
     def run(self) -> Generator[StepCommitted, None, None]:
         """Generate the reply, and pause after every step, whose event has been emitted by then.
@@ -178,12 +182,13 @@ class Turn:
                 keep_acceptance(self._pair)
 
     def _tell_start(self) -> None:
-        n_reused = self._pair.target.reuse(self._prompt)
+        whole = [*self._prompt, *self._begun]
+        n_reused = self._pair.target.reuse(whole)
         try:
             self._emit(
                 TurnStarted(
                     self._command.turn_id,
-                    len(self._prompt),
+                    len(whole),
                     n_reused,
                     self._seed,
                     self._notes,
@@ -311,7 +316,9 @@ class Turn:
     # ------------------------------------------------------------------------------------ events
 
     def _on_prefill(self, n_done: int) -> None:
-        self._emit(PrefillProgressed(self._command.turn_id, n_done, len(self._prompt)))
+        self._emit(
+            PrefillProgressed(self._command.turn_id, n_done, len(self._prompt) + len(self._begun))
+        )
 
 
 def fitting(strategy: Strategy, pair: LoadedPair) -> Strategy:

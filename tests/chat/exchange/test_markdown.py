@@ -5,7 +5,7 @@ from dataclasses import replace
 from paceline.chat.exchange.markdown import to_markdown
 from paceline.chat.exchange.words import Words
 from paceline.conversation import Attachment, Conversation, Message
-from paceline.run_record import RunError
+from paceline.run_record import RunError, RunRecord
 from storage.chats import record
 
 REPLY = "<think>\nHm.\n\nSo.\n</think>\n\nUse:\n\n```py\nx = 1\n```"
@@ -58,3 +58,13 @@ def test_figures_can_be_left_out_and_words_changed() -> None:
 def test_a_chat_without_runs_and_without_messages() -> None:
     assert "System prompt" not in to_markdown(made())
     assert to_markdown(Conversation("c")) == "# Reply\n"
+
+
+def test_a_reply_that_was_cut_says_so_with_and_without_figures() -> None:
+    chat = made()
+    reply = chat.path()[-1]
+    assert reply.role == "assistant"
+    record = RunRecord(reply.message_id, "finished", reason="length", max_tokens=1024)
+    for with_figures in (True, False):
+        text = to_markdown(chat, {reply.message_id: record}, with_figures=with_figures)
+        assert text.rstrip().endswith("*Cut off at the limit of 1,024 tokens.*")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paceline.chat.exchange.words import Words, date_text, figures_line
+from paceline.chat.exchange.words import Words, date_text, end_line, figures_line
 from paceline.chat.prompt import with_attachments
 from paceline.chat.reasoning import answer_of, reasoning_of
 
@@ -70,7 +70,5 @@ def _message(
     answer = answer_of(message.content).strip("\n")
     if answer:
         parts.append(answer)
-    if record is not None and record.error is not None:
-        parts.append(f"*{words.failed.format(why=record.error.message)}*")
-    line = figures_line(record, words) if with_figures else ""
-    return [*parts, f"*{line}*"] if line else parts
+    lines = end_line(record, words), figures_line(record, words) if with_figures else ""
+    return [*parts, *(f"*{line}*" for line in lines if line)]

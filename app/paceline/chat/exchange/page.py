@@ -24,6 +24,7 @@ from paceline.chat.exchange.words import (
     Sourcing,
     Words,
     date_text,
+    end_line,
     figures_line,
     size_text,
     token_line,
@@ -389,9 +390,9 @@ class _Page:
                 text.markdown(piece, part.start)
                 text.out.append("</details>\n")
         self.out += text.out
-        if record is not None and record.error is not None:
-            why = self._words.failed.format(why=record.error.message)
-            self.out.append(f'<p class="failed">{escape(why)}</p>\n')
+        end = end_line(record, self._words)
+        if end:
+            self.out.append(f'<p class="failed">{escape(end)}</p>\n')
         line = figures_line(record, self._words)
         if line:
             self.out.append(f'<p class="small">{escape(line)}</p>\n')

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import localtime, strftime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from paceline.messages import SOURCE_TARGET, StepCommitted
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from paceline.figures import TokenTrace
+    from paceline.messages import FinishReason
     from paceline.run_record import RunRecord
 
 _MODEL_FAMILY = ("draft", "mtp")
@@ -29,6 +31,8 @@ class Words:
         attached: An attached file: its name and its size.
         exported: By which version the file was made, and when.
         failed: Why a reply failed.
+        cuts: Why a reply ends before its end, with the most tokens that it was allowed.
+        edited: That its user wrote the text of a reply.
         speed: Speed of a reply.
         plain: Speed without speculation.
         accepted: Share and number of the drafted tokens that were accepted.
@@ -48,6 +52,16 @@ class Words:
     attached: str = "{name} ({size})"
     exported: str = "Exported by Paceline {version} on {date}"
     failed: str = "This reply failed: {why}"
+    cuts: Mapping[FinishReason, str] = field(
+        default_factory=lambda: MappingProxyType(
+            {
+                "length": "Cut off at the limit of {} tokens.",
+                "context": "Cut off: the context is full.",
+                "cancelled": "Stopped before its end.",
+            }
+        )
+    )
+    edited: str = "Edited by its user."
     speed: str = "{} tokens/s"
     plain: str = "plain ≈ {}"
     accepted: str = "{share:.0f} % of {n} drafted accepted"
@@ -75,6 +89,17 @@ class Sourcing:
     def title(self, drafter: str) -> str:
         """Return a source's name."""
         return self.titles.get(drafter, drafter)
+
+
+def end_line(record: RunRecord | None, words: Words) -> str:
+    """Return one line about why a reply has no proper end; empty where it has, or none is known."""
+    if record is None:
+        return ""
+    if record.error is not None:
+        return words.failed.format(why=record.error.message)
+    if record.edited:
+        return words.edited
+    return words.cuts.get(record.reason or "eog", "").format(f"{record.max_tokens:,}")
 
 
 def figures_line(record: RunRecord | None, words: Words) -> str:

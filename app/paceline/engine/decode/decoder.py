@@ -10,6 +10,7 @@ Structure after `common/speculative.cpp` of llama.cpp and `speculative_generate_
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Sequence
 
@@ -87,6 +88,8 @@ class Decoder:
         self._clock = StepClock(self.meter, self._native_s, own)
         self._timed_s = 0.0  # what learning from the last step took, which falls into the next
         self._n_prompt = 0
+        self._begun: Sequence[int] = ()
+        self._may_end = True
         self.history: list[int] = []
         self.finish_reason: FinishReason | None = None
         self.failure: EngineError | None = None
@@ -148,6 +151,18 @@ class Decoder:
         """What Auto knows by now; None where it is not in charge."""
         return self._chain.report(self._turn_id, self.meter.n_steps, len(self.history))
 
+    def go_on(self, begun: Sequence[int], shown: str, *, may_end: bool) -> None:
+        """Before `run`: the reply begins with these tokens, which have this text.
+
+        Args:
+            begun: Its first tokens; sampling goes on at the position after them.
+            shown: What readers have of it.
+            may_end: Whether the next token may end the reply.
+        """
+        self._begun, self._may_end = begun, may_end
+        self._max_tokens += len(begun)
+        self._text.begin(begun, shown)
+
     def run(
         self, prompt: Sequence[int], on_prefill: Callable[[int], None]
     ) -> Generator[StepCommitted, None, None]:
@@ -161,8 +176,8 @@ class Decoder:
             CancelledError: The user stopped; what was committed stands.
             EngineError: The target failed; what was committed stands.
         """
-        self.history = list(prompt)
-        self._n_prompt = self.meter.n_prompt = len(prompt)
+        self.history = [*prompt, *self._begun]
+        self._n_prompt, self.meter.n_prompt = len(prompt), len(self.history)
         try:
             yield self._prefill(on_prefill)
             while self.finish_reason is None:
@@ -194,8 +209,13 @@ class Decoder:
         finally:
             self.meter.prefill_s = _clock() - began
         self._clock.start()
-        self._sampler.start(self.history)
-        token = self._chooser.sample(rows[0], 0)
+        self._sampler.start(self.history[: self._n_prompt])
+        if self._sampler.has_memory:
+            for begun in self._begun:
+                self._sampler.commit(begun)
+        if not self._may_end:
+            rows[0][list(self._bench.eog)] = -math.inf
+        token = self._chooser.sample(rows[0], len(self._begun))
         ended = self._commit(token)
         self._close_step(1, ended=ended)
         seconds = self._clock.end()
@@ -349,7 +369,7 @@ class Decoder:
         self.meter.n_generated += n_committed
         if ended:
             return
-        if self.meter.n_generated >= self._max_tokens:
+        if len(self.history) - self._n_prompt >= self._max_tokens:
             self.finish_reason = "length"
         elif len(self.history) > self._target.n_ctx:
             self.finish_reason = "context"

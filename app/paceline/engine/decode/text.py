@@ -31,6 +31,14 @@ class TextAssembler:
         self._shown = 0
         self._cut: int | None = None
 
+    def begin(self, tokens: Sequence[int], shown: str) -> None:
+        """Go on after these tokens, of which this text has been shown; stops in it are passed."""
+        pieces = b"".join(map(self._vocab.piece, tokens))
+        self._text += self._decoder.decode(pieces)
+        passed = [at + len(s) for s in self._stop if (at := self._text.rfind(s)) >= 0]
+        self._n_opening = max(self._n_opening, *passed) if passed else self._n_opening
+        self._shown = len(shown)
+
     @property
     def text_end(self) -> int:
         """Characters decoded so far, held-back and cut ones included."""

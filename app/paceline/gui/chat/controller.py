@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
+    from paceline.chat.conversations import DeletedMessages
     from paceline.chat.reply import Reply
     from paceline.conversation import Conversation, Message
     from paceline.gui.chat.messages.reply_view import ReplyView
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from paceline.messages import StepCommitted
 
 _STEM = "code"
+_DELETED = "deleted messages"
 
 
 class ChatController(QObject):
@@ -65,6 +67,7 @@ class ChatController(QObject):
         context.pair.changed.connect(self._on_pair_changed)
         context.actions.stop.triggered.connect(session.stop)
         context.actions.regenerate.triggered.connect(self._on_regenerate)
+        context.actions.continue_reply.triggered.connect(self._on_continue)
         context.actions.copy_reply.triggered.connect(self._on_copy_reply)
         self._composer.message_submitted.connect(session.send)
         self._composer.stop_requested.connect(session.stop)
@@ -73,6 +76,8 @@ class ChatController(QObject):
         chat.fill_wanted.connect(self._on_fill_wanted)
         chat.edit_submitted.connect(session.edit)
         chat.regenerate_requested.connect(session.regenerate)
+        chat.delete_requested.connect(self._on_delete)
+        chat.continue_requested.connect(session.continue_reply)
         chat.sibling_requested.connect(self._on_sibling)
         chat.branch_requested.connect(self._on_branch)
         chat.requests.link_activated.connect(self._on_link)
@@ -101,6 +106,11 @@ class ChatController(QObject):
         self._session.regenerate()
 
     @Slot()
+    def _on_continue(self) -> None:
+        """Let the last reply go on."""
+        self._session.continue_reply()
+
+    @Slot()
     def _on_copy_reply(self) -> None:
         """Copy the text of the newest reply that is shown."""
         for message in reversed(self._session.current.path()):
@@ -127,6 +137,25 @@ class ChatController(QObject):
         self._stays = False
 
     @Slot(str)
+    def _on_delete(self, message_id: str) -> None:
+        """Delete at once; the notice takes it back until the next deletion, or another chat."""
+        deleted = self._session.delete_message(message_id)
+        if deleted is None:
+            return
+        n = len(deleted.messages)
+        words = (
+            self.tr("The message was deleted.") if n == 1 else self.tr("{} messages were deleted.")
+        )
+        undo = Action(self.tr("Undo"), partial(self._undelete, deleted))
+        self._notices.tell(words.format(n), action=undo, topic=_DELETED)
+
+    def _undelete(self, deleted: DeletedMessages) -> None:
+        try:
+            self._session.undelete(deleted)
+        except UserError as error:
+            self._notices.user_error(error)
+
+    @Slot(str)
     def _on_branch(self, message_id: str) -> None:
         try:
             self._session.branch(message_id)
@@ -149,6 +178,7 @@ class ChatController(QObject):
     def _on_shown(self, conversation: Conversation) -> None:
         is_same = conversation.conversation_id == self._shown_id
         if not is_same:
+            self._notices.settled.emit(_DELETED)
             self.keep_place()
         place = None
         if not is_same:
@@ -241,6 +271,9 @@ class ChatController(QObject):
         # Esc belongs to fields and menus while there is nothing to stop.
         self._actions.stop.setEnabled(is_busy)
         self._actions.regenerate.setDisabled(is_busy)
+        path = self._session.current.path()
+        can_go_on = bool(path) and path[-1].role == "assistant" and bool(path[-1].content)
+        self._actions.continue_reply.setEnabled(can_go_on and not is_busy)
 
     def _show_writing(self) -> None:
         reply = self._session.active
@@ -307,8 +340,11 @@ class ReplyWriter(QObject):
         line = figures.stats_line(reply, decision_part(decided))
         details = "\n".join(filter(None, (figures.stats_details(reply), decision_details(decided))))
         view.set_stats(line, details, tokens_per_s=speed)
-        if reply.n_cut:
-            view.set_note(self._cut_note(reply.n_cut))
+        edited = figures.edited_words() if reply.edited else ""
+        mark = figures.cut_words().get(reply.reason or "eog", "") if reply.text else ""
+        left_out = self._cut_note(reply.n_cut) if reply.n_cut else ""
+        notes = edited, mark.format(f"{reply.options.max_tokens:,}"), left_out
+        view.set_note(" ".join(filter(None, notes)))
         if reply.reason == "cancelled" and not reply.text:
             view.set_status(self.tr("Stopped."))
         error = reply.error

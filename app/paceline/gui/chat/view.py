@@ -137,6 +137,8 @@ class ChatView(QWidget):
     edit_submitted = Signal(str, str)
     """A user's message and its new text."""
     regenerate_requested = Signal(str)
+    continue_requested = Signal(str)
+    delete_requested = Signal(str)
     sibling_requested = Signal(str, int)
     branch_requested = Signal(str)
     run_requested = Signal(str)
@@ -258,8 +260,6 @@ class ChatView(QWidget):
         if message.role == "user":
             bubble = UserBubble(message, self.requests)
             bubble.set_send_key(self._send_key)
-            bubble.edit_submitted.connect(self._on_edit_submitted)
-            bubble.edit_ended.connect(self._on_edit_ended)
             item: MessageItem = bubble
         else:
             reply = ReplyView(message, self._sources, self.requests)
@@ -270,24 +270,23 @@ class ChatView(QWidget):
             reply.ended.connect(self._on_ended, Qt.ConnectionType.QueuedConnection)
             item = reply
         item.set_busy(self._is_busy)
+        item.edit_submitted.connect(self._on_edit_submitted)
+        item.edit_ended.connect(self._on_edit_ended)
         item.acted.connect(self._on_acted)
         item.sibling_requested.connect(self._on_sibling_requested)
         return item
 
     def _fill_item(self, item: MessageItem) -> None:
-        if isinstance(item, UserBubble):
-            if item.message_id in self._edits:
-                item.begin_edit(self._edits[item.message_id])
-            return
-        if not isinstance(item, ReplyView):
-            return
-        self.fill_wanted.emit(item, item.message_id)
-        if item.is_untouched and item.message.text:
-            item.finish(item.message.text)
-        item.flush_piece()
+        if isinstance(item, ReplyView):
+            self.fill_wanted.emit(item, item.message_id)
+            if item.is_untouched and item.message.text:
+                item.finish(item.message.text)
+            item.flush_piece()
+        if item.message_id in self._edits:
+            item.begin_edit(self._edits[item.message_id])
 
     def _drop_item(self, item: MessageItem) -> None:
-        if isinstance(item, UserBubble) and item.unsaved is not None:
+        if item.unsaved is not None:
             self._edits[item.message_id] = item.unsaved
         if isinstance(item, ReplyView):
             self._pace.forget(item)
@@ -389,6 +388,10 @@ class ChatView(QWidget):
     def _on_acted(self, act: str, message_id: str) -> None:
         if act == Act.REGENERATE:
             self.regenerate_requested.emit(message_id)
+        elif act == Act.DELETE:
+            self.delete_requested.emit(message_id)
+        elif act == Act.CONTINUE:
+            self.continue_requested.emit(message_id)
         elif act == Act.BRANCH:
             self.branch_requested.emit(message_id)
         elif act == Act.DETAILS:

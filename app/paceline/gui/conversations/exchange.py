@@ -33,6 +33,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
 from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.state.figures import cut_words, edited_words
 
 if TYPE_CHECKING:
     from paceline.bench.runs import Report
@@ -304,6 +305,8 @@ def export_words() -> Words:
         attached=_tr("{name} ({size})"),
         exported=_tr("Exported by Paceline {version} on {date}"),
         failed=_tr("This reply failed: {why}"),
+        cuts=cut_words(),
+        edited=edited_words(),
         speed=_tr("{} tokens/s"),
         plain=_tr("plain ≈ {}"),
         accepted=_tr("{share:.0f} % of {n} drafted accepted"),

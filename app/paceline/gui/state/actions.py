@@ -36,6 +36,7 @@ class Actions(QObject):
 
         self.stop = self._make(self.tr("&Stop the reply"), "Esc")
         self.regenerate = self._make(self.tr("&Regenerate the reply"), "Ctrl+R")
+        self.continue_reply = self._make(self.tr("C&ontinue the reply"), "Ctrl+G")
         self.rename = self._make(self.tr("Re&name the chat"))
         self.pin = self._make(self.tr("&Pin the chat, or no longer"))
         self.tag = self._make(self.tr("&Tags of the chat…"))
@@ -103,7 +104,8 @@ class Actions(QObject):
         file.addSeparator()
         file.addAction(self.quit)
         chat = menus.addMenu(self.tr("&Chat"))
-        chat.addActions([self.write, self.attach, self.stop, self.regenerate])
+        chat.addActions([self.write, self.attach, self.stop])
+        chat.addActions([self.continue_reply, self.regenerate])
         chat.addActions([self.copy_reply, self.run, self.which_strategy])
         chat.addSeparator()
         chat.addActions([self.rename, self.pin, self.tag, self.delete])
@@ -140,6 +142,7 @@ class Actions(QObject):
             (self.stop, self.tr("No reply is being written.")),
             (self.chat_template, self.tr("No model is loaded.")),
             (self.regenerate, self.tr("A reply is being written.")),
+            (self.continue_reply, self.tr("There is no reply at the end to continue.")),
             (self.stop_loading, self.tr("Nothing is being loaded.")),
             (self.no_draft, self.tr("There is no draft model.")),
             (self.larger, self.tr("The text is as large as it gets.")),

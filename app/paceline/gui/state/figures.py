@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from paceline.gui.kit.card import Row
     from paceline.gui.state.metrics import StepMetrics, Tally
     from paceline.gui.state.sources import Kind, Sources
-    from paceline.messages import DrafterStats, TurnStats
+    from paceline.messages import DrafterStats, FinishReason, TurnStats
     from paceline.run_record import ModelRecord
 
 OFF = "off"
@@ -113,12 +113,21 @@ def stats_line(reply: Reply, decided: str = "") -> str:
         parts.append(decided)
     if reply.first_token_s is not None:
         parts.append(_tr("first token {} s").format(seconds_text(reply.first_token_s)))
-    end = {
-        "cancelled": _tr("stopped"),
-        "length": _tr("token limit reached"),
-        "context": _tr("context full"),
-    }.get(reply.reason or "")
-    return " · ".join([*parts, end] if end else parts)
+    return " · ".join(parts)
+
+
+def edited_words() -> str:
+    """That a reply is not as the model wrote it."""
+    return _tr("Edited by its user.")
+
+
+def cut_words() -> dict[FinishReason, str]:
+    """Why a reply ends before its end, with the most tokens that it was allowed."""
+    return {
+        "length": _tr("Cut off at the limit of {} tokens."),
+        "context": _tr("Cut off: the context is full."),
+        "cancelled": _tr("Stopped before its end."),
+    }
 
 
 def asks_drafter(reply: Reply) -> bool:
@@ -144,6 +153,8 @@ def stats_details(reply: Reply) -> str:
             stats.n_prompt, stats.n_reused, stats.prefill_s
         ),
     ]
+    if reply.n_parts > 1:
+        rows.append(_tr("continued: part {} of the reply has these figures").format(reply.n_parts))
     if stats.speedup is not None:
         low, high = stats.speedup.low, stats.speedup.high
         rows.append(

@@ -69,6 +69,7 @@ class Provenance:
         self._sources = sources or Sources()
         self.has_drafts = False
         self._ends: list[int] = []
+        self._unknown = 0  # characters at the beginning of which no token is known
         self._tokens: list[tuple[TokenTrace, StepCommitted]] = []
         # Runs of characters of the same kind: start, end, kind; neighbours are merged.
         self._run_starts: list[int] = []
@@ -80,10 +81,12 @@ class Provenance:
     def add(self, step: StepCommitted) -> None:
         """Note a step, before its text is shown; tokens without a character are left out."""
         traces = step.tokens
+        if not self._ends and not traces:
+            self._unknown += len(step.text)
         for trace in traces:
             is_drafted = trace.source != SOURCE_TARGET
             self.has_drafts = self.has_drafts or is_drafted
-            start = self._ends[-1] if self._ends else 0
+            start = self._ends[-1] if self._ends else self._unknown
             if trace.text_end <= start:
                 continue
             self._ends.append(trace.text_end)
@@ -104,7 +107,7 @@ class Provenance:
     def record_at(self, offset: int) -> TokenRecord | None:
         """The token that gave the character at a source offset."""
         index = bisect_right(self._ends, offset)
-        if offset < 0 or index >= len(self._ends):
+        if offset < self._unknown or index >= len(self._ends):
             return None
         trace, step = self._tokens[index]
         return TokenRecord(trace, step, self._sources.title(trace.source))

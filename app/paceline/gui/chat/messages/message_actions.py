@@ -32,23 +32,37 @@ class Act(StrEnum):
     EDIT = "edit"
     COPY = "copy"
     COPY_PLAIN = "copy-plain"
+    CONTINUE = "continue"
     REGENERATE = "regenerate"
     BRANCH = "branch"
     DETAILS = "details"
+    DELETE = "delete"
 
 
 _ICONS = {
     Act.EDIT: "edit",
     Act.COPY: "copy",
+    Act.CONTINUE: "play",
     Act.REGENERATE: "regenerate",
     Act.BRANCH: "branch",
     Act.DETAILS: "details",
+    Act.DELETE: "trash",
 }
 _BY_ROLE: dict[Role, tuple[Act, ...]] = {
-    "user": (Act.EDIT, Act.COPY, Act.BRANCH),
-    "assistant": (Act.COPY, Act.REGENERATE, Act.BRANCH, Act.DETAILS),
+    "user": (Act.EDIT, Act.COPY, Act.REGENERATE, Act.BRANCH, Act.DELETE),
+    "assistant": (
+        Act.COPY,
+        Act.CONTINUE,
+        Act.REGENERATE,
+        Act.EDIT,
+        Act.BRANCH,
+        Act.DETAILS,
+        Act.DELETE,
+    ),  # fmt: skip,
 }
-_NOT_WHILE_BUSY = (Act.EDIT, Act.REGENERATE)
+_ICON_ALONE = (Act.EDIT, Act.DETAILS, Act.DELETE)
+"""Those whose words never stand beside the icon, or there would be room for none."""
+_NOT_WHILE_BUSY = (Act.EDIT, Act.CONTINUE, Act.REGENERATE, Act.DELETE)
 
 
 class MessageActions(QWidget):
@@ -91,19 +105,30 @@ class MessageActions(QWidget):
         return action
 
     def _words(self, act: Act) -> tuple[str, str]:
-        if act == Act.EDIT:
-            return self.tr("Edit"), self.tr("Edit this message and send it again")
-        if act == Act.COPY:
-            if self._role == "user":
-                return self.tr("Copy"), self.tr("Copy the message")
-            return self.tr("Copy"), self.tr("Copy the reply")
-        if act == Act.COPY_PLAIN:
-            return self.tr("Copy as plain text"), self.tr("Copy the reply without markup")
-        if act == Act.REGENERATE:
-            return self.tr("Regenerate"), self.tr("Generate this reply again")
-        if act == Act.BRANCH:
-            return self.tr("Branch"), self.tr("Go on from here in a chat of its own")
-        return self.tr("Details"), self.tr("Show how this reply was made")
+        both = {
+            Act.COPY_PLAIN: (
+                self.tr("Copy as plain text"),
+                self.tr("Copy the reply without markup"),
+            ),
+            Act.BRANCH: (self.tr("Branch"), self.tr("Go on from here in a chat of its own")),
+            Act.DETAILS: (self.tr("Details"), self.tr("Show how this reply was made")),
+            Act.DELETE: (self.tr("Delete"), self.tr("Delete this message and what follows it")),
+        }
+        question = {
+            Act.EDIT: (self.tr("Edit"), self.tr("Edit this message and send it again")),
+            Act.COPY: (self.tr("Copy"), self.tr("Copy the message")),
+            Act.REGENERATE: (self.tr("Answer"), self.tr("Generate a reply to this message")),
+        }
+        reply = {
+            Act.EDIT: (self.tr("Edit"), self.tr("Change the text of this reply")),
+            Act.COPY: (self.tr("Copy"), self.tr("Copy the reply")),
+            Act.CONTINUE: (
+                self.tr("Continue"),
+                self.tr("Let the model write on from where this reply ends"),
+            ),
+            Act.REGENERATE: (self.tr("Regenerate"), self.tr("Generate this reply again")),
+        }
+        return (both | (question if self._role == "user" else reply))[act]
 
     def _make_button(self, action: QAction) -> QToolButton:
         button = QToolButton()
@@ -148,6 +173,8 @@ class MessageActions(QWidget):
         if button not in self._buttons.values():
             return button.sizeHint().width()
         icon = px(ICON) + px(_BESIDE_ICON_PX) if self._has_icons else 0
+        if self._has_icons and button in map(self._buttons.get, _ICON_ALONE):
+            return icon + _FRAME_PX
         return button.fontMetrics().horizontalAdvance(button.text()) + icon + _FRAME_PX
 
     def _extra(self) -> list[QToolButton]:
@@ -179,8 +206,10 @@ class MessageActions(QWidget):
                 if self._is_compact
                 else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
             )
-        for button in self._buttons.values():
-            button.setToolButtonStyle(style)
+        for act, button in self._buttons.items():
+            is_alone = self._has_icons and act in _ICON_ALONE
+            alone = Qt.ToolButtonStyle.ToolButtonIconOnly
+            button.setToolButtonStyle(alone if is_alone else style)
         for button in self._extra():
             button.setToolButtonStyle(
                 Qt.ToolButtonStyle.ToolButtonIconOnly

@@ -54,6 +54,11 @@ class MessageItem(QWidget):
     sibling_requested = Signal(str, int)
     """The message's id, and -1 or 1."""
 
+    edit_submitted = Signal(str, str)
+    """The message's id and its new text."""
+    edit_ended = Signal(str)
+    """The message's id: nothing of an edit is left."""
+
     gap_below = 24
     """Pixels to the next message."""
 
@@ -99,6 +104,15 @@ class MessageItem(QWidget):
 
     def focus_text(self) -> None:
         """Give the keyboard to the message's text."""
+        raise NotImplementedError
+
+    @property
+    def unsaved(self) -> str | None:
+        """What is being written in place of the message; None while nothing is."""
+        raise NotImplementedError
+
+    def begin_edit(self, text: str | None = None) -> None:
+        """Put a field in the text's place, with the message or with a text that was kept."""
         raise NotImplementedError
 
     def mark_words(self, words: tuple[str, ...]) -> None:

@@ -25,6 +25,7 @@ from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_item import ROW_PX, MessageItem
 from paceline.gui.chat.messages.reply_body import ReplyBody
+from paceline.gui.chat.messages.user_bubble import MessageEdit
 from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -119,7 +120,7 @@ def _plain(html: str) -> str:
     return _TAG.sub("", html)
 
 
-_COMPACT_PX = 160
+_COMPACT_PX = 240
 """What the row of actions takes when it shows icons alone, at scale 1."""
 
 
@@ -255,6 +256,7 @@ class ReplyView(MessageItem):
         self._body = ReplyBody(self._provenance, requests)
         self._body.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self._body.hide()
+        self._edit: MessageEdit | None = None
         self._error: QLabel | None = None
         self._note: QLabel | None = None
         self._footer = ReplyFooter()
@@ -341,6 +343,11 @@ class ReplyView(MessageItem):
         """What is said in place of the text; empty: nothing."""
         return "" if self._status is None or self._status.isHidden() else self._status.text()
 
+    @property
+    def note_text(self) -> str:
+        """What is said below the text; empty: nothing."""
+        return "" if self._note is None else self._note.text()
+
     def set_status(self, text: str) -> None:
         """Say what happens before the first token; the first token hides it."""
         if self._status is None:
@@ -352,7 +359,8 @@ class ReplyView(MessageItem):
 
     def focus_text(self) -> None:
         """Give the keyboard to the text, or to the figures where there is none."""
-        target = self._footer.stats if self._body.isHidden() else self._body.answer
+        hidden = self._edit or self._footer.stats
+        target = hidden if self._body.isHidden() else self._body.answer
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def mark_words(self, words: tuple[str, ...]) -> None:
@@ -406,7 +414,7 @@ class ReplyView(MessageItem):
         self._is_dirty = False
         if self._text and self._body.isHidden():
             self.set_status("")
-        self._body.setVisible(bool(self._text))
+        self._body.setVisible(bool(self._text) and self._edit is None)
         self._body.set_caret(self._is_growing)
         n_left = len(self._text) - self._n_shown
         if self._is_finished and in_pieces and n_left > 2 * PIECE_CHARS:
@@ -431,6 +439,60 @@ class ReplyView(MessageItem):
         self._body.show_source(self._text[: self._n_shown])
         self._is_dirty = True
         self.flush_wanted.emit(self)
+
+    # --------------------------------------------------------------------------- editing
+
+    @property
+    def unsaved(self) -> str | None:
+        """What is being written in place of the reply; None while nothing is."""
+        return None if self._edit is None else self._edit.text
+
+    def begin_edit(self, text: str | None = None) -> None:
+        """Put a field in the text's place; Enter begins a new line in it, whatever sends."""
+        if self._edit is not None or self._is_growing:
+            return
+        self.flush()
+        shown = self._text if text is None else text
+        edit = self._edit = MessageEdit(shown, "ctrl+enter", for_reply=True)
+        edit.set_busy(self._is_busy)
+        edit.submitted.connect(self._on_submitted)
+        edit.cancelled.connect(self._on_cancelled)
+        self._rows.insertWidget(self._rows.indexOf(self._body), edit)
+        self._body.hide()
+        self._update_actions()
+
+    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
+        """Whether a reply is being generated somewhere."""
+        super().set_busy(busy)
+        if self._edit is not None:
+            self._edit.set_busy(busy)
+
+    @Slot(str)
+    def _on_submitted(self, text: str) -> None:
+        edit = self._edit
+        self._on_cancelled()
+        if edit is not None and text != self._text:
+            self.edit_submitted.emit(self.message_id, text)
+
+    @Slot()
+    def _on_cancelled(self) -> None:
+        edit, self._edit = self._edit, None
+        if edit is None:
+            return
+        edit.hide()
+        edit.deleteLater()
+        self._body.setVisible(bool(self._text))
+        self._update_actions()
+        self.focus_text()
+        self.edit_ended.emit(self.message_id)
+
+    @Slot(str)
+    def _on_acted(self, act: str) -> None:
+        if act == Act.EDIT:
+            self.begin_edit()
+            self.focus_text()
+        else:
+            super()._on_acted(act)
 
     # ------------------------------------------------------------------------ below the text
 
@@ -512,10 +574,11 @@ class ReplyView(MessageItem):
         self._body.set_token_colours(on)
 
     def _wants_actions(self) -> bool:
-        return not self._is_growing and super()._wants_actions()
+        return self._edit is None and not self._is_growing and super()._wants_actions()
 
     def _offer(self, actions: MessageActions) -> None:
         actions.set_possible(Act.COPY, bool(self._text))
+        actions.set_possible(Act.CONTINUE, bool(self._text))
         actions.set_possible(Act.DETAILS, self._footer.has_stats or self._error is not None)
         self._footer.fit(actions, self._switch, self.width())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from paceline.gui.chat.composer_edit import ComposerEdit
 from paceline.gui.chat.markdown.view import MessageView
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from paceline.gui.chat.markdown.requests import MessageRequests
+    from paceline.gui.chat.messages.message_actions import MessageActions
     from paceline.gui.chat.messages.message_item import ShownMessage
     from paceline.settings import SendKey
 
@@ -31,8 +32,16 @@ class MessageEdit(QFrame):
     submitted = Signal(str)
     cancelled = Signal()
 
-    def __init__(self, text: str, send_key: SendKey, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        send_key: SendKey,
+        parent: QWidget | None = None,
+        *,
+        for_reply: bool = False,
+    ) -> None:
         super().__init__(parent)
+        self._for_reply = for_reply
         self.setProperty("kind", "editor")
         self._is_busy = False
         self._has_attachments = False
@@ -47,9 +56,10 @@ class MessageEdit(QFrame):
         self._cancel = QPushButton(self.tr("Cancel"))
         self._cancel.setToolTip(self.tr("Keep the message as it was (Esc)"))
         self._cancel.clicked.connect(self.cancelled)
-        self._send = QPushButton(self.tr("Send"))
+        self._send = QPushButton(self.tr("Keep") if for_reply else self.tr("Send"))
         self._send.setProperty("kind", "primary")
-        self._send.setAccessibleName(self.tr("Send the edited message"))
+        words = self.tr("Keep the edited reply"), self.tr("Send the edited message")
+        self._send.setAccessibleName(words[0] if for_reply else words[1])
         self._send.clicked.connect(self._on_send)
         self.setFocusProxy(self._field)
         row = QHBoxLayout()
@@ -98,6 +108,8 @@ class MessageEdit(QFrame):
         self._send.setToolTip(
             self.tr("A reply is being written; stop it first.")
             if self._is_busy
+            else self.tr("Keep it as a new version (Ctrl+Enter)")
+            if self._for_reply
             else self.tr("Send it again as a new version")
         )
 
@@ -111,17 +123,15 @@ _PADDING = 14
 _MAX_SHARE = 0.86
 _EDIT_PX = 480
 """An editor is at least as wide, where there is room."""
+_MOST_LINES, _MOST_CHARS = 40, 4_000
+"""A longer text is folded."""
+_SHOWN_LINES, _SHOWN_CHARS = 16, 1_600
 _MEASURED_LINES = 60
 _MEASURED_CHARS = 200
 
 
 class UserBubble(MessageItem):
     """A row with the bubble at its right end, as wide as the text needs."""
-
-    edit_submitted = Signal(str, str)
-    """The message's id and its new text."""
-    edit_ended = Signal(str)
-    """The message's id: nothing of an edit is left."""
 
     gap_below = 4
 
@@ -133,7 +143,10 @@ class UserBubble(MessageItem):
         self.setAccessibleName(self.tr("You said"))
         self._view = MessageView(requests=requests)
         self._view.setAccessibleName(self.tr("You said"))
-        self._view.show_plain(message.text)
+        self._unfold = QToolButton(self)  # shown without a parent it would be a window
+        self._unfold.setProperty("kind", "link")
+        self._unfold.clicked.connect(self.unfold)
+        self._show_text(is_folded=True)
         self._chips: AttachmentChips | None = None
         self._bubble = QFrame()
         self._bubble.setProperty("kind", "bubble")
@@ -145,6 +158,7 @@ class UserBubble(MessageItem):
             self._chips.unfolded.connect(self._fit)
             self._inside.addWidget(self._chips)
         self._inside.addWidget(self._view)
+        self._inside.addWidget(self._unfold)
         self._view.setVisible(bool(message.text))
         self._line = QHBoxLayout()
         self._line.addStretch(1)
@@ -200,6 +214,8 @@ class UserBubble(MessageItem):
 
     def mark_words(self, words: tuple[str, ...]) -> None:
         """Mark these words in the text for a while; none: no marks."""
+        if words:
+            self.unfold()
         self._view.mark_words(words)
 
     def renew(self) -> None:
@@ -221,10 +237,27 @@ class UserBubble(MessageItem):
     def update_message(self, message: ShownMessage) -> None:
         """Show another text or other siblings."""
         if message.text != self._message.text:
-            self._view.show_plain(message.text)
+            self._message = message
+            self._show_text(is_folded=True)
             self._view.setVisible(bool(message.text))
         super().update_message(message)
         self._fit()
+
+    @Slot()
+    def unfold(self) -> None:
+        """Show all of a long text."""
+        if not self._unfold.isHidden():
+            self._show_text(is_folded=False)
+
+    def _show_text(self, *, is_folded: bool) -> None:
+        """Show the text; of a long one, while it is folded, its beginning alone."""
+        lines = self.text.split("\n")
+        is_long = len(lines) > _MOST_LINES or len(self.text) > _MOST_CHARS
+        is_folded = is_folded and is_long
+        begin = "\n".join(lines[:_SHOWN_LINES])[:_SHOWN_CHARS].rstrip()
+        self._view.show_plain(f"{begin}…" if is_folded else self.text)
+        self._unfold.setText(self.tr("Show all {} lines").format(f"{len(lines):,}"))
+        self._unfold.setVisible(is_folded)
 
     # --------------------------------------------------------------------------- editing
 
@@ -272,6 +305,9 @@ class UserBubble(MessageItem):
             self.focus_text()
         else:
             super()._on_acted(act)
+
+    def _offer(self, actions: MessageActions) -> None:
+        actions.set_possible(Act.REGENERATE, self._is_last)  # a branch may end with a question
 
     def _wants_actions(self) -> bool:
         return self._edit is None and super()._wants_actions()

@@ -1,0 +1,94 @@
+"""A reply that goes on where it ended: as if it had never been cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.harness import random_language
+from engine.test_service import ASK, Bench, writer
+from fake_model import EOG, N_VOCAB, FakeModel
+from paceline.messages import SamplingParams, StepCommitted, TurnFailed, TurnFinished
+from strategies import strategy
+
+WARM = SamplingParams(0.9, repeat_penalty=1.2)
+
+
+def talker() -> FakeModel:
+    return FakeModel(random_language(5))
+
+
+def bench_of(model: FakeModel) -> Bench:
+    bench = Bench(target=model)
+    bench.load()
+    return bench
+
+
+def ended(bench: Bench, **options: object) -> TurnFinished:
+    event = bench.ask(**options)
+    assert isinstance(event, TurnFinished), event
+    return event
+
+
+@pytest.mark.parametrize("how", ["off", "suffix:max=4"])
+@pytest.mark.parametrize("cut", [1, 7, 19, 38])
+def test_a_cut_reply_goes_on_as_if_it_had_not_been_cut(how: str, cut: int) -> None:
+    asked = {"sampling": WARM, "strategy": strategy(how), "ignore_eog": True}
+    whole = ended(bench_of(talker()), max_tokens=40, **asked)
+    bench = bench_of(talker())
+    first = ended(bench, max_tokens=cut, **asked)
+    assert first.reason == "length"
+    n_events = len(bench.events)
+    second = ended(bench, max_tokens=40 - cut, begun=first.tokens, begun_text=first.text, **asked)
+    assert (second.tokens, second.text) == (whole.tokens, whole.text)
+    assert second.stats.n_generated == 40 - cut, "the figures are those of the part"
+    new = [event for event in bench.events[n_events:] if isinstance(event, StepCommitted)]
+    assert tuple(t.token for step in new for t in step.tokens) == whole.tokens[cut:]
+    assert new[-1].tokens[-1].text_end == len(whole.text), "places count from the reply's start"
+
+
+def test_it_goes_on_within_a_character() -> None:
+    bench = bench_of(writer("a€b"))
+    first = ended(bench, max_tokens=2)
+    assert first.text == "a\ufffd"
+    assert ended(bench, begun=first.tokens, begun_text=first.text).text == "a€b"
+
+
+def test_a_finished_reply_does_not_end_where_it_ended() -> None:
+    bench = bench_of(writer())
+    first = ended(bench)
+    assert first.tokens[-1] == EOG
+    second = ended(bench, begun=first.tokens, begun_text=first.text, max_tokens=1)
+    assert second.tokens[:-1] == first.tokens[:-1]
+    assert second.tokens[-1] != EOG
+    assert second.text.startswith("Hello!")
+    assert len(second.tokens) == len(first.tokens)
+
+
+def test_a_stop_text_that_was_met_is_passed() -> None:
+    bench = bench_of(writer("one, two, three"))
+    first = ended(bench, stop=(", ",))
+    assert (first.text, first.reason) == ("one", "stop")
+    second = ended(bench, stop=(", ",), begun=first.tokens, begun_text=first.text)
+    assert (second.text, second.reason) == ("one, two", "stop")
+
+
+def test_a_text_of_other_tokens_is_read_as_text() -> None:
+    bench = bench_of(writer())
+    first = ended(bench, begun=(3, 4, N_VOCAB + 7), begun_text="Hel")
+    assert first.text == "Hello!"
+    assert first.tokens == (*b"Hello!", EOG)
+
+
+def test_what_holds_control_tokens_cannot_go_on() -> None:
+    failed = bench_of(writer()).ask(begun_text="I say <end> and")
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "cannot-continue"
+    assert "control tokens" in failed.message
+
+
+def test_where_the_context_is_full_nothing_goes_on() -> None:
+    failed = bench_of(FakeModel(random_language(5), n_ctx=24)).ask(
+        messages=ASK, begun=(97,) * 40, begun_text="a" * 40
+    )
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == "prompt-too-long"
