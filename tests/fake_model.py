@@ -161,7 +161,7 @@ class FakeModel:
         self.last_decode = len(tokens), time.monotonic() - self.decoding[1]
         self.slowest_s = max(self.slowest_s, self.last_decode[1] / len(tokens))
         self.decoding = None
-        return np.array(rows, np.float32).reshape(n_rows, self.vocab.n_tokens)
+        return np.array(rows, np.float32).reshape(n_rows, -1 if rows else self.vocab.n_tokens)
 
     @property
     def forgets(self) -> bool:

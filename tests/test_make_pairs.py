@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PROMPT = "<|im_start|>user\nWhat does the sorted function do?<|im_end|>\n<|im_start|>assistant\n"
-TINY = [name for name in make_pairs.NAMES if name.startswith(("tiny-", "draft-"))]
+TINY = [
+    name
+    for name in make_pairs.NAMES
+    if name.startswith(("tiny-", "draft-")) and not name.endswith("-assistant")
+]
+"""But for one that decodes nothing without its target."""
 
 
 class Loaded:

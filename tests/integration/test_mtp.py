@@ -160,7 +160,7 @@ def test_a_stopped_draft_leaves_it_usable(engine: Engine, monkeypatch: pytest.Mo
 def test_it_reads_a_texts_end_where_earlier_states_are_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hidden_rows, "_MOST_BYTES", 64 * 4 * 50)  # 50 places
+    monkeypatch.setattr(hidden_rows, "MOST_HIDDEN_BYTES", 64 * 4 * 50)  # 50 places
     for kind in KINDS:
         with engine_of(kind) as engine:
             engine.watch_positions()

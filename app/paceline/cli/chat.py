@@ -87,11 +87,12 @@ def run(args: argparse.Namespace) -> int:
     with Interrupts() as interrupts:
         paths = Paths.from_environment()
         request = read_request(args, paths)
-        load = with_local_files(request.load, paths, lambda: interrupts.hit)
+        in_process = args.host == "process"
+        load = with_local_files(request.load, paths, lambda: interrupts.hit, in_process=in_process)
         request = replace(request, load=load)
         from paceline.hosting.inline import inline_client
 
-        client = inline_client(in_process=args.host == "process")
+        client = inline_client(in_process=in_process)
         run = ChatRun(client, request, interrupts, as_json=args.json, plan=planner(paths))
         return run.run()
 

@@ -14,6 +14,7 @@ import os
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,7 +107,7 @@ def loaded_pair(
     """
     from paceline.hosting.inline import inline_client
 
-    load = with_local_files(load, paths, lambda: interrupts.hit)
+    load = with_local_files(load, paths, lambda: interrupts.hit, in_process=in_process)
     client = inline_client(in_process=in_process)
     try:
         load, notes = decide_layers(load, client, planner(paths))
@@ -170,16 +171,24 @@ def open_models(paths: Paths, folders: Sequence[Path] = ()) -> Models:
     )
 
 
-def with_local_files(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> LoadPair:
+def with_local_files(
+    load: LoadPair, paths: Paths, is_stopped: Callable[[], bool], *, in_process: bool
+) -> LoadPair:
     """Return the same load with files in place of references, downloaded if they are not here.
 
     Progress goes to stderr.
+
+    Args:
+        load: Files, or references to the Hub.
+        paths: The program's folders.
+        is_stopped: Ends a download.
+        in_process: Whether headers are read in a process of its own, as the engine runs in one.
 
     Raises:
         UserError: A file cannot be had, what has arrived is kept; or one is no model of its own.
     """
     load = _fetched(load, paths, is_stopped)
-    _refuse_sidecars(load)
+    _refuse_sidecars(load, partial(_card_in_process, paths=paths) if in_process else _card_of)
     return load
 
 
@@ -229,8 +238,12 @@ def has_head(pair: Pair, paths: Paths) -> bool:
     return card.n_heads > 0
 
 
-def _refuse_sidecars(load: LoadPair) -> None:
+def _refuse_sidecars(load: LoadPair, card_of: Callable[[str], ModelCard]) -> None:
     """Refuse drafters that are no models: llama.cpp's words about them help nobody, or it crashes.
+
+    Args:
+        load: Local files.
+        card_of: Reads a header.
 
     Raises:
         ModelError: One is given as target or draft model, or no head as one.
@@ -243,7 +256,7 @@ def _refuse_sidecars(load: LoadPair) -> None:
             continue
         name = Path(path).name
         try:
-            card = _card_of(path)
+            card = card_of(path)
         except ModelError:  # the load will say what is wrong with the file
             continue
         if path == load.mtp:
@@ -263,6 +276,17 @@ def _card_of(path: str) -> ModelCard:
 
     file = check_model_file(path)
     return make_card([read_header(file)], file.name)
+
+
+def _card_in_process(path: str, paths: Paths) -> ModelCard:
+    """Return the card of a file as `_card_of` does, from a process whose death costs nothing."""
+    from paceline.catalog.models import Models
+
+    models = Models(paths, offline=True)
+    try:
+        return models.card(path)
+    finally:
+        models.close()
 
 
 def _stopped(error: CancelledError | UserError, is_stopped: Callable[[], bool]) -> UserError:
