@@ -6,10 +6,10 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 425,
+    "files": 426,
     "with one importer": 95,
     "circles": 0,
-    "code lines": 63_933,
+    "code lines": 64_131,
     "constructor parameters": 6,
     "signals": 272,
 }
