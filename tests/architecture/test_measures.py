@@ -6,12 +6,12 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 426,
-    "with one importer": 95,
+    "files": 427,
+    "with one importer": 96,
     "circles": 0,
-    "code lines": 64_131,
+    "code lines": 64_267,
     "constructor parameters": 6,
-    "signals": 272,
+    "signals": 273,
 }
 
 
