@@ -58,12 +58,12 @@ def _main(given: list[str]) -> int:
     return run(given, _open_window, _smoke_test, _draw_chart)
 
 
-def _open_window() -> int:
+def _open_window(files: Sequence[Path]) -> int:
     try:
         from paceline.gui.app import run
     except ImportError as error:
         raise _no_window(error) from error
-    return run(sys.argv[:1])
+    return run(sys.argv[:1], files)
 
 
 def _smoke_test(out: Path) -> int:

@@ -6,12 +6,12 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 425,
-    "with one importer": 95,
+    "files": 427,
+    "with one importer": 96,
     "circles": 0,
-    "code lines": 64_303,
+    "code lines": 64_640,
     "constructor parameters": 6,
-    "signals": 274,
+    "signals": 275,
 }
 
 

@@ -6,6 +6,7 @@ import contextlib
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,10 +16,13 @@ from paceline import __version__
 from paceline.cli import main, output
 from paceline.errors import UserError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 HEAVY = {"PySide6", "pyqtgraph", "llama_cpp", "numpy", "huggingface_hub", "jinja2"}
 
 
-def never() -> int:
+def never(_files: object = ()) -> int:
     raise AssertionError("the window must stay closed")
 
 
@@ -78,7 +82,25 @@ def test_commands_load_no_qt(arguments: list[str], has_library: bool) -> None:
 
 
 def test_without_arguments_the_window_opens() -> None:
-    assert main.run([], lambda: 7, never_smoke) == 7
+    assert main.run([], lambda files: 7 + len(files), never_smoke) == 7
+
+
+def test_files_are_opened_in_the_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [str(tmp_path / name) for name in ("model.gguf", "chats.json")]
+    assert main.run(names, never, never_smoke) == 2  # they are not there
+    assert "model.gguf" in capsys.readouterr().err
+    for name in names:
+        Path(name).touch()
+    seen: list[Path] = []
+
+    def opened(files: Sequence[Path]) -> int:
+        seen.extend(files)
+        return 5
+
+    assert main.run(names, opened, never_smoke) == 5
+    assert seen == [Path(name) for name in names]
+    assert main.run([str(tmp_path)], never, never_smoke) == 2  # a folder
+    assert main.run([names[0], "--json"], never, never_smoke) == 2
 
 
 def test_the_smoke_test_gets_its_path() -> None:
@@ -107,7 +129,7 @@ def test_errors_become_exit_codes(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail() -> int:
+    def fail(_files: object) -> int:
         raise error
 
     monkeypatch.setattr("paceline.cli.output.discard_stdout", lambda: None)
@@ -142,7 +164,7 @@ def test_a_packed_program_may_be_the_engines_process(monkeypatch: pytest.MonkeyP
 
 
 def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> int:
+    def fail(_files: object) -> int:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -478,6 +478,7 @@ def test_a_database_of_a_later_version_is_left_alone_and_that_is_said(
     first.ask("One", "1")
     first.end()
     database = sqlite3.connect(first.file)
+    database.execute("CREATE TABLE later (x)")
     database.execute("PRAGMA user_version = 99")
     database.close()
     second = live().load()

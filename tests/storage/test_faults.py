@@ -294,6 +294,7 @@ def test_read_only(tmp_path: Path, shut: str) -> None:
 def test_a_newer_database_is_not_touched(db: Path) -> None:
     filled(db, 2)
     with contextlib.closing(sqlite3.connect(db)) as other:
+        other.execute("CREATE TABLE later (x)")
         other.execute("PRAGMA user_version = 999")
     before = db.read_bytes()
     watched = Watched(db)
@@ -456,20 +457,14 @@ def test_a_damaged_page_costs_only_what_was_on_it(
     data[start : start + 4096] = b"\xff" * 4096
     db.write_bytes(data)
     archive = Archive(db)
-    archive.open()
-    with contextlib.suppress(StorageError):
-        for key in listed(archive):
-            archive.load(key)
-    archive.close()
-    again = Archive(db)
-    opened = again.open()
+    opened = archive.open()
     assert opened.salvaged
     assert "damaged" in opened.notes[0]
-    n = sum(len(again.load(key).messages) for key in listed(again))
+    n = sum(len(archive.load(key).messages) for key in listed(archive))
     assert 900 - 60 < n < 900
-    assert len(listed(again)) == 300
-    assert again.search("more")
-    assert again.close()
+    assert len(listed(archive)) == 300
+    assert archive.search("more")
+    assert archive.close()
 
 
 def test_writing_from_many_threads(db: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -33,7 +34,8 @@ COMMANDS = {
 ``add(parser)`` describes the command line, ``run(args)`` carries it out and returns the exit code.
 It is imported when the command is given, since some of them take long to import."""
 _EPILOG = """\
-Without arguments the window opens. Every file the program writes is under the
+Without arguments the window opens, and with the names of files it opens these: models,
+exported chats, texts. Every file the program writes is under the
 folder that PACELINE_HOME names, if it is set.
 
 exit codes: 0 done, 1 failed, 2 wrong usage or value, 130 interrupted
@@ -98,7 +100,7 @@ def no_chart(report: Report, path: Path) -> NoReturn:
 
 def run(
     arguments: Sequence[str],
-    open_window: Callable[[], int],
+    open_window: Callable[[Sequence[Path]], int],
     smoke_test: Callable[[Path], int],
     draw_chart: DrawChart = no_chart,
 ) -> int:
@@ -106,7 +108,7 @@ def run(
 
     Args:
         arguments: All but the program's name.
-        open_window: Opens the window; returns the exit code, as the other two do.
+        open_window: Opens the window with files; returns the exit code, as the other two do.
         smoke_test: Runs the smoke test and saves its picture at this path.
         draw_chart: Draws a benchmark's report. These three are given by the caller, because the
             command line imports no Qt.
@@ -115,11 +117,13 @@ def run(
 
     output.use_utf8()
     try:
+        if files := _files(arguments):
+            return open_window(files)
         args = parse(arguments)
         if args.smoke_test:
             return smoke_test(args.smoke_test)
         if args.command is None:
-            return open_window()
+            return open_window(())
         return _run_command(args, draw_chart)
     except UserError as error:
         if _wants_json(arguments):
@@ -129,6 +133,13 @@ def run(
     except BrokenPipeError:
         output.discard_stdout()
         return 0
+
+
+def _files(arguments: Sequence[str]) -> list[Path]:
+    """The files that are given instead of a command; none where it is something else."""
+    files = [Path(argument) for argument in arguments]
+    are_files = not set(arguments) & {*COMMANDS} and all(map(os.path.isfile, arguments))
+    return files if are_files else []
 
 
 def _run_command(args: argparse.Namespace, draw_chart: DrawChart) -> int:

@@ -36,6 +36,7 @@ from paceline.engine.draft import registry
 from paceline.errors import UserError
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.kit.translation import install_language
+from paceline.gui.one_window import OneWindow
 from paceline.gui.program import Program
 from paceline.gui.storage_controller import CHATS_FILE
 from paceline.paths import Paths, resources
@@ -105,8 +106,10 @@ _COLLECT_AFTER = (20_000, 20, 10)
 _logger = logging.getLogger(__name__)
 
 
-def run(argv: Sequence[str]) -> int:
+def run(argv: Sequence[str], files: Sequence[Path] = ()) -> int:
     """Open the window and return when it is closed; the exit code.
+
+    If one is open on the same home, that one takes the files, and this returns at once.
 
     Raises:
         UserError: The files that belong to the program are missing.
@@ -114,7 +117,12 @@ def run(argv: Sequence[str]) -> int:
     paths = Paths.from_environment()
     logs.set_up(paths.log_dir)
     app = make_application(argv)
+    one = OneWindow(paths.data_dir)
+    if not one.claim(files):
+        logs.tear_down()
+        return 0
     program = make_program(paths)
+    one.called.connect(program.call)
     failures = _Failures(program)
     ending = Ending(app, program)
     interrupts = Interrupts(program)
@@ -124,10 +132,13 @@ def run(argv: Sequence[str]) -> int:
     program.window.fit_screen()
     try:
         program.start()
+        if files:
+            program.call([str(file.absolute()) for file in files])
         code = app.exec()
     finally:
         interrupts.remove()
         failures.remove()
+        one.close()
     if not ending.engine_ended:
         # A thread in a native call cannot be stopped, and destroying it would abort. Everything
         # worth keeping is saved.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from paceline.chat.pair import PairLoader
 from paceline.chat.session import ChatSession
@@ -138,6 +138,17 @@ class Program(QObject):
                 self.tr("The settings could not be read, so the defaults are used."),
                 self.tr("The old file is kept as {}.").format(self._put_aside.name),
             )
+
+    @Slot(list)
+    def call(self, files: list[str]) -> None:
+        """Bring the window to the front, with files to open; another start asks for it."""
+        window = self.window
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+        if files:
+            window.drop_zones.take(files)
 
     @Slot()
     def shut_down(self) -> None:

@@ -57,7 +57,7 @@ class StorageController(QObject):
             return
         from paceline.storage.archive import Archive
 
-        archive = Archive(path, on_problem=self._told.emit)
+        archive = Archive(path, on_problem=self._told.emit, on_mended=self._told.emit)
         try:
             self.opened = archive.open()
         except StorageError as error:
@@ -73,8 +73,7 @@ class StorageController(QObject):
             kept = self.tr("Chats of this session are kept only until the window closes.")
             hint = f"{self._failure.hint} {kept}".strip()
             self._notifications.error(self._failure.message, hint)
-        for note in self.opened.notes:
-            self._notifications.warn(note)
+        self._tell(self.opened)
 
     def leftovers(self) -> tuple[str, ...]:
         """What was deleted before this start and is not gone yet, unless it was brought back.
@@ -94,11 +93,18 @@ class StorageController(QObject):
         if self._archive is not None:
             self._archive.close()
 
+    def _tell(self, opened: Opened) -> None:
+        for note in opened.notes:
+            self._notifications.warn(note)
+
     @Slot(object)
-    def _on_told(self, problem: StorageProblem | None) -> None:
+    def _on_told(self, told: StorageProblem | Opened | None) -> None:
+        if isinstance(told, Opened):
+            self._tell(told)
+            return
         self._notifications.settled.emit(STORAGE)
-        if problem is not None:
+        if told is not None:
             action = None
-            if not problem.is_lasting and self._archive is not None:
+            if not told.is_lasting and self._archive is not None:
                 action = Action(self.tr("Try again"), self._archive.retry)
-            self._notifications.error(problem.message, problem.hint, action=action, topic=STORAGE)
+            self._notifications.error(told.message, told.hint, action=action, topic=STORAGE)

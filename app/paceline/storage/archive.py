@@ -42,7 +42,14 @@ from paceline.storage.changes import (
 )
 from paceline.storage.conversations import removed_ids
 from paceline.storage.disk import Disk
-from paceline.storage.problems import Opened, StorageError, StorageProblem, is_damage, problem_of
+from paceline.storage.problems import (
+    BROKEN,
+    Opened,
+    StorageError,
+    StorageProblem,
+    is_damage,
+    problem_of,
+)
 from paceline.storage.reading import lay_over_pieces
 from paceline.storage.writer import FAILURES, Pending, Writer
 
@@ -51,6 +58,7 @@ if TYPE_CHECKING:
     from paceline.run_record import RunRecord
 
 _T = TypeVar("_T")
+_MENDED_WITHIN_S = 10.0
 _logger = logging.getLogger(__name__)
 
 
@@ -58,7 +66,11 @@ class Archive:
     """A `ConversationStore` in one SQLite database."""
 
     def __init__(
-        self, path: Path, *, on_problem: Callable[[StorageProblem | None], None] | None = None
+        self,
+        path: Path,
+        *,
+        on_problem: Callable[[StorageProblem | None], None] | None = None,
+        on_mended: Callable[[Opened], None] | None = None,
     ) -> None:
         """Make an archive; nothing is opened yet.
 
@@ -66,9 +78,11 @@ class Archive:
             path: The database file; it and its folder are created when needed.
             on_problem: Called with what keeps chats from being written, and with None when
                 does any more; on the writer's thread, or on that of `open`.
+            on_mended: Called with what became of a file that was found to be damaged after
+                `open`; on the writer's thread.
         """
         self._path = path
-        self._disk = Disk(path)
+        self._disk = Disk(path, on_mended or (lambda _opened: None))
         self._pending = Pending()
         self._writer = Writer(
             self._disk, self._pending, on_problem or (lambda _problem: None), self._forget_rescued
@@ -254,15 +268,24 @@ class Archive:
         self._pending.add(change)
 
     def _read(self, read: Callable[..., _T], *values: object) -> _T:
-        changes = self._pending.snapshot()
         try:
-            with self._disk.reading() as connection, reading.at_one_moment(connection):
-                return read(connection, changes, *values)
-        except sqlite3.Error as error:
-            if is_damage(error):
-                salvage.mark(self._path)
-            problem = problem_of(error, self._path)
-            raise StorageError(problem.code, problem.message, problem.hint) from error
+            return self._read_now(read, *values)
+        except BROKEN as error:
+            failure: Exception = error
+        if is_damage(failure):
+            salvage.mark(self._path)
+            if self._writer.mend(_MENDED_WITHIN_S):
+                try:
+                    return self._read_now(read, *values)
+                except BROKEN as error:
+                    failure = error
+        problem = problem_of(failure, self._path)
+        raise StorageError(problem.code, problem.message, problem.hint) from failure
+
+    def _read_now(self, read: Callable[..., _T], *values: object) -> _T:
+        changes = self._pending.snapshot()
+        with self._disk.reading() as connection, reading.at_one_moment(connection):
+            return read(connection, changes, *values)
 
 
 def ends_of_interrupted(

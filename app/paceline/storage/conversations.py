@@ -13,9 +13,23 @@ from paceline.codec import CodecError, decode_part, encode_part
 from paceline.conversation import Attachment, Conversation, ConversationSummary, Message, ViewPlace
 from paceline.run_record import Figures
 from paceline.storage.changes import Head
+from paceline.storage.columns import TABLES, read_as
+from paceline.storage.problems import DamageError
 
-_HEAD = "id, title, created_s, changed_s, pinned, tags, leaf_id, reply_id"
-_SUMMARY = "id, title, created_s, changed_s, pinned, tags, strategy, tokens_per_s, acceptance_rate"
+_HEAD = read_as(
+    "conversations",
+    ("id", "title", "created_s", "changed_s", "pinned", "tags", "leaf_id", "reply_id"),
+)
+_SUMMARY = read_as(
+    "conversations",
+    (
+        "id", "title", "created_s", "changed_s", "pinned", "tags", "strategy", "tokens_per_s",
+        "acceptance_rate",
+    ),
+)  # fmt: skip
+_MESSAGE = read_as(
+    "messages", ("id", "parent_id", "role", "content", "created_s", "attachments"), "m"
+)
 
 _NO_TAGS = "[]"
 
@@ -37,6 +51,16 @@ def read_summaries(connection: sqlite3.Connection) -> dict[str, ConversationSumm
         )
         for row in rows
     }
+
+
+def check_layout(connection: sqlite3.Connection) -> None:
+    """Look for every table and column.
+
+    Raises:
+        sqlite3.Error: One is missing.
+    """
+    for table in TABLES:
+        connection.execute(f"SELECT {read_as(table)} FROM {table} LIMIT 0")
 
 
 def read_through(connection: sqlite3.Connection) -> None:
@@ -96,8 +120,7 @@ def read_messages(connection: sqlite3.Connection, conversation_id: str) -> dict[
     key = conversation_key(connection, conversation_id)
     messages = {}
     for row in connection.execute(
-        "SELECT id, parent_id, role, content, created_s, attachments FROM messages"
-        " WHERE conversation = ? ORDER BY key",
+        f"SELECT {_MESSAGE} FROM messages m WHERE conversation = ? ORDER BY key",
         (key,),
     ):
         messages[row[0]] = Message(row[0], row[1], row[2], row[3], row[4], read_attachments(row[5]))
@@ -132,9 +155,7 @@ def write_head(connection: sqlite3.Connection, head: Head) -> int:
         " created_s = ?3, changed_s = ?4, pinned = ?5, tags = ?6, leaf_id = ?7, reply_id = ?8",
         (head.conversation_id, *values),
     )
-    key = conversation_key(connection, head.conversation_id)
-    assert key is not None  # just written
-    return key
+    return _written(conversation_key(connection, head.conversation_id))
 
 
 def write_message(connection: sqlite3.Connection, conversation: int, message: Message) -> int:
@@ -148,8 +169,13 @@ def write_message(connection: sqlite3.Connection, conversation: int, message: Me
             message.created_s, _attachments_text(message.attachments),
         ),
     )  # fmt: skip
-    key = message_key(connection, message.message_id)
-    assert key is not None  # just written
+    return _written(message_key(connection, message.message_id))
+
+
+def _written(key: int | None) -> int:
+    """The key of what was just written; without one an index is damaged."""
+    if key is None:
+        raise DamageError("an index does not find what was written")
     return key
 
 
@@ -178,7 +204,7 @@ class Row(NamedTuple):
 def message_row(connection: sqlite3.Connection, message_id: str) -> Row | None:
     """A message with its key; None: it is not there."""
     row = connection.execute(
-        "SELECT m.key, c.id, m.id, m.parent_id, m.role, m.content, m.created_s, m.attachments"
+        f"SELECT m.key, {read_as('conversations', ['id'], 'c')}, {_MESSAGE}"
         " FROM messages m JOIN conversations c ON c.key = m.conversation WHERE m.id = ?",
         (message_id,),
     ).fetchone()
@@ -238,7 +264,8 @@ def write_sync(connection: sqlite3.Connection) -> None:
 def read_unsent(connection: sqlite3.Connection, conversation_id: str) -> str:
     """Text that was not sent; empty: none."""
     row = connection.execute(
-        "SELECT text FROM unsent WHERE conversation_id = ?", (conversation_id,)
+        f"SELECT {read_as('unsent', ['text'])} FROM unsent WHERE conversation_id = ?",
+        (conversation_id,),
     ).fetchone()
     return row[0] if row else ""
 
@@ -253,7 +280,9 @@ def write_unsent(connection: sqlite3.Connection, conversation_id: str, text: str
 def read_place(connection: sqlite3.Connection, conversation_id: str) -> ViewPlace:
     """Where a conversation was left."""
     row = connection.execute(
-        "SELECT message_id, offset_px FROM places WHERE conversation_id = ?", (conversation_id,)
+        f"SELECT {read_as('places', ['message_id', 'offset_px'])} FROM places"
+        " WHERE conversation_id = ?",
+        (conversation_id,),
     ).fetchone()
     return ViewPlace(*row) if row else ViewPlace()
 

@@ -10,7 +10,7 @@ import contextlib
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import assert_never
 
@@ -35,19 +35,25 @@ from paceline.storage.database import (
     LOG_ENDINGS,
     Database,
     copies,
+    has_layout,
     migrate,
     open_to_read,
     transaction,
 )
 from paceline.storage.problems import (
+    BROKEN,
+    DamageError,
     MovedError,
     NewerSchemaError,
     Opened,
     is_about_connection,
+    is_about_content,
     is_about_the_value,
-    is_damage,
+    is_busy,
 )
 
+_CHECKED_AT_ONCE = 16 * 2**20
+_MOST_SALVAGED = 3
 _EMPTY = (
     "The file {} with the chats was there, but empty, so it begins anew. If chats were in it, "
     "close Paceline and take the file from a backup."
@@ -62,8 +68,17 @@ class Disk:
         path: The file.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, on_mended: Callable[[Opened], None]) -> None:
+        """Make it; nothing is opened yet.
+
+        Args:
+            path: The file.
+            on_mended: Called on the writer's thread when damage was mended after the start.
+        """
         self.path = path
+        self._on_mended = on_mended
+        self._n_salvaged = 0
+        self._is_checked = self._was_written = False
         self._lock = threading.RLock()
         self._database: Database | None = None
         self._only_read: sqlite3.Connection | None = None
@@ -87,18 +102,18 @@ class Disk:
             if self.path.stat().st_size == 0:
                 empty = _EMPTY.format(self.path)
         try:
-            if salvage.is_marked(self.path):
-                note = salvage.salvage(self.path)
+            if salvage.is_marked(self.path) or (empty and salvage.has_log(self.path)):
+                note = self._salvaged()
             try:
                 database = self._connected()
-            except sqlite3.Error as error:
-                if not is_damage(error):
+            except BROKEN as error:
+                if not is_about_content(error):
                     raise
-                note = salvage.salvage(self.path)
+                note = self._salvaged()
                 database = self._connected()
         except NewerSchemaError:
             raise
-        except (sqlite3.Error, OSError):
+        except (*BROKEN, OSError):
             with self._lock:
                 if self._only_read is None and self.path.is_file():
                     self._only_read = open_to_read(self.path)
@@ -107,7 +122,7 @@ class Disk:
         with self._lock:
             self._let_go()
             self._database = database
-        return Opened(tuple(filter(None, (empty, note))), bool(note), removed)
+        return Opened((note or empty,) if note or empty else (), bool(note), removed)
 
     def write(self, changes: Sequence[Change], *, durable: bool) -> None:
         """Carry out changes in one transaction; what cannot be stored goes to a rescue file.
@@ -121,9 +136,9 @@ class Disk:
             MovedError: The file was replaced.
             NewerSchemaError: It was written by a later version.
         """
-        database = self.ready()
-        connection = database.writer
+        connection = self.ready().writer
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        self._was_written = True
         with transaction(connection, lambda: self._hurries):
             refused = [change for change in changes if not _try(connection, change)]
         if refused:
@@ -133,18 +148,23 @@ class Disk:
                 copy.unlink(missing_ok=True)
 
     def ready(self) -> Database:
-        """Make sure that the database is open, and has its name.
+        """Make sure that the database is open, has its name, and is not known to be damaged.
 
         Raises:
             OSError: See `write`; likewise `sqlite3.Error`, `MovedError` and `NewerSchemaError`.
         """
-        if self._database is None:
-            self.open()
+        if self._database is not None:
+            try:
+                self._database.check_place()
+            except FileNotFoundError:
+                self._put_back(self._database)
+        if salvage.is_marked(self.path):
+            with self._lock:  # nobody is to find nothing meanwhile
+                self._let_go()
+                self._open_again()
+        elif self._database is None:
+            self._open_again()
         assert self._database is not None  # otherwise `open` has raised
-        try:
-            self._database.check_place()
-        except FileNotFoundError:
-            self._put_back(self._database)
         return self._database
 
     def tidy(self) -> bool:
@@ -156,6 +176,9 @@ class Disk:
         if self._database is None:
             return False
         connection = self._database.writer
+        if self._was_written and not self._is_checked:  # not while the window opens
+            self._check(self._database)
+            self._is_checked = True
         self._database.checkpoint()
         if not search.is_forgetful(connection):
             return False
@@ -199,14 +222,43 @@ class Disk:
 
     def _connected(self) -> Database:
         database = Database(self.path)
+        self._is_checked = self.path.stat().st_size < _CHECKED_AT_ONCE
         try:
-            migrate(database.writer, self.path)
+            try:
+                migrate(database.writer, self.path)
+            except NewerSchemaError as error:
+                if has_layout(database.reader):  # a later version would have another one
+                    raise DamageError("its number is broken") from error
+                raise
+            conversations.check_layout(database.reader)
+            if self._is_checked:
+                self._check(database)
             runs.unfinished(database.reader)  # sees damage where most is written
             read_through(database.reader)
         except BaseException:
             database.close()
             raise
         return database
+
+    @staticmethod
+    def _check(database: Database) -> None:
+        try:
+            database.check()
+        except BROKEN as error:
+            if not is_busy(error):  # otherwise the next start does it
+                raise
+
+    def _open_again(self) -> None:
+        opened = self.open()
+        if opened.salvaged:
+            self._on_mended(opened)
+
+    def _salvaged(self) -> str:
+        """Salvage the database, but not again and again: then it is the disk that is broken."""
+        if self._n_salvaged == _MOST_SALVAGED:
+            raise DamageError("it is damaged again and again")
+        self._n_salvaged += 1
+        return salvage.salvage(self.path)
 
     def _put_back(self, database: Database) -> None:
         """Give a database that was deleted its file again."""

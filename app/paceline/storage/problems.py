@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _BUSY, _LOCKED, _READONLY, _IOERR = 5, 6, 8, 10
-_CORRUPT, _FULL, _CANTOPEN, _NOTADB = 11, 13, 14, 26
+_CORRUPT, _FULL, _CANTOPEN, _FORMAT, _NOTADB = 11, 13, 14, 24, 26
+_SURROUNDINGS = {3, _BUSY, _LOCKED, 7, _READONLY, 9, _IOERR, _FULL, _CANTOPEN, 15, 22, 23}
 KEPT = "What is new is kept in memory and tried again every two seconds."
 
 
@@ -62,6 +63,14 @@ class MovedError(Exception):
     """The database's file is no longer the one that was opened."""
 
 
+class DamageError(Exception):
+    """The database can be read, but contradicts itself."""
+
+
+BROKEN = (sqlite3.Error, UnicodeDecodeError, DamageError)
+"""What reading a database raises; Python cannot read SQLite's words about broken names."""
+
+
 def is_busy(error: Exception) -> bool:
     """Whether another program has the lock."""
     return _code(error) in (_BUSY, _LOCKED)
@@ -69,7 +78,14 @@ def is_busy(error: Exception) -> bool:
 
 def is_damage(error: Exception) -> bool:
     """Whether the file's content is broken."""
-    return _code(error) in (_CORRUPT, _NOTADB)
+    known = isinstance(error, (UnicodeDecodeError, DamageError))
+    return known or _code(error) in (_CORRUPT, _FORMAT, _NOTADB)
+
+
+def is_about_content(error: Exception) -> bool:
+    """Whether a database cannot be opened for what is in it, not for what is around it."""
+    known = isinstance(error, BROKEN)
+    return is_damage(error) or (known and _code(error) not in _SURROUNDINGS)
 
 
 def is_about_connection(error: Exception) -> bool:
@@ -126,8 +142,7 @@ def problem_of(error: Exception, path: Path) -> StorageProblem:
         return StorageProblem(
             "chats-damaged",
             f"The file {path} with the chats is damaged.",
-            "Start Paceline again: a copy is put aside and what can be read is taken over.",
-            is_lasting=True,
+            f"A copy is put aside, and what can be read is taken over. {KEPT}",
         )
     if code == _CANTOPEN or isinstance(error, OSError):
         return StorageProblem(

@@ -16,8 +16,12 @@ from typing import Any
 from paceline.messages import StepCommitted
 from paceline.run_json import record_from_json, record_to_json, steps_from_json, steps_to_json
 from paceline.run_record import Figures, RunRecord, figures_of
+from paceline.storage.columns import read_as
 from paceline.storage.conversations import shown_by, write_figures
 
+_ID = read_as("messages", ["id"], "m")
+_RECORD = read_as("runs", ["record"], "r")
+_PIECE = read_as("checkpoints", ("number", "text", "steps"))
 Pieces = dict[int, tuple[str, tuple[StepCommitted, ...]]]
 """Text and steps of a reply's checkpoints by their numbers."""
 
@@ -85,7 +89,7 @@ def read_packed(connection: sqlite3.Connection, conversation: int) -> dict[str, 
     """The records of a conversation's replies by message id, as `Records` takes them."""
     return dict(
         connection.execute(
-            "SELECT m.id, r.record FROM messages m JOIN runs r ON r.message = m.key"
+            f"SELECT {_ID}, {_RECORD} FROM messages m JOIN runs r ON r.message = m.key"
             " WHERE m.conversation = ? ORDER BY m.key",
             (conversation,),
         )
@@ -95,7 +99,7 @@ def read_packed(connection: sqlite3.Connection, conversation: int) -> dict[str, 
 def read_record(connection: sqlite3.Connection, message_id: str) -> RunRecord | None:
     """One reply's record; None: there is none."""
     row = connection.execute(
-        "SELECT r.record FROM messages m JOIN runs r ON r.message = m.key WHERE m.id = ?",
+        f"SELECT {_RECORD} FROM messages m JOIN runs r ON r.message = m.key WHERE m.id = ?",
         (message_id,),
     ).fetchone()
     return _record(message_id, row[0]) if row else None
@@ -109,8 +113,8 @@ def read_figures(connection: sqlite3.Connection, message_id: str) -> Figures:
 def read_pieces(connection: sqlite3.Connection, message: int) -> Pieces:
     """A reply's steps under -1, and its checkpoints; broken steps are left out."""
     rows = connection.execute(
-        "SELECT -1, '', data FROM steps WHERE message = ?1"
-        " UNION ALL SELECT number, text, steps FROM checkpoints WHERE message = ?1",
+        f"SELECT -1, '', {read_as('steps', ['data'])} FROM steps WHERE message = ?1 UNION ALL"
+        f" SELECT {_PIECE} FROM checkpoints WHERE message = ?1",
         (message,),
     )
     return {number: (text, _steps(data)) for number, text, data in rows}
@@ -119,7 +123,7 @@ def read_pieces(connection: sqlite3.Connection, message: int) -> Pieces:
 def unfinished(connection: sqlite3.Connection) -> list[str]:
     """The messages whose replies are running or have checkpoints."""
     rows = connection.execute(
-        "SELECT m.id FROM (SELECT message FROM checkpoints UNION"
+        f"SELECT {_ID} FROM (SELECT message FROM checkpoints UNION"
         " SELECT message FROM runs WHERE status = 'running') r"
         " CROSS JOIN messages m ON m.key = r.message"
     )
@@ -129,7 +133,7 @@ def unfinished(connection: sqlite3.Connection) -> list[str]:
 def with_checkpoints(connection: sqlite3.Connection, conversation: int) -> list[str]:
     """The messages of one conversation that have checkpoints."""
     rows = connection.execute(
-        "SELECT DISTINCT m.id FROM checkpoints p CROSS JOIN messages m ON m.key = p.message"
+        f"SELECT DISTINCT {_ID} FROM checkpoints p CROSS JOIN messages m ON m.key = p.message"
         " WHERE m.conversation = ?",
         (conversation,),
     )

@@ -8,47 +8,41 @@ everything that the damaged file held.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import shutil
 import sqlite3
 import struct
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from paceline.conversation import title_of
 from paceline.storage import search
+from paceline.storage.columns import TABLES, read_as
 from paceline.storage.conversations import read_attachments
 from paceline.storage.database import (
     LOG_ENDINGS,
-    MIGRATIONS,
     Database,
     create_private,
+    has_layout,
     migrate,
+    readable_text,
     transaction,
 )
+from paceline.storage.problems import BROKEN, is_about_content
 
-_TABLES = {  # the first column counts the rows; the kinds are those of the columns
-    "conversations": (
-        "key, id, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, is_removed,"
-        " strategy, tokens_per_s, acceptance_rate",
-        "ittrritotitRR",
-    ),
-    "messages": (
-        "key, conversation, id, parent_id, role, content, created_s, attachments",
-        "iitottro",
-    ),
-    "runs": ("message, status, record", "itb"),
-    "steps": ("message, data", "ib"),
-    "checkpoints": ("rowid, message, number, text, steps", "iiitb"),
-    "unsent": ("rowid, conversation_id, text", "itt"),
-    "places": ("rowid, conversation_id, message_id, offset_px", "itti"),
-}
+_OTHERS: tuple[Callable[[], dict[str, str | None]], ...] = (
+    dict,
+    lambda: {"key": None},
+    lambda: {"key": None, "id": uuid.uuid4().hex},
+)
+"""What a row gets instead where a broken one has its key or its id."""
+_MOST_ROWS = 10**8
 _LAST_KEY = 2**48
 _MOST_ATTEMPTS = 2000
 _PAGE = 4096
-_BEGINNING = b"SQLite format 3\0" + struct.pack(">H6B", _PAGE, 2, 2, 0, 64, 32, 32)
 
 _logger = logging.getLogger(__name__)
 
@@ -62,6 +56,12 @@ def mark(path: Path) -> None:
 def is_marked(path: Path) -> bool:
     """Whether damage was noticed since the database was opened last."""
     return _mark_of(path).exists()
+
+
+def has_log(path: Path) -> bool:
+    """Whether changes may stand beside a database; SQLite deletes them if it opens an empty one."""
+    log = Path(f"{path}{LOG_ENDINGS[0]}")
+    return log.is_file() and log.stat().st_size > 0
 
 
 def salvage(path: Path) -> str:
@@ -80,20 +80,11 @@ def salvage(path: Path) -> str:
     copy = _put_aside(path)
     new = path.with_name(f"{path.name}.salvaged")
     _delete(new)
-    database = Database(new)
     try:
-        migrate(database.writer, new)
-        _mend_header(path)
-        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as damaged:
-            damaged.text_factory = lambda data: data.decode(errors="replace")
-            damaged.execute("PRAGMA writable_schema = ON")  # also reads a file that was cut
-            with transaction(database.writer):
-                counts = {table: _take_over(damaged, database.writer, table) for table in _TABLES}
-                _adopt(database.writer)
-                _index(database.writer)
-        database.checkpoint(always=True)
-    finally:
-        database.close()
+        counts = _fill(new, path)
+    except BaseException:
+        _delete(copy)
+        raise
     for ending in LOG_ENDINGS:  # they belong to the damaged file, whose copy has them
         Path(f"{path}{ending}").unlink(missing_ok=True)
     new.replace(path)
@@ -104,6 +95,26 @@ def salvage(path: Path) -> str:
         f" {counts['messages']} messages could be read and are here. The damaged file was kept as"
         f" {copy.name}."
     )
+
+
+def _fill(new: Path, path: Path) -> dict[str, int]:
+    """Make a new database of what can be read; return the number of rows by table."""
+    database = Database(new)
+    try:
+        migrate(database.writer, new)
+        database.checkpoint(always=True)
+        _mend_beginning(path, new)
+        with (
+            contextlib.closing(_reader(path)) as damaged,
+            transaction(database.writer),
+        ):
+            counts = {table: _take_over(damaged, database.writer, table) for table in TABLES}
+            _adopt(database.writer)
+            _index(database.writer)
+        database.checkpoint(always=True)
+    finally:
+        database.close()
+    return counts
 
 
 def _mark_of(path: Path) -> Path:
@@ -126,19 +137,51 @@ def _put_aside(path: Path) -> Path:
     return copy
 
 
-def _mend_header(path: Path) -> None:
-    """Give a file whose first bytes are broken the bytes that all our databases begin with.
+def _mend_beginning(path: Path, new: Path) -> None:
+    """Give a file whose beginning is broken that of a new database: its header and the layout.
 
-    They are fixed (sqlite.org/fileformat2.html, section 1.3): pages of 4096 bytes, a write-ahead
-    log, UTF-8. The number of pages is that of the file, and no page is marked as free.
+    The layout is the same in all our databases, since the same steps made it, page for page. Only
+    the number of pages is the file's own, and no page is marked as free.
     """
-    n_pages = path.stat().st_size // _PAGE
+    if path.stat().st_size >= _PAGE and _can_be_opened(path):  # SQLite would delete its log
+        return
+    whole = new.read_bytes()
+    page = bytearray(whole[:_PAGE])
+    n_pages = max(path.stat().st_size // _PAGE, 1, *_children(page))
+    page[24:40] = struct.pack(">4I", 1, n_pages, 0, 0)
+    page[92:96] = page[24:28]  # the number of pages holds
     with path.open("r+b") as file:
-        if file.read(len(_BEGINNING)) == _BEGINNING:
-            return
-        file.seek(0)
-        file.write(_BEGINNING + struct.pack(">4I", 1, n_pages, 0, 0))
-        file.write(struct.pack(">8I", 1, 4, 0, 0, 1, len(MIGRATIONS), 0, 0))
+        file.write(page)
+        for number in _children(page):
+            file.seek((number - 1) * _PAGE)
+            file.write(whole[(number - 1) * _PAGE : number * _PAGE])
+
+
+def _can_be_opened(path: Path) -> bool:
+    """Whether a database can be opened and has its tables where a new one has them."""
+    try:
+        with contextlib.closing(_reader(path)) as connection:
+            return has_layout(connection)
+    except BROKEN as error:
+        if not is_about_content(error):
+            raise
+        return False
+
+
+def _children(page: bytes | bytearray) -> list[int]:
+    """Return the pages below the first one (sqlite.org/fileformat2.html, section 1.6)."""
+    kind, n_cells, last = struct.unpack_from(">BxxHxxxI", page, 100)
+    if kind != 5:  # not an interior page
+        return []
+    cells = struct.unpack_from(f">{n_cells}H", page, 112)
+    return [last, *(struct.unpack_from(">I", page, cell)[0] for cell in cells)]
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.text_factory = readable_text
+    connection.execute("PRAGMA writable_schema = ON")  # also reads a file that was cut
+    return connection
 
 
 def _delete(path: Path) -> None:
@@ -147,73 +190,64 @@ def _delete(path: Path) -> None:
 
 
 def _take_over(damaged: sqlite3.Connection, new: sqlite3.Connection, table: str) -> int:
-    columns, kinds = _TABLES[table]
-    places = ", ".join("?" * len(kinds))
+    columns = list(TABLES[table])
+    statement = (
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    )
     n = 0
-    for row in _rows(damaged, table, columns):
-        values = [_fixed(value, kind) for value, kind in zip(row, kinds, strict=True)]
-        with contextlib.suppress(sqlite3.IntegrityError):  # the same id twice
-            new.execute(f"INSERT INTO {table} ({columns}) VALUES ({places})", values)
-            n += 1
+    for row in _rows(damaged, table):
+        values = dict(zip(columns, row, strict=True))
+        for other in _OTHERS if values.get("id") else _OTHERS[:1]:
+            with contextlib.suppress(sqlite3.IntegrityError):
+                new.execute(statement, [*{**values, **other()}.values()])
+                n += 1
+                break
     return n
 
 
-def _rows(connection: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
+def _rows(connection: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
     """Yield all rows of a table that can be read."""
-    key = columns.split(",", maxsplit=1)[0]
-    query = f"SELECT {columns} FROM {table} NOT INDEXED WHERE {key} > ? ORDER BY {key}"
-    last = -1
+    key = next(iter(TABLES[table]))
+    query = f"SELECT {read_as(table)} FROM {table} NOT INDEXED WHERE {key} >= ? ORDER BY {key}"
+    first = 0
     for _ in range(_MOST_ATTEMPTS):  # broken pages may lead in circles
         try:
-            for row in connection.execute(query, (last,)):
-                if not isinstance(row[0], int) or row[0] <= last:
-                    raise sqlite3.DatabaseError("keys are out of order")
+            for row in itertools.islice(connection.execute(query, (first,)), _MOST_ROWS):
                 yield row
-                last = row[0]
-        except sqlite3.DatabaseError:
-            last = _behind_damage(connection, query, last)
+                first = max(first, row[0] + 1)  # not in order where a key is broken
+        except BROKEN as error:
+            if not is_about_content(error):
+                raise
+            with contextlib.suppress(*BROKEN):  # Python drops the row before an error
+                for row in connection.execute(f"{query} LIMIT 1", (first,)):
+                    yield row
+                    first = max(first, row[0] + 1)
+            first = _behind_damage(connection, query, first)
         else:
             return
-        if last > _LAST_KEY:
+        if first > _LAST_KEY:
             return
 
 
-def _behind_damage(connection: sqlite3.Connection, query: str, last: int) -> int:
+def _behind_damage(connection: sqlite3.Connection, query: str, first: int) -> int:
     """Return the lowest key from which the table can be read again."""
 
     def can_be_read(key: int) -> bool:
         try:
             connection.execute(f"{query} LIMIT 1", (key,)).fetchone()
-        except sqlite3.DatabaseError:
+        except BROKEN:
             return False
         return True
 
-    low, high = last, last + 1
+    low, high = first - 1, first
     while not can_be_read(high):
         if high > _LAST_KEY:
             return high
-        low, high = high, high + 2 * (high - last)
+        low, high = high, high + 1 + (high - first) // 32  # lest what is between two be passed
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if can_be_read(middle) else (middle, high)
     return high
-
-
-def _fixed(value: Any, kind: str) -> Any:
-    """Return a value of the column's kind; a broken one becomes empty."""
-    match kind:
-        case "i":
-            return value if isinstance(value, int) else 0
-        case "r":
-            return float(value) if isinstance(value, (int, float)) else 0.0
-        case "R":
-            return float(value) if isinstance(value, (int, float)) else None
-        case "b":
-            return value if isinstance(value, bytes) else b""
-        case "o":
-            return value if isinstance(value, str) else None
-        case _:
-            return value if isinstance(value, str) else ""
 
 
 def _adopt(connection: sqlite3.Connection) -> None:
@@ -233,7 +267,6 @@ def _adopt(connection: sqlite3.Connection) -> None:
         )
     for table in ("runs", "steps", "checkpoints"):
         connection.execute(f"DELETE FROM {table} WHERE message NOT IN (SELECT key FROM messages)")
-    connection.execute("UPDATE messages SET role = 'user' WHERE role NOT IN ('user', 'assistant')")
 
 
 def _index(connection: sqlite3.Connection) -> None:

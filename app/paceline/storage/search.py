@@ -24,6 +24,7 @@ from functools import cache
 from typing import NamedTuple
 
 from paceline.conversation import Attachment, Message, SearchHit
+from paceline.storage.columns import read_as
 from paceline.storage.conversations import read_attachments
 
 _LONGEST_S = 0.03
@@ -31,6 +32,13 @@ _SNIPPET, _BEFORE = 160, 40
 _SLICE, _RANKED = 20_000, 2_000
 _MOST_WORDS = 16
 _MERGED_PAGES = 200
+_TITLE = read_as("conversations", ("id", "title", "is_removed"), "c")
+_MESSAGE = ", ".join(
+    (
+        read_as("conversations", ("id", "is_removed"), "c"),
+        read_as("messages", ("id", "content", "attachments"), "m"),
+    )
+)
 
 
 def create_index(connection: sqlite3.Connection) -> None:
@@ -39,6 +47,15 @@ def create_index(connection: sqlite3.Connection) -> None:
         "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, columnsize=0,"
         " prefix='1 2 3 4', tokenize='unicode61 remove_diacritics 2')"
     )
+
+
+def check_index(connection: sqlite3.Connection) -> None:
+    """Read all of the index, which is in order within itself.
+
+    Raises:
+        sqlite3.Error: It is not, or another program writes now.
+    """
+    connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
 
 
 def text_of(message: Message) -> str:
@@ -169,7 +186,7 @@ def search_titles(
 ) -> list[SearchHit]:
     """The titles that have all words, the newest first."""
     rows = connection.execute(
-        "SELECT c.id, c.title, c.is_removed FROM words w JOIN conversations c ON c.key = -w.rowid"
+        f"SELECT {_TITLE} FROM words w JOIN conversations c ON c.key = -w.rowid"
         " WHERE w.words MATCH ? AND w.rowid < 0 ORDER BY w.rowid",
         (query.match,),
     )
@@ -187,14 +204,14 @@ def search_messages(
 ) -> list[Found]:
     """The newest messages that have all words."""
     rows = connection.execute(
-        "SELECT c.id, m.id, c.is_removed, m.content, m.attachments FROM words w"
+        f"SELECT {_MESSAGE} FROM words w"
         " JOIN messages m ON m.key = w.rowid JOIN conversations c ON c.key = m.conversation"
         " WHERE w.words MATCH ? AND w.rowid > 0 ORDER BY w.rowid DESC",
         (query.match,),
     )
     until = time.monotonic() + _LONGEST_S
     found = []
-    for conversation_id, message_id, is_removed, content, files in rows:
+    for conversation_id, is_removed, message_id, content, files in rows:
         if is_found(conversation_id, message_id, is_removed):
             text = with_names(content, read_attachments(files))
             if query.is_certain(text):

@@ -7,7 +7,6 @@ to. A change leaves the queue only after it is on the disk.
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from paceline.storage.changes import (
 )
 from paceline.storage.disk import Disk
 from paceline.storage.problems import (
+    BROKEN,
     MovedError,
     NewerSchemaError,
     StorageProblem,
@@ -159,7 +159,7 @@ class Pending:
 
 RETRY_S = 2.0
 CHECKPOINT_S = 0.1
-FAILURES = (sqlite3.Error, OSError, MovedError, NewerSchemaError)
+FAILURES = (*BROKEN, OSError, MovedError, NewerSchemaError)
 """Errors that can keep changes from the disk; any other is a bug."""
 
 _TIDY_AFTER_S, _LAST_TIDY_S = 0.3, 2.0
@@ -207,6 +207,21 @@ class Writer(threading.Thread):
             self._tries_now = True
             self._pending.changed.notify_all()
 
+    def mend(self, timeout_s: float) -> bool:
+        """Have a database salvaged that is marked as damaged, and wait for it; any other thread.
+
+        Returns:
+            Whether reading it again makes sense.
+        """
+        if not self.is_alive():
+            return False
+        self.retry()
+        with self._pending.changed:
+            return self._pending.changed.wait_for(
+                lambda: not salvage.is_marked(self._disk.path) or self._problem is not None,
+                timeout_s,
+            )
+
     def stop(self) -> None:
         """End after one more attempt to write what waits; any thread."""
         self._disk.hurry()
@@ -235,9 +250,11 @@ class Writer(threading.Thread):
         problem = problem_of(error, self._disk.path) if error else None
         if error is not None and is_damage(error):
             salvage.mark(self._disk.path)
-        if problem == self._problem:
-            return
-        self._problem = problem
+        with self._pending.changed:
+            self._pending.changed.notify_all()
+            if problem == self._problem:
+                return
+            self._problem = problem
         if problem:
             _logger.warning("chats are not written: %s", problem.code)
         else:
@@ -266,8 +283,7 @@ class Writer(threading.Thread):
 
     def _write_all(self) -> None:
         """Write what waits; checkpoints that come meanwhile wait for their time."""
-        if self._problem is not None:
-            self._disk.ready()  # also where nothing waits, old chats may be read again then
+        self._disk.ready()  # also where nothing waits, old chats may be read again then
         while changes := self._pending.take():
             self._disk.write(changes, durable=any(map(is_urgent, changes)))
             self._pending.written()

@@ -77,6 +77,11 @@ class DropZones(QWidget):
                 return True
         return super().eventFilter(watched, event)
 
+    def take(self, paths: list[str]) -> None:
+        """Do with files what dropping them on the first of their zones does."""
+        self._shown = self._zones_for(paths)
+        self._tell(paths, self._shown[0])
+
     def _zones_for(self, paths: list[str]) -> tuple[QFrame, ...]:
         if _models(paths):
             return self._target, self._draft

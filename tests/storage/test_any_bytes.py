@@ -1,0 +1,240 @@
+"""Whatever the bytes of a database are: it opens, what is intact is read, what is new is kept."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from paceline.conversation import ViewPlace
+from paceline.storage.archive import Archive
+from paceline.storage.problems import Opened
+from storage.chats import chat, record, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+N_CHATS, N_TEXTS = 200, 4
+N_FLIPS, N_CUTS, SHARE_SHORT = 1000, 200, 30
+PAGE = 4096
+
+
+class Whole(NamedTuple):
+    """An intact database.
+
+    Attributes:
+        path: Its file.
+        data: Its bytes.
+        page_of: The page, from 0, that holds each text.
+        inner: The pages that hold no rows, but lead to those that do.
+    """
+
+    path: Path
+    data: bytes
+    page_of: dict[str, int]
+    inner: frozenset[int]
+
+
+def text_of(i: int, k: int) -> str:
+    return f"<text {i} {k}> " + "word " * (i % 7)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    path = tmp_path_factory.mktemp("whole") / "chats.db"
+    archive = Archive(path)
+    archive.open()
+    for i in range(N_CHATS):
+        made = chat(f"chat-{i}", *(text_of(i, k) for k in range(N_TEXTS)), title=f"title {i}")
+        archive.save(made, list(made.messages))
+        for k in range(1, N_TEXTS, 2):
+            archive.end_run(record(f"chat-{i}-{k}", "some ", "steps"), text_of(i, k))
+        archive.save_place(f"chat-{i}", ViewPlace(f"chat-{i}-1", 5))
+        if i % 5 == 0:
+            archive.save_unsent(f"chat-{i}", f"unsent {i}")
+    assert archive.close()
+    data = path.read_bytes()
+    texts = [text_of(i, k) for i in range(N_CHATS) for k in range(N_TEXTS)]
+    page_of = {text: data.index(text.encode()) // PAGE for text in texts}
+    connection = sqlite3.connect(path)
+    inner = connection.execute("SELECT pageno - 1 FROM dbstat WHERE pagetype = 'internal'")
+    found = Whole(path, data, page_of, frozenset(number for (number,) in inner))
+    connection.close()
+    return found
+
+
+def read_all(archive: Archive) -> set[str]:
+    """Read everything that a window ever reads; return the texts."""
+    texts = set()
+    for summary in archive.summaries():
+        key = summary.conversation_id
+        for message in archive.load(key).messages.values():
+            texts.add(message.content)
+        if key.endswith("7"):  # the slowest part
+            for message_id, run in archive.runs(key).items():
+                assert run.status
+                archive.steps(message_id)
+        archive.unsent(key)
+        archive.place(key)
+    for words in ("title", "text", "word 5", "new"):
+        archive.search(words)
+    archive.removed()
+    return texts
+
+
+def write_some(archive: Archive) -> None:
+    """A new chat and its reply, and one more message in each of some that are there."""
+    made = chat("new", "new question", "", title="new title")
+    archive.save(made, list(made.messages))
+    archive.begin_run("new", record("new-1"))
+    archive.extend_run("new-1", "new ", steps(["new "]))
+    archive.end_run(record("new-1", "new ", "reply"), "new reply")
+    for summary in sorted(archive.summaries(), key=lambda one: one.conversation_id)[:40:4]:
+        if summary.conversation_id != "new":
+            older = archive.load(summary.conversation_id)
+            key = f"{summary.conversation_id}-more"
+            more = chat(key, f"more in {summary.conversation_id}").messages[f"{key}-0"]
+            archive.save(older.add(more), [f"{key}-0"])
+    archive.save_unsent("new", "new unsent")
+
+
+def check_written(archive: Archive, more: set[str]) -> None:
+    assert [m.content for m in archive.load("new").messages.values()] == [
+        "new question",
+        "new reply",
+    ]
+    assert archive.runs("new")["new-1"].status == "finished"
+    assert len(archive.steps("new-1")) == 2
+    assert archive.unsent("new") == "new unsent"
+    assert {hit.message_id for hit in archive.search("new reply")} >= {"new-1"}
+    assert more <= read_all(archive)
+
+
+def tried(whole: Whole, folder: Path, data: bytes | bytearray) -> set[str]:
+    """Open a database of these bytes, read and write; return the texts that are lost."""
+    path = folder / "chats.db"
+    path.parent.mkdir()
+    path.write_bytes(data)
+    archive = Archive(path)
+    archive.open()
+    try:
+        read_all(archive)
+        write_some(archive)
+        more = {text for text in read_all(archive) if text.startswith(("more", "new"))}
+        assert archive.flush()
+    finally:
+        assert archive.close()
+    again = Archive(path)
+    opened = again.open()
+    try:
+        assert not opened.salvaged
+        check_written(again, more)
+        return whole.page_of.keys() - read_all(again)
+    finally:
+        assert again.close()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(autouse=True)
+def _noted(allow_warnings: Callable[[str], None]) -> None:
+    allow_warnings("was salvaged")
+    allow_warnings("chats are not written")
+
+
+def test_any_byte_may_be_another(whole: Whole, tmp_path: Path, is_long: bool) -> None:
+    drawn = random.Random(27)
+    for case in range(N_FLIPS if is_long else N_FLIPS // SHARE_SHORT):
+        data = bytearray(whole.data)
+        at = drawn.randrange(len(data))
+        data[at] ^= drawn.randrange(1, 256)
+        lost = tried(whole, tmp_path / str(case), data)
+        elsewhere = {text for text in lost if whole.page_of[text] != at // PAGE}
+        assert not elsewhere or at // PAGE in whole.inner, (case, at, elsewhere)
+
+
+def test_any_part_may_be_missing(whole: Whole, tmp_path: Path, is_long: bool) -> None:
+    drawn = random.Random(28)
+    for case in range(N_CUTS if is_long else N_CUTS // SHARE_SHORT):
+        n = drawn.randrange(len(whole.data))
+        lost = tried(whole, tmp_path / str(case), whole.data[:n])
+        elsewhere = {text for text in lost if whole.page_of[text] < n // PAGE}
+        assert not elsewhere, (case, n, elsewhere)
+
+
+def test_every_byte_of_the_header_may_be_another(whole: Whole, tmp_path: Path) -> None:
+    for at in (0, 16, 18, 19, 20, 29, 44, 52, 56, 60, 63, 100, 103, 104):
+        data = bytearray(whole.data)
+        data[at] ^= 0x15
+        assert not tried(whole, tmp_path / str(at), data), at
+
+
+@pytest.mark.parametrize("word", ["CREATE TABLE messages", "title 7", "<text 7 1>", "chat-7-1"])
+def test_a_byte_that_is_no_text(whole: Whole, tmp_path: Path, word: str) -> None:
+    at = whole.data.index(word.encode()) + len(word) - 2
+    data = bytearray(whole.data)
+    data[at] = 0xFF
+    lost = tried(whole, tmp_path / "home", data)
+    assert lost == ({text_of(7, 1)} if word == "<text 7 1>" else set())
+    (tmp_path / "again").mkdir()
+    path = tmp_path / "again" / "chats.db"
+    path.write_bytes(data)
+    archive = Archive(path)
+    archive.open()
+    shown = {summary.title for summary in archive.summaries()} | read_all(archive)
+    assert archive.close()
+    assert sum("\ufffd" in text for text in shown) == (word in ("title 7", "<text 7 1>"))
+
+
+def test_damage_that_shows_later_is_mended_while_it_is_read(whole: Whole, tmp_path: Path) -> None:
+    path = tmp_path / "chats.db"
+    shutil.copy(whole.path, path)
+    mended: list[Opened] = []
+    archive = Archive(path, on_mended=mended.append)
+    assert not archive.open().notes
+    assert archive.load("chat-3").messages
+    page = whole.page_of[text_of(100, 0)]
+    with path.open("r+b") as file:
+        file.seek(page * PAGE)
+        file.write(b"\xff" * PAGE)
+    archive._disk._database.reader.execute("PRAGMA shrink_memory")  # type: ignore[union-attr]
+    lost = whole.page_of.keys() - read_all(archive)
+    assert lost == {text for text, place in whole.page_of.items() if place == page}
+    write_some(archive)
+    assert archive.flush()
+    assert archive.problem is None
+    (told,) = mended
+    assert "800" not in told.notes[0]
+    assert "damaged-1" in told.notes[0]
+    assert archive.close()
+    again = Archive(path)
+    assert not again.open().notes
+    check_written(again, {"new reply"})
+    assert again.close()
+
+
+def test_an_empty_file_beside_a_log_is_not_left_to_sqlite(tmp_path: Path) -> None:
+    """It would delete the log, as it does first in this test."""
+    path, empty = tmp_path / "chats.db", tmp_path / "empty" / "chats.db"
+    archive = Archive(path)
+    archive.open()
+    archive.save(chat("kept", "a question"), ["kept-0"])
+    assert archive.flush()
+    empty.parent.mkdir()
+    log = Path(f"{path}-wal").read_bytes()
+    assert archive.close()
+    empty.touch()
+    Path(f"{empty}-wal").write_bytes(log)
+    connection = sqlite3.connect(empty)
+    assert connection.execute("SELECT * FROM sqlite_master").fetchall() == []
+    connection.close()
+    assert not Path(f"{empty}-wal").exists()
+    Path(f"{empty}-wal").write_bytes(log)
+    again = Archive(empty)
+    assert again.open().salvaged
+    assert read_all(again) == {"a question"}
+    assert again.close()
+    assert Path(f"{empty}.damaged-1-wal").read_bytes() == log
