@@ -197,7 +197,9 @@ def test_ctrl_c_while_the_engine_starts() -> None:
         run.assert_nothing_is_left()
     assert result.code == 130
     assert result.out == ""
-    assert result.err == "paceline: Stopped.\n", "the engine's process tells nothing itself"
+    # The process that reads the file's header may be there before the engine's.
+    told = {"paceline: Stopped.\n", "paceline: Stopped before the reply began.\n"}
+    assert result.err in told, "no process tells anything itself"
 
 
 @posix
