@@ -72,8 +72,16 @@ CHAT = ["chat", "--prompt", "Hi", "--max-tokens", "2"]
 
 @pytest.mark.parametrize(
     ("arguments", "has_library"),
-    [(CHAT, True), ([*CHAT, "--host", "process"], False), (["doctor"], False)],
-    ids=["chat", "chat in a process", "doctor"],
+    [
+        (CHAT, True),
+        ([*CHAT, "--host", "process"], False),
+        (
+            [*CHAT, "--host", "process", "--strategy", "mtp"],
+            False,
+        ),  # which the pair has no head for
+        (["doctor"], False),
+    ],
+    ids=["chat", "chat in a process", "a head in a process", "doctor"],
 )
 def test_commands_load_no_qt(arguments: list[str], has_library: bool) -> None:
     loaded = loaded_by(arguments)

@@ -12,7 +12,7 @@ from paceline.catalog.words import duration
 from paceline.chat.pair import Pair
 from paceline.cli import model_options
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
-from paceline.cli.loading import has_head, loaded_pair
+from paceline.cli.loading import head_finder, loaded_pair
 from paceline.cli.output import Progress, Results, remark
 from paceline.cli.usage import Parser, UsageError, plain_text, whole_number
 from paceline.errors import CancelledError, ModelError, UserError
@@ -182,9 +182,10 @@ def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
             "Leave --repeat out, or raise it.",
         )
     workloads = read_workloads(args.workload or shipped_workloads())
-    strategies = _strategies(args, pair, folders)
+    has_head = head_finder(pair, folders, in_process=args.host == "process")
+    strategies = _strategies(args, pair, has_head)
     plan = make_plan(workloads, strategies, n_repeats, is_fresh=args.fresh)
-    pair = model_options.settle(pair, args, plan.strategies, lambda pair: has_head(pair, folders))
+    pair = model_options.settle(pair, args, plan.strategies, has_head)
     places = (("--json", _json_path(args)), ("--png", args.png), ("--passport", args.passport))
     for option, path in places:
         _check_place(option, path)
@@ -213,7 +214,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
 
 
 def _strategies(
-    args: argparse.Namespace, pair: model_options.Pair, folders: Paths
+    args: argparse.Namespace, pair: model_options.Pair, has_head: Callable[[], bool]
 ) -> tuple[str, ...]:
     if args.strategies is not None:
         names = [name.strip() for name in args.strategies.split(",")]
@@ -222,7 +223,7 @@ def _strategies(
                 "usage", "A strategy in --strategies is empty.", "Write off,draft, for example."
             )
         return tuple(names)
-    model = "draft" if pair.draft is not None else "mtp" if has_head(pair, folders) else ""
+    model = "draft" if pair.draft is not None else "mtp" if has_head() else ""
     if args.recommend:
         from paceline.bench.recommend import sweep
 

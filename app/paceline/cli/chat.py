@@ -17,7 +17,7 @@ from paceline.chat.prompt import PromptDataError, read_conversation, read_token_
 from paceline.cli import model_options
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.interrupts import Interrupts
-from paceline.cli.loading import has_head, planner, with_local_files
+from paceline.cli.loading import head_finder, planner, with_local_files
 from paceline.cli.usage import LARGEST_INT, Parser, UsageError, number, plain_text, whole_number
 from paceline.errors import UserError
 from paceline.files import open_ordinary
@@ -376,7 +376,8 @@ def _settle_strategy(args: argparse.Namespace, pair: Pair, paths: Paths) -> Pair
     """Check the strategy; return the pair without a drafter that is not needed."""
     from paceline.engine.draft.strategy import parse_strategy
 
-    pair = model_options.settle(pair, args, [args.strategy], lambda pair: has_head(pair, paths))
+    has_head = head_finder(pair, paths, in_process=args.host == "process")
+    pair = model_options.settle(pair, args, [args.strategy], has_head)
     parsed = parse_strategy(args.strategy)
     users = [info.id for info, _ in parsed.members(has_grammar=False)]
     if args.lookup_cache and LOOKUP_CACHE_USER not in users:

@@ -14,7 +14,7 @@ import os
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -188,7 +188,7 @@ def with_local_files(
         UserError: A file cannot be had, what has arrived is kept; or one is no model of its own.
     """
     load = _fetched(load, paths, is_stopped)
-    _refuse_sidecars(load, partial(_card_in_process, paths=paths) if in_process else _card_of)
+    _refuse_sidecars(load, paths, in_process=in_process)
     return load
 
 
@@ -218,32 +218,28 @@ def _fetched(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> Lo
         reporter.close()
 
 
-def has_head(pair: Pair, paths: Paths) -> bool:
-    """Whether a pair has an MTP head to draft with, as far as headers tell.
+def head_finder(pair: Pair, paths: Paths, *, in_process: bool) -> Callable[[], bool]:
+    """Return what says whether a pair has an MTP head to draft with; its header is read once.
 
-    Of a file that cannot be read, which the load will say, true.
+    Of a file that cannot be read, which the load will say, it says yes. `in_process` as in
+    `with_local_files`.
     """
+    return cache(partial(_has_head, pair, paths, in_process=in_process))
+
+
+def _has_head(pair: Pair, paths: Paths, *, in_process: bool) -> bool:
     if pair.draft is not None or pair.mtp == "off":
         return False
     if pair.mtp != "auto":
         return True
-    models = open_models(paths) if is_reference(pair.target.path) else None
     try:
-        card = models.examine(pair.target.path).card if models else _card_of(pair.target.path)
+        return _card_of(pair.target.path, paths, in_process=in_process).n_heads > 0
     except UserError:
         return True
-    finally:
-        if models:
-            models.close()
-    return card.n_heads > 0
 
 
-def _refuse_sidecars(load: LoadPair, card_of: Callable[[str], ModelCard]) -> None:
-    """Refuse drafters that are no models: llama.cpp's words about them help nobody, or it crashes.
-
-    Args:
-        load: Local files.
-        card_of: Reads a header.
+def _refuse_sidecars(load: LoadPair, paths: Paths, *, in_process: bool) -> None:
+    """Refuse drafters that are no models: llama.cpp's own words do not tell, or it crashes.
 
     Raises:
         ModelError: One is given as target or draft model, or no head as one.
@@ -256,7 +252,7 @@ def _refuse_sidecars(load: LoadPair, card_of: Callable[[str], ModelCard]) -> Non
             continue
         name = Path(path).name
         try:
-            card = card_of(path)
+            card = _card_of(path, paths, in_process=in_process)
         except ModelError:  # the load will say what is wrong with the file
             continue
         if path == load.mtp:
@@ -265,28 +261,28 @@ def _refuse_sidecars(load: LoadPair, card_of: Callable[[str], ModelCard]) -> Non
             raise refusal(sidecar, name)
 
 
-def _card_of(path: str) -> ModelCard:
-    """Return the card of a file, of a split model that of its first part.
+def _card_of(path: str, paths: Paths, *, in_process: bool) -> ModelCard:
+    """Return the card of a file, of a split model that of its first part; or of a reference.
+
+    Args:
+        path: Names it.
+        paths: The program's folders.
+        in_process: Whether the header is read in a process whose death costs nothing.
 
     Raises:
-        ModelError: It cannot be read.
+        UserError: It cannot be read.
     """
+    if in_process or is_reference(path):
+        models = open_models(paths)
+        try:
+            return models.card(path)
+        finally:
+            models.close()
     from paceline.catalog.inspect.child import make_card
     from paceline.engine.llama import read_header
 
     file = check_model_file(path)
     return make_card([read_header(file)], file.name)
-
-
-def _card_in_process(path: str, paths: Paths) -> ModelCard:
-    """Return the card of a file as `_card_of` does, from a process whose death costs nothing."""
-    from paceline.catalog.models import Models
-
-    models = Models(paths, offline=True)
-    try:
-        return models.card(path)
-    finally:
-        models.close()
 
 
 def _stopped(error: CancelledError | UserError, is_stopped: Callable[[], bool]) -> UserError:

@@ -286,15 +286,15 @@ def settle(
     pair: Pair,
     args: argparse.Namespace,
     strategies: Iterable[str],
-    has_head: Callable[[Pair], bool],
+    has_head: Callable[[], bool],
 ) -> Pair:
-    """Return the pair without a drafter that no strategy uses, if nobody asked for it.
+    """Return the pair without a drafter that no strategy uses, unless it was asked for.
 
     Args:
         pair: From `read_pair`.
         args: The options.
         strategies: What is to draft.
-        has_head: Asked where a strategy needs one; see `loading.has_head`.
+        has_head: Asked where a strategy needs one; see `loading.head_finder`.
 
     Raises:
         UsageError: A strategy needs a drafter that is not there.
@@ -311,7 +311,7 @@ def settle(
                 f"The strategy {strategy} needs a draft model.",
                 "Give one by --draft FILE, or choose another strategy.",
             )
-        if parsed.needs == "mtp" and not has_head(pair):
+        if parsed.needs == "mtp" and not has_head():
             raise UsageError(
                 "no-mtp-head",
                 f"The strategy {strategy} needs an MTP head.",
