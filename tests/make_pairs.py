@@ -270,6 +270,7 @@ MAKERS: dict[str, Callable[[str], Gguf | bytes | Requantised]] = {
     "tiny-mtp-true": lambda name: mtp_models.qwen35(tiny, name, "true"),
     "tiny-mtp-false": lambda name: mtp_models.qwen35(tiny, name, "false"),
     "tiny-mtp-glm4moe": lambda name: mtp_models.glm4moe(tiny, name),
+    "tiny-unused-head": lambda name: mtp_models.glm4(tiny, name),
     "tiny-mtp-step35": lambda name: mtp_models.step35(tiny, name),
     "tiny-mtp-step35-true": lambda name: mtp_models.step35(tiny, name, "true"),
     "tiny-gemma4": lambda name: mtp_models.gemma4(tiny, name),

@@ -55,6 +55,18 @@ def glm4moe(tiny: Tiny, name: str) -> Gguf:
     return _with_heads(model, "glm4moe", 2, 1, "random")
 
 
+def glm4(tiny: Tiny, name: str) -> Gguf:
+    """A layer, and a head that llama.cpp keeps in the file and never computes: GLM 4's kind."""
+    model = tiny(name, "glm4", 2)
+    rng = np.random.default_rng(87)
+    parts = llama_layer(rng, 64, 128, mute=False) | {"ffn_up": q8(rng, 64, 256)}
+    del parts["ffn_gate"]
+    parts |= {part: norm(rng, 64) for part in ("post_attention_norm", "post_ffw_norm")}
+    for part, tensor in parts.items():
+        model.tensors[f"blk.0.{part}.weight"] = tensor
+    return _with_heads(model, "glm4", 1, 1, "random")
+
+
 def step35(tiny: Tiny, name: str, head: Head = "random") -> Gguf:
     """Two layers, of which one has a sliding window, and three heads: Step 3.5's kind."""
     model = tiny(name, "step35", 5)

@@ -202,6 +202,11 @@ def test_a_draft_model_takes_its_place_and_off_leaves_it_out() -> None:
     with Engine(target, mtp="off") as engine:
         assert engine.pair.draft is None
         assert engine.run(PROMPT, strategy="mtp").code == "no-mtp-head"  # type: ignore[union-attr]
+    with Engine(target, mtp=target) as engine:
+        assert engine.pair.draft is not None
+        assert engine.pair.draft.model.drafter == "mtp"
+    with Engine(make_pairs.path("tiny-target"), mtp=make_pairs.path("tiny-target")) as engine:
+        assert engine.pair.draft is None
     with Engine(target, make_pairs.path("tiny-draft")) as engine:
         assert engine.pair.draft is not None
         assert engine.pair.draft.model.drafter == "draft"
@@ -210,6 +215,13 @@ def test_a_draft_model_takes_its_place_and_off_leaves_it_out() -> None:
     both = Engine(target, make_pairs.path("tiny-draft"), mtp=make_pairs.path("tiny-gemma4"))
     assert isinstance(both.loaded, LoadFailed)
     assert both.loaded.code == "two-drafters"
+
+
+def test_a_head_that_is_never_computed_is_left_alone() -> None:
+    with Engine(make_pairs.path("tiny-unused-head")) as engine:
+        assert engine.pair.draft is None
+        assert engine.loaded.notes == ()
+        assert ids(engine, "auto", 0.5) == ids(engine, "off", 0.5)
 
 
 def test_a_file_without_a_head_for_this_target_is_refused() -> None:

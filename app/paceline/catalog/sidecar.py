@@ -99,7 +99,7 @@ def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[Sidecar
         tensors: Names of all tensors.
     """
     kind = _ARCHITECTURES.get(header.text("general.architecture"), "")
-    n_heads = header.of_architecture("nextn_predict_layers")
+    n_heads = header.n_heads
     first = header.of_architecture("block_count") - n_heads
     blocks = {int(found[1]) for name in tensors if (found := _BLOCK.match(name))}
     if kind or n_heads <= 0 or first < 0 or not blocks or max(blocks) < first:

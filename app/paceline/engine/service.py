@@ -192,7 +192,7 @@ class EngineService:
             command.kernels, facts, command.cache_dir, self._cancel
         )
         load = partial(self._get_backend().load, cancel=self._cancel)
-        with_head = command.draft is None and command.mtp == "auto"
+        with_head = command.draft is None and _is_inside(command)
         load_target = partial(load, command.target, n_rows=MAX_WIDTH, with_head=with_head)
         if command.draft and command.mtp not in ("auto", "off"):
             raise ModelError(
@@ -257,14 +257,14 @@ class EngineService:
         """Load the MTP head that is asked for, or the one that the target's file has.
 
         Returns:
-            The head, if there is one, and what is to be told. One that nobody asked for may fail.
+            The head, if there is one, and what is to be told. One in the target's file may fail.
         """
         load = partial(self._get_backend().load_head, target, cancel=self._cancel)
-        if command.mtp != "auto":
+        if not _is_inside(command):
             params = replace(command.target, path=command.mtp)
             return self._load_model(command, "draft", partial(load, params)), ()
         try:
-            head = load(command.target, progress=_ignore)
+            head = load(command.target, progress=lambda _fraction: None)  # it takes no time
             return (self._tried(head, "draft") if head is not None else None), ()
         except CancelledError:
             raise
@@ -413,8 +413,9 @@ _NOT_TRANSLATED = (
 _NOT_EXACT = "Exact mode is not possible with a memory that overwrites what is far back."
 
 
-def _ignore(_fraction: float) -> None:
-    """Do not tell how far a load is that takes no time."""
+def _is_inside(command: LoadPair) -> bool:
+    """Whether the MTP head that may draft is the one in the target's file."""
+    return command.mtp in ("auto", command.target.path)
 
 
 def _choose_threads(

@@ -15,7 +15,7 @@ from paceline.engine.facts import Facts
 from paceline.engine.llama.kernels import OwnKernels
 from paceline.engine.llama.library import devices, start
 from paceline.engine.llama.model import LlamaModel
-from paceline.engine.llama.mtp_head import MtpHead, head_tensors
+from paceline.engine.llama.mtp_head import MtpHead, head_bytes
 from paceline.engine.llama.native_params import native_model_params
 from paceline.engine.llama.vocabulary import LlamaVocabularyFile
 from paceline.engine.model.backend import DraftHead, LanguageModel, Progress
@@ -68,13 +68,13 @@ class LlamaBackend:
         with_head: bool = False,
     ) -> LanguageModel:
         """Load a model; see `backend.Backend.load`."""
-        has_head = False
+        n_bytes = 0
         if with_head:
             with contextlib.suppress(ModelError):  # llama.cpp says better what is wrong
-                has_head = bool(head_tensors(check_model_file(params.path)))
-        path, pointer = self._open(params, cancel, progress, with_head=has_head)
+                n_bytes = head_bytes(check_model_file(params.path))
+        path, pointer = self._open(params, cancel, progress, with_head=n_bytes > 0)
         return LlamaModel(
-            pointer, params, path, n_rows, cancel, kernels=self._kernels, has_head=has_head
+            pointer, params, path, n_rows, cancel, kernels=self._kernels, head_bytes=n_bytes
         )
 
     def load_head(
@@ -83,10 +83,10 @@ class LlamaBackend:
         """Load a head; see `backend.Backend.load_head`."""
         assert isinstance(target, LlamaModel)
         if params.path == target.info.path:
-            path = Path(params.path)
-            return MtpHead(None, target, params, path, cancel) if target.has_head else None
+            n_bytes, path = target.head_bytes, Path(params.path)
+            return MtpHead(None, target, params, path, cancel, n_bytes=n_bytes) if n_bytes else None
         path, pointer = self._open(params, cancel, progress, with_head=True)
-        return MtpHead(pointer, target, params, path, cancel)
+        return MtpHead(pointer, target, params, path, cancel, n_bytes=head_bytes(path))
 
     def _open(
         self, params: ModelParams, cancel: CancelFlag, progress: Progress, *, with_head: bool

@@ -165,11 +165,8 @@ class _Model:
 
     def _told(self, lines: list[str], n_rows: int, n_states: int) -> DryRun:
         n_vocab = llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(self._pointer))
-        # Heads are not counted among the layers, and come after them.
-        n_layers = sum(
-            count(self._pointer)
-            for count in (llama_cpp.llama_model_n_layer, llama_cpp.llama_model_n_layer_nextn)
-        )
+        n_layers = llama_cpp.llama_model_n_layer(self._pointer)
+        n_layers += llama_cpp.llama_model_n_layer_nextn(self._pointer)  # heads come after them
         found = read_log(lines, self._names, n_layers, n_states)
         kv, compute, kv_layers, state_layers = found
         # The rows' own buffer grows with the widest decode; it lies where the CPU can read it.

@@ -58,8 +58,8 @@ def read_header(path: Path, *, texts: Collection[str] = ()) -> GgufHeader:
     return _taken(context, texts)
 
 
-def all_tensors(path: Path) -> Iterator[GgufTensor]:
-    """Yield the tensors of a model; of a split one, whose first part is given, those of all parts.
+def headers(path: Path) -> Iterator[GgufHeader]:
+    """Yield the header of a model; of a split one, whose first part is given, those of all parts.
 
     Raises:
         ModelError: As for `read_header`.
@@ -70,7 +70,12 @@ def all_tensors(path: Path) -> Iterator[GgufTensor]:
         part = (
             path.name[: first.start()] + f"-{i + 1:05}-of-{count:05}.gguf" if first else path.name
         )
-        yield from read_header(path.with_name(part)).tensors
+        yield read_header(path.with_name(part))
+
+
+def all_tensors(path: Path) -> Iterator[GgufTensor]:
+    """Yield the tensors of all that `headers` yields; raises the same."""
+    return (tensor for header in headers(path) for tensor in header.tensors)
 
 
 def parse_header(beginning: bytes, *, texts: Collection[str] = ()) -> GgufHeader | None:

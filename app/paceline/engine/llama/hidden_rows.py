@@ -83,7 +83,7 @@ def give_hidden_rows(context: Any, *, of_outputs: bool) -> None:
     _extension().llama_set_embeddings_nextn(context, True, of_outputs)  # noqa: FBT003
 
 
-def hidden_rows(context: Any, n: int, n_columns: int) -> Rows:
+def last_rows(context: Any, n: int, n_columns: int) -> Rows:
     """Return the hidden rows of the last decode, float32 [n, n_columns]; valid until the next."""
     pointer = _extension().llama_get_embeddings_nextn(context)
     return np.ctypeslib.as_array(pointer, (n, n_columns))

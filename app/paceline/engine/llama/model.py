@@ -20,7 +20,7 @@ import llama_cpp
 import numpy as np
 
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.llama import hidden_rows
+from paceline.engine.llama.hidden_rows import HiddenRows, give_hidden_rows, last_rows, n_columns
 from paceline.engine.llama.kernels import OwnKernels, uses_of
 from paceline.engine.llama.library import devices, meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
@@ -69,9 +69,9 @@ class LlamaModel:
         cancel: CancelFlag,
         *,
         kernels: OwnKernels | None = None,
-        has_head: bool = False,
+        head_bytes: int = 0,
     ) -> None:
-        self.has_head = has_head
+        self.head_bytes = head_bytes
         self._kernels = kernels or OwnKernels()
         self._model: Any = model
         self._cancel = cancel
@@ -79,7 +79,7 @@ class LlamaModel:
         self._batch: Any = None
         self._n_states = self._n_past = 0
         self._saved = SavedStates()
-        self._hidden: hidden_rows.HiddenRows | None = None
+        self._hidden: HiddenRows | None = None
         self._assistant: LlamaModel | None = None
         try:
             self._open(params, path, n_rows)
@@ -162,7 +162,7 @@ class LlamaModel:
         if not context:
             raise no_context(params, self.n_ctx, self._kv_bytes, start().why())
         if self._hidden is not None:
-            hidden_rows.give_hidden_rows(context, of_outputs=False)
+            give_hidden_rows(context, of_outputs=False)
         return context
 
     def _native_params(self, params: ModelParams) -> Any:
@@ -170,14 +170,14 @@ class LlamaModel:
             params, self.n_ctx, self.n_batch, self.max_rows, self._n_states
         )
 
-    def give_hidden_rows(self) -> hidden_rows.HiddenRows:
+    def give_hidden_rows(self) -> HiddenRows:
         """Keep the hidden state at each place from now on, for a head; see `hidden_rows.py`.
 
         Raises:
             ModelError: This build of llama.cpp cannot give them.
         """
-        hidden_rows.give_hidden_rows(self._context, of_outputs=False)
-        self._hidden = hidden_rows.HiddenRows(hidden_rows.n_columns(self._model), self.n_ctx)
+        give_hidden_rows(self._context, of_outputs=False)
+        self._hidden = HiddenRows(n_columns(self._model), self.n_ctx)
         self._n_rows_seen = 0  # the output buffer grows with the next decode, and so moves
         self.facts_key = self._make_facts_key()
         return self._hidden
@@ -253,8 +253,7 @@ class LlamaModel:
         if code != 0:
             self._fail(code, n, past, n_rows)
         if self._hidden is not None:
-            rows = hidden_rows.hidden_rows(self._context, n, self._hidden.n_columns)
-            self._hidden.put(past, rows)
+            self._hidden.put(past, last_rows(self._context, n, self._hidden.n_columns))
         self._n_past = past + n
         self._n_new = n
         self._n_rows_seen = max(self._n_rows_seen, n_rows)

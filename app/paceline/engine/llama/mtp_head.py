@@ -25,7 +25,7 @@ import numpy as np
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import hidden_rows
-from paceline.engine.llama.gguf import all_tensors
+from paceline.engine.llama.gguf import headers
 from paceline.engine.llama.library import meta
 from paceline.engine.llama.model import N_BATCH, LlamaModel
 from paceline.engine.model.backend import Rows
@@ -35,8 +35,7 @@ from paceline.messages import ModelParams
 _MOST_ROWS = 8
 """Rows that are put out in a batch: as a rule the accepted tokens of a step, and one more."""
 _OUTPUTS = "output.weight", "token_embd.weight"
-_LAYER = re.compile(r"blk\.(\d+)\.")
-_HEAD = re.compile(r"(?:blk\.(\d+)\.)?nextn\.")
+_BLOCK = re.compile(r"blk\.(\d+)\.")
 
 
 class MtpHead(LlamaModel):
@@ -49,6 +48,7 @@ class MtpHead(LlamaModel):
         params: How the target was loaded, with the path of the file that holds the head.
         path: That file.
         cancel: Polled while it decodes.
+        n_bytes: The file's `head_bytes`.
 
     Raises:
         ModelError: It has no head, or one for other states, or there is no room for its context.
@@ -58,31 +58,36 @@ class MtpHead(LlamaModel):
     shares_memory = False
 
     def __init__(
-        self, model: Any, target: LlamaModel, params: ModelParams, path: Path, cancel: CancelFlag
+        self,
+        model: Any,
+        target: LlamaModel,
+        params: ModelParams,
+        path: Path,
+        cancel: CancelFlag,
+        *,
+        n_bytes: int,
     ) -> None:
-        self._target, self._is_inside = target, model is None
+        self._target, self._is_inside, self._n_bytes = target, model is None, n_bytes
         self.origin = 0
         self.n_true: int | None = None
         self._n_heads = 1
         self._chain: list[tuple[int, Rows]] = []
-        super().__init__(
-            target._model if model is None else model, params, path, _MOST_ROWS, cancel
-        )
+        model = target._model if self._is_inside else model
+        super().__init__(model, params, path, _MOST_ROWS, cancel)
 
     def _open(self, params: ModelParams, path: Path, n_rows: int) -> None:
         target, model = self._target, self._model
-        weights = head_tensors(path)
-        n_columns = hidden_rows.n_columns(model)
+        width = hidden_rows.n_columns(model)
         kind = meta(model, "general.architecture").removesuffix("-assistant")
-        is_of_target = kind == target.info.architecture  # otherwise llama.cpp may crash
-        if not (weights and is_of_target and n_columns == hidden_rows.n_columns(target._model)):
+        wanted = target.info.architecture, hidden_rows.n_columns(target._model)
+        if not self._n_bytes or (kind, width) != wanted:  # llama.cpp may crash with another's
             raise ModelError(
                 "wrong-head",
                 f"“{path.name}” holds no MTP head for “{target.info.name}”.",
                 "Choose the file with the head that was made for this target, or none.",
             )
         self._rows = target.give_hidden_rows()
-        self._state = np.zeros(n_columns, np.float32)  # its own, of the last row that it gave
+        self._state = np.zeros(width, np.float32)  # its own, of the last row that it gave
         super()._open(params, path, n_rows)
         self.shares_memory = hidden_rows.shares_memory(self._context, target._context)
         if self.shares_memory:
@@ -90,9 +95,8 @@ class MtpHead(LlamaModel):
         else:
             self._n_heads = max(llama_cpp.llama_model_n_layer_nextn(model), 1)
         self.n_most = self._n_heads if self._n_heads > 1 else N_BATCH
-        self.info = replace(
-            self.info, name=f"MTP head of {target.info.name}", size_bytes=sum(weights.values())
-        )
+        name = f"MTP head of {target.info.name}"
+        self.info = replace(self.info, name=name, size_bytes=self._n_bytes)
 
     @property
     def first_place(self) -> int:
@@ -117,12 +121,11 @@ class MtpHead(LlamaModel):
         return f"{super()._make_facts_key()}|{self.drafter}"
 
     def _new_batch(self) -> Any:
-        n_columns = self._rows.n_columns
-        batch = llama_cpp.llama_batch_init(N_BATCH, n_columns, 1)  # with states, not tokens
+        width = self._rows.n_columns
+        batch = llama_cpp.llama_batch_init(N_BATCH, width, 1)  # with states, not tokens
         self._own_tokens = (llama_cpp.llama_token * N_BATCH)()
         batch.token = self._own_tokens
-        self._inputs = np.ctypeslib.as_array(batch.embd, (N_BATCH * n_columns,))
-        self._inputs = self._inputs.reshape(N_BATCH, n_columns)
+        self._inputs = np.ctypeslib.as_array(batch.embd, (N_BATCH, width))
         return batch
 
     def _free_context(self) -> None:
@@ -130,13 +133,6 @@ class MtpHead(LlamaModel):
         super()._free_context()
         if self.shares_memory:  # it holds what it held: nothing
             self._n_past = n_past
-
-    def remake(self, n_ctx: int, n_batch: int) -> None:
-        """Make its context anew; see `backend.LanguageModel`."""
-        if self.shares_memory:
-            self._n_past = 0
-        else:
-            super().remake(n_ctx, n_batch)
 
     def close(self) -> None:
         """Free what is its own."""
@@ -151,11 +147,11 @@ class MtpHead(LlamaModel):
     def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
         """Read tokens, each with the state before it; see `backend.DraftHead`."""
         place = self.origin + self.n_past
-        is_drafted = self.n_true is not None and place >= self.n_true
         states = self._states_before(place, len(tokens))
         if self.shares_memory:
             return self._look(tokens, states, n_rows)
         if self._n_heads > 1:
+            is_drafted = self.n_true is not None and place >= self.n_true
             return self._decode_chained(tokens, states, n_rows, is_drafted=is_drafted)
         return self._decode_last(tokens, states, n_rows)
 
@@ -176,18 +172,16 @@ class MtpHead(LlamaModel):
     def _states_before(self, place: int, n: int) -> Rows:
         """Return what stands before `n` tokens from this place on, float32 [n, n_columns].
 
-        Where the target has not decoded the token before, it is the head's own last state.
+        Where the target has not decoded the token before, it is the head's own last state; before
+        a text there are zeros.
         """
         rows, first = self._rows, place - 1
         end = rows.end if self.n_true is None else min(rows.end, self.n_true - 1)
-        if rows.first <= first and first + n <= end:
-            return rows.take(first, n)
         states = np.tile(self._state, (n, 1))
-        for i in range(n):
-            if first + i < 0:
-                states[i] = 0.0
-            elif rows.first <= first + i < end:
-                states[i] = rows.take(first + i, 1)[0]
+        states[: max(-first, 0)] = 0.0
+        known, end = max(rows.first, first), min(end, first + n)
+        if known < end:
+            states[known - first : end - first] = rows.take(known, end - known)
         return states
 
     def _decode(self, tokens: Sequence[int], states: Rows, n_rows: int, head: int = 0) -> Rows:
@@ -196,8 +190,8 @@ class MtpHead(LlamaModel):
             hidden_rows.choose_head(self._context, head)
         rows = super().decode(tokens, n_rows)
         if n_rows:
-            n_columns = self._rows.n_columns
-            self._state = hidden_rows.hidden_rows(self._context, n_rows, n_columns)[-1].copy()
+            given = hidden_rows.last_rows(self._context, n_rows, len(self._state))
+            self._state = given[-1].copy()
         return rows
 
     def _decode_chained(
@@ -251,19 +245,21 @@ class MtpHead(LlamaModel):
             super().clear(wipe=wipe)
 
 
-def head_tensors(path: Path) -> dict[str, int]:
-    """Return the bytes of each tensor that a head reads for a token; nothing where there is none.
+def head_bytes(path: Path) -> int:
+    """Return the bytes of weights that a model's heads read for a token; 0: it has none.
 
-    That are its layers, which come last, and the output. An assistant is one whole head.
+    Those are its last blocks and the output; an assistant is a head as a whole.
+
+    Raises:
+        ModelError: The file cannot be read.
     """
-    sizes = {tensor.name: tensor.n_bytes for tensor in all_tensors(path)}
-    first = min(
-        (int(found[1] or 0) for name in sizes if (found := _HEAD.match(name))), default=None
+    parts = list(headers(path))
+    first = parts[0].of_architecture("block_count") - parts[0].n_heads
+    sizes = {tensor.name: tensor.n_bytes for part in parts for tensor in part.tensors}
+    n = sum(
+        size
+        for name, size in sizes.items()
+        if (block := _BLOCK.match(name)) and int(block[1]) >= first
     )
-    if first is None:
-        return {}
-    output = next(name for name in (*_OUTPUTS, "") if name in sizes or not name)
-    layers = {
-        name: n for name, n in sizes.items() if (f := _LAYER.match(name)) and int(f[1]) >= first
-    }
-    return layers | ({output: sizes[output]} if output else {})
+    output = next((sizes[name] for name in _OUTPUTS if name in sizes), 0)
+    return n + output if parts[0].n_heads and n else 0

@@ -39,6 +39,17 @@ class GgufTensor:
     n_bytes: int
 
 
+_WITH_HEADS = frozenset(
+    {
+        "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "deepseek4", "gemma4-assistant",
+        "glm-dsa", "glm4moe", "glm5-next", "hy_v3", "mimo2", "nemotron_h_moe", "qwen35",
+        "qwen35moe", "qwen3next", "step35",
+    }
+)  # fmt: skip
+"""Architectures with a graph of MTP heads (`LLM_GRAPH_TYPE_DECODER_MTP` in llama.cpp's src/models),
+and Gemma 4's assistants. Others, such as GLM 4 and EXAONE 4, have heads that are never computed."""
+
+
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
     """Everything in front of the weights.
@@ -76,6 +87,15 @@ class GgufHeader:
     def of_architecture(self, name: str) -> int:
         """Return a whole number of the model's own section, e.g. ``context_length``; 0: none."""
         return self.whole(f"{self.text('general.architecture')}.{name}")
+
+    @property
+    def n_heads(self) -> int:
+        """How many of its last blocks are MTP heads that llama.cpp computes.
+
+        Quantisers may leave their tensors out.
+        """
+        is_computed = self.text("general.architecture") in _WITH_HEADS
+        return self.of_architecture("nextn_predict_layers") if is_computed else 0
 
     @property
     def n_bytes(self) -> int:
