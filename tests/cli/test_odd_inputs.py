@@ -39,7 +39,7 @@ READERS: dict[str, Callable[[Path], tuple[str | Path, ...]]] = {
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such things among its files")
 @pytest.mark.parametrize("name", READERS)
 def test_what_has_no_end_is_not_read(name: str, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"  # whoever opens it waits for ever
+    pipe = tmp_path / "pipe"  # opening it waits for ever
     os.mkfifo(pipe)
     for endless in (ZERO, pipe):
         result = paceline(*READERS[name](endless))

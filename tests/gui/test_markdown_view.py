@@ -74,7 +74,7 @@ def test_no_address_in_a_text_is_asked_for(
 
     monkeypatch.setattr(MessageView, "loadResource", spy)
     picture = tmp_path / "picture.png"
-    os.mkfifo(picture)  # whoever opens it waits for ever
+    os.mkfifo(picture)  # opening it waits for ever
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         web = f"http://127.0.0.1:{server.getsockname()[1]}/x.png"

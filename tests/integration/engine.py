@@ -32,6 +32,7 @@ from strategies import with_strategy
 FEW = range(100, 106)
 """The only tokens of `of_few_tokens`, so that random weights write what repeats now and then."""
 _BIAS = tuple(LogitBias(token, -math.inf) for token in range(8192) if token not in FEW)
+PROMPT = "abc abc abc hello world hello"
 GREEDY = SamplingParams(temperature=0)
 WARM = SamplingParams(temperature=0.8)
 
@@ -146,3 +147,11 @@ class Engine:
     def steps(self) -> list[StepCommitted]:
         """The steps of the last turn."""
         return [event for event in self.events if isinstance(event, StepCommitted)]
+
+
+def ids(engine: Engine, strategy: str, temperature: float, prompt: str = PROMPT) -> tuple[int, ...]:
+    """Return a reply of 120 tokens, all of `FEW`."""
+    return engine.reply(
+        prompt, strategy=strategy, sampling=of_few_tokens(temperature), seed=3, max_tokens=120,
+        ignore_eog=True,
+    ).tokens  # fmt: skip

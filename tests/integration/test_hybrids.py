@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 
 import make_pairs
-from integration.engine import Engine, of_few_tokens
+from integration.engine import PROMPT, Engine, ids, of_few_tokens
 from paceline.engine.model.backend import LanguageModel
 from paceline.messages import Calibrate, Calibrated
 
-PROMPT = "abc abc abc hello world hello"
 STRATEGIES = ("suffix:min_match=1:p_min=0.1", "prompt-lookup", "draft:p_min=0", "suffix+draft")
 
 
@@ -45,14 +44,6 @@ def engine(demo_pair: tuple[Path, Path], kind: str) -> Iterator[Engine]:
 def model(engine: Engine) -> LanguageModel:
     engine.pair.empty()
     return engine.pair.target.model
-
-
-def ids(engine: Engine, strategy: str, temperature: float, prompt: str = PROMPT) -> tuple[int, ...]:
-    finished = engine.reply(
-        prompt, strategy=strategy, sampling=of_few_tokens(temperature), seed=3, max_tokens=120,
-        ignore_eog=True,
-    )  # fmt: skip
-    return finished.tokens
 
 
 def test_it_says_how_far_it_goes_back(engine: Engine, model: LanguageModel, kind: str) -> None:

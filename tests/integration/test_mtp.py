@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import make_pairs
-from integration.engine import Engine, of_few_tokens
+from integration.engine import PROMPT, Engine, ids
 from paceline.engine.llama import hidden_rows
 from paceline.engine.llama.mtp_head import MtpHead
 from paceline.errors import CancelledError
@@ -26,7 +26,6 @@ from paceline.messages import (
     TuneRejected,
 )
 
-PROMPT = "abc abc abc hello world hello"
 INSIDE = "tiny-mtp", "tiny-mtp-glm4moe", "tiny-mtp-step35"
 KINDS = (*INSIDE, "tiny-gemma4")
 STRATEGIES = "mtp:n_max=1:p_min=0", "mtp:n_max=3:p_min=0", "suffix+mtp:min_match=3:mtp.p_min=0"
@@ -49,13 +48,6 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     with engine_of(request.param) as engine:
         engine.watch_positions()
         yield engine
-
-
-def ids(engine: Engine, strategy: str, temperature: float, prompt: str = PROMPT) -> tuple[int, ...]:
-    return engine.reply(
-        prompt, strategy=strategy, sampling=of_few_tokens(temperature), seed=3, max_tokens=120,
-        ignore_eog=True,
-    ).tokens  # fmt: skip
 
 
 def drafted(engine: Engine, drafter: str = "mtp") -> tuple[int, int]:

@@ -159,7 +159,7 @@ class Disk:
             except FileNotFoundError:
                 self._put_back(self._database)
         if salvage.is_marked(self.path):
-            with self._lock:  # nobody is to find nothing meanwhile
+            with self._lock:  # no other thread may find an empty one meanwhile
                 self._let_go()
                 self._open_again()
         elif self._database is None:

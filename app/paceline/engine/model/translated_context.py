@@ -1,6 +1,6 @@
 """The context of a draft model with another vocabulary, in the target's tokens.
 
-Whoever drafts with it sees the target's ids alone. The model reads the same text in its own tokens.
+A drafter that uses it sees the target's ids alone. The model reads the same text in its own tokens.
 What follows is tokenized together with the end of what stands before it, since a word may be
 completed by it; where the last few tokens become other ones by that, they are taken back.
 """
@@ -24,7 +24,7 @@ _LEAD = "\n"
 
 
 class TranslatedContext(CachedContext):
-    """Holds the target's `tokens`, and the model's own for the same text in a context behind it.
+    """Holds the target's `tokens`, and the model's own for the same text in a second context.
 
     Where the text outgrows the model's context, half of that is read anew from the text's end.
 

@@ -1,7 +1,7 @@
 """The process that renders chat templates: each is a program in a file from the internet.
 
-Jinja's immutable sandbox keeps a template from reaching this process. What it may use up the system
-limits, and whoever asks: `renderer` ends the process where a template takes too long, and starts
+Jinja's immutable sandbox keeps a template from reaching this process. The system limits what it may
+use up, and so does `renderer`: it ends the process where a template takes too long, and starts
 another one. So nothing that it does is looked at here, and it may even crash the process.
 
 Imports Jinja and nothing else of size, to be there in a tenth of a second.
