@@ -118,6 +118,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>&amp;Find in this chat…</source>
+        <translation>In diesem Chat su&amp;chen …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Help</source>
         <translation>&amp;Hilfe</translation>
     </message>
@@ -260,6 +265,16 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Do&amp;wnloads…</source>
         <translation>Do&amp;wnloads …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Find ne&amp;xt</source>
+        <translation>We&amp;itersuchen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Find pre&amp;vious</source>
+        <translation>Rüc&amp;kwärts suchen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -1675,8 +1690,8 @@
     <name>ChatFinder</name>
     <message>
         <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
-        <source>Ctrl F</source>
-        <translation>Strg F</translation>
+        <source>Ctrl Shift F</source>
+        <translation>Strg Umschalt F</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
@@ -3371,6 +3386,47 @@
         <location filename="../../app/paceline/gui/kit/file_dialogs.py"/>
         <source>Remove</source>
         <translation>Entfernen</translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <source>Close (Esc)</source>
+        <translation>Schließen (Esc)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <source>Find in this chat</source>
+        <translation>In diesem Chat suchen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <source>Next hit (Enter)</source>
+        <translation>Nächster Treffer (Eingabe)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <source>Previous hit (Shift+Enter)</source>
+        <translation>Vorheriger Treffer (Umschalt+Eingabe)</translation>
+    </message>
+</context>
+<context>
+    <name>FindController</name>
+    <message>
+        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <source>Not found</source>
+        <translation>Nicht gefunden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <source>{} of {}</source>
+        <translation>{} von {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <source>{} so far…</source>
+        <translation>bisher {} …</translation>
     </message>
 </context>
 <context>
@@ -8346,6 +8402,11 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Show all {} lines</source>
         <translation>Alle {} Zeilen zeigen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Show less</source>
+        <translation>Weniger zeigen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>

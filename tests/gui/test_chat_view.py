@@ -21,6 +21,7 @@ from gui.chat_help import (
     shown_chat,
     token,
 )
+from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.message_list import COLUMN_PX
@@ -312,9 +313,13 @@ def test_a_long_question_is_folded_until_it_is_asked_for(chat: ChatView) -> None
     assert bubble.plain_text == text, "a copy has all"
     bubble._unfold.click()
     assert "line 309" in bubble.view.toPlainText()
-    assert bubble._unfold.isHidden()
+    assert bubble._unfold.text() == "Show less"
+    bubble._unfold.click()
+    assert "line 16" not in bubble.view.toPlainText()
     short = say(chat, "line 1\nline 2")
     assert short._unfold.isHidden()
     found = say(chat, text)
-    found.mark_words(("300",))
-    assert "line 300" in found.view.toPlainText(), "what a search finds is shown"
+    found.mark(phrase("line"))
+    assert "line 300" not in found.view.toPlainText()
+    found.mark(phrase("line"), 300)
+    assert "line 300" in found.view.toPlainText(), "what a search leads to is shown"

@@ -546,7 +546,7 @@ def test_a_pane_that_is_asked_for_is_shown_in_a_narrow_window_too(program: Progr
     ("name", "keys"),
     [
         ("new_chat", "Ctrl+N"),
-        ("search", "Ctrl+F"),
+        ("search", "Ctrl+Shift+F"),
         ("quit", "Ctrl+Q"),
         ("flip_theme", "Ctrl+Shift+L"),
         ("sidebar", "Ctrl+B"),

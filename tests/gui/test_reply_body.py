@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 
 from gui.chat_help import begin_reply, committed, finished, settle, shown_body, shown_chat, token
 from paceline.gui.chat.markdown.code_buttons import CopyButton
+from paceline.gui.chat.markdown.found import any_word, hits_in, phrase
 from paceline.gui.chat.messages.reply_body import MAX_SECTIONS
 from paceline.gui.look.current import look
 
@@ -195,27 +196,27 @@ def test_the_reasoning_can_be_copied_by_itself(body: ReplyBody, qtbot: QtBot) ->
     button._confirm.stop()
 
 
-def test_words_that_were_searched_for_are_marked(body: ReplyBody) -> None:
-    body.show_source(
-        "<think>\nA lamp 🎉 in the house\n</think>\n\nTOML files and *tomllib*", is_final=True
-    )
-    body.mark_words(("toml",))
+def test_what_was_found_is_marked(body: ReplyBody) -> None:
+    text = "<think>\nA lamp 🎉 in the house\n</think>\n\nTOML files and *tomllib*, `x &amp; y`"
+    body.show_source(text, is_final=True)
+    body.mark(hits_in(text, any_word(["toml"])))
     shown = body.answer.toPlainText()
-    marked = [shown[span.start : span.end] for span in body.answer._marked]
-    assert marked == ["TOML", "toml"]
-    assert not body.reasoning[0].is_open
-    body.mark_words(("house",))
+    assert [shown[span.start : span.end] for span in body.answer._marked] == ["TOML", "toml"]
+    body.mark(hits_in(text, phrase("files and  TOMLLIB")))
+    (span,) = body.answer._marked
+    assert shown[span.start : span.end] == "files and tomllib"
+    body.mark(hits_in(text, any_word(["house"])))
     assert body.answer._marked == []
-    assert body.reasoning[0].is_open, "the word is in there alone"
+    assert not body.reasoning[0].is_open, "the user is not there"
+    body.mark(hits_in(text, any_word(["house"]), 0))
+    assert body.reasoning[0].is_open
     view = body.reasoning[0].view
     assert view is not None
     (span,) = view._marked
     assert [view.document().characterAt(p) for p in range(span.start, span.end)] == list("house")
     before = view.grab().toImage()
-    view._unmark.stop()
-    view._on_unmark()
+    body.mark(hits_in(text, None))
     assert view.grab().toImage() != before
-    body.mark_words(())
 
 
 # ------------------------------------------------------------------------------------ in the chat

@@ -19,6 +19,7 @@ from paceline.engine.draft import grammar_drafter
 from paceline.gui.bench.controller import BenchController
 from paceline.gui.chat.context_controller import ContextMeterController
 from paceline.gui.chat.controller import ChatController
+from paceline.gui.chat.find import FindController
 from paceline.gui.chat.unsent_controller import AttachmentsController, UnsentController
 from paceline.gui.context import AppContext, ChatSignals
 from paceline.gui.conversations.controller import ConversationsController
@@ -237,6 +238,7 @@ class Program(QObject):
         context, window, pane = self.context, self.window, self.window.chat_pane
         self.panel = PanelController(context, panel=window.panel, status=window.status, parent=self)
         self.chat = ChatController(context, pane, self)
+        self.find = FindController(context, pane, self)
         self.conversations = ConversationsController(
             context,
             window.sidebar,

@@ -7,7 +7,7 @@ Runs on the main thread. Replies collect what they get, and `WritingPace` says w
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -15,6 +15,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 
 from paceline.conversation import ViewPlace
 from paceline.gui.chat.composer import Composer
+from paceline.gui.chat.find import FindBar
+from paceline.gui.chat.markdown.found import any_word
 from paceline.gui.chat.markdown.requests import MessageRequests
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_list import COLUMN_PX, MARGIN_PX, MessageList
@@ -28,6 +30,7 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import icon_size, px
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
@@ -126,6 +129,18 @@ class LegendLine(QWidget):
 _ABOVE_PX = 8
 """Between the button that leads to the end and the lower edge."""
 _N_DELETED = 3
+MARKED_MS = 6_000
+"""How long words stay marked that the list of chats was searched for."""
+_SEEN_PX = 24
+"""A hit so near to an edge of the view is brought nearer to the middle."""
+
+
+class Found(NamedTuple):
+    """What is marked in all messages until told otherwise: a pattern, and its current hit."""
+
+    pattern: re.Pattern[str] | None = None
+    message_id: str = ""
+    number: int = 0
 
 
 class ChatView(QWidget):
@@ -156,6 +171,10 @@ class ChatView(QWidget):
         self._edits: dict[str, str] = {}
         self._dropped: list[MessageItem] = []
         self._stepped: tuple[int, int] | None = None
+        self._found = Found()
+        self._sought = ""
+        self._unmark = QTimer(self, singleShot=True, interval=MARKED_MS)
+        self._unmark.timeout.connect(self._show_found)
         self._pace = WritingPace(self)
         self._pace.wrote.connect(self._on_wrote)
         self._pace.finished.connect(self._on_all_written)
@@ -227,13 +246,60 @@ class ChatView(QWidget):
         if at is None:
             return
         item = self._pages.go(at)
-        if not words:
+        pattern = any_word(words)
+        if pattern is not None:
+            item.mark(pattern, item.first_hit(pattern) if isinstance(item, ReplyView) else 0)
+            self._unmark.start()
+            self._sought = message_id
+            self._seek()
+
+    def first_seen(self) -> int:
+        """The place on the path of the message at the view's upper edge; 0: there is none."""
+        item = self._list.first_seen()
+        return (self._pages.place_of(item.message_id) or 0) if item is not None else 0
+
+    def mark(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what is found in all messages, until told otherwise; None: no marks."""
+        self._found = Found(pattern)
+        self._unmark.stop()
+        self._show_found()
+
+    def show_hit(self, message_id: str, number: int, *, seek: bool) -> None:
+        """Make this hit of a message the current one, and bring it into view if asked.
+
+        In a long text that is still being written into its view it is shown when it is there.
+        """
+        self._found = self._found._replace(message_id=message_id, number=number)
+        at = self._pages.place_of(message_id)
+        if seek and at is not None and at not in self._pages.built:
+            self._pages.go(at)
+        self._show_found()
+        if seek:
+            self._sought = message_id
+            self._seek()
+
+    @Slot()
+    def _show_found(self) -> None:
+        """Mark in every view what is searched for now."""
+        for item in self._list.items:
+            self._mark_in(item)
+
+    def _mark_in(self, item: MessageItem) -> None:
+        is_current = item.message_id == self._found.message_id
+        item.mark(self._found.pattern, self._found.number if is_current else None)
+
+    def _seek(self) -> None:
+        """Bring the current hit of the message that is sought into view, once it is written."""
+        at, item = self._pages.place_of(self._sought), self._pages.item(self._sought)
+        if at is None or item is None:
             return
-        item.mark_words(tuple(words))
         marked = item.marked_px()
-        view_px = self._list.viewport().height()
-        if marked is not None and marked > view_px * 3 // 4:
-            self._pages.go(at, view_px // 3 - marked)
+        if marked is not None:
+            self._sought = ""
+            view_px = self._list.viewport().height()
+            top = item.y() + marked - self._list.room_above()
+            if not _SEEN_PX <= top <= view_px - 3 * _SEEN_PX:
+                self._pages.go(at, view_px // 3 - marked)
 
     def begin_edit(self, message_id: str) -> None:
         """Let a message of the user be edited where it stands."""
@@ -282,6 +348,7 @@ class ChatView(QWidget):
             if item.is_untouched and item.message.text:
                 item.finish(item.message.text)
             item.flush_piece()
+        self._mark_in(item)
         if item.message_id in self._edits:
             item.begin_edit(self._edits[item.message_id])
 
@@ -422,6 +489,8 @@ class ChatView(QWidget):
 
     @Slot(object)
     def _on_wrote(self, reply: ReplyView) -> None:
+        if reply.message_id == self._sought:
+            self._seek()
         if reply.is_growing:
             self._announcer.hear(reply.text)
 
@@ -508,6 +577,7 @@ class ChatPane(QWidget):
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.errors = ErrorBar()
+        self.find_bar = FindBar()
         self.chat = ChatView(sources)
         self.composer = Composer()
         notices = QVBoxLayout()
@@ -517,16 +587,17 @@ class ChatPane(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(notices)
+        column.addLayout(self._centred(self.find_bar, 0))
         column.addWidget(self.chat, 1)
-        column.addLayout(self._centred(self.composer))
+        column.addLayout(self._centred(self.composer, 18))
 
     @staticmethod
-    def _centred(composer: Composer) -> QHBoxLayout:
-        """Keep the field as wide as the text above it."""
-        composer.setMaximumWidth(COLUMN_PX)
+    def _centred(widget: QWidget, below_px: int) -> QHBoxLayout:
+        """Keep a widget as wide as the text of the messages."""
+        widget.setMaximumWidth(COLUMN_PX)
         row = QHBoxLayout()
-        row.setContentsMargins(24, 0, 24, 18)
+        row.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, below_px)
         row.addStretch(1)
-        row.addWidget(composer, 1000)
+        row.addWidget(widget, 1000)
         row.addStretch(1)
         return row

@@ -173,7 +173,7 @@ class ChatFinder(QWidget):
         self._query = ChatQuery()
         self._hits: Sequence[SearchHit] | None = None
         self._is_cut = False
-        self.search = SearchField(self.tr("Search chats"), self.tr("Ctrl F"))
+        self.search = SearchField(self.tr("Search chats"), self.tr("Ctrl Shift F"))
         self.tags = TagBar()
         self.list = ChatList(model)
         self.found = FoundList()

@@ -26,7 +26,7 @@ class Actions(QObject):
         self._window = window
         self.new_chat = self._make(self.tr("&New chat"), "Ctrl+N")
         self.new_private = self._make(self.tr("New &private chat"), "Ctrl+Shift+N")
-        self.search = self._make(self.tr("&Find chats"), "Ctrl+F")
+        self.search = self._make(self.tr("&Find chats"), "Ctrl+Shift+F")
         self.import_chats = self._make(self.tr("&Import chats…"), "Ctrl+Shift+I")
         self.export_chat = self._make(self.tr("&Export the chat…"), "Ctrl+E")
         self.settings = self._make(self.tr("&Settings…"), "Ctrl+,")
@@ -37,6 +37,9 @@ class Actions(QObject):
         self.stop = self._make(self.tr("&Stop the reply"), "Esc")
         self.regenerate = self._make(self.tr("&Regenerate the reply"), "Ctrl+R")
         self.continue_reply = self._make(self.tr("C&ontinue the reply"), "Ctrl+G")
+        self.find = self._make(self.tr("&Find in this chat…"), "Ctrl+F")
+        self.find_next = self._make(self.tr("Find ne&xt"), "F3")
+        self.find_previous = self._make(self.tr("Find pre&vious"), "Shift+F3")
         self.rename = self._make(self.tr("Re&name the chat"))
         self.pin = self._make(self.tr("&Pin the chat, or no longer"))
         self.tag = self._make(self.tr("&Tags of the chat…"))
@@ -108,6 +111,8 @@ class Actions(QObject):
         chat.addActions([self.continue_reply, self.regenerate])
         chat.addActions([self.copy_reply, self.run, self.which_strategy])
         chat.addSeparator()
+        chat.addActions([self.find, self.find_next, self.find_previous])
+        chat.addSeparator()
         chat.addActions([self.rename, self.pin, self.tag, self.delete])
         models = menus.addMenu(self.tr("&Models"))
         models.addActions([self.choose_models, self.choose_draft])
@@ -139,6 +144,7 @@ class Actions(QObject):
         """Give the reason to each action that is sometimes off; the palette tells it."""
         for action, why in (
             (self.export_chat, self.tr("The chat has no messages yet.")),
+            (self.find, self.tr("The chat has no messages yet.")),
             (self.stop, self.tr("No reply is being written.")),
             (self.chat_template, self.tr("No model is loaded.")),
             (self.regenerate, self.tr("A reply is being written.")),

@@ -152,6 +152,13 @@ class MarkdownDocument:
         offset = self._map.offset_at(position)
         return None if offset is None else self.provenance.record_at(self.base + offset)
 
+    def place_of(self, start: int, end: int) -> Span | None:
+        """Where characters of the reply stand that were found; None: they are not shown here."""
+        start, end = start - self.base, end - self.base
+        if start < 0 or end > len(self._source):
+            return None
+        return Span(*self._map.place_of(start, end), "lookup")
+
     def restart(self, base: int) -> None:
         """Forget what is shown; what is written next begins at this place of the reply."""
         self.base = base

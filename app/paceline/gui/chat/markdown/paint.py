@@ -6,7 +6,6 @@ cannot offer; and what the user copies carries none of them. Only what the clip 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -21,7 +20,7 @@ from paceline.gui.chat.markdown.format import (
     TEXT_PX,
 )
 from paceline.gui.chat.markdown.provenance import Span
-from paceline.gui.kit.labels import LAST_BMP, units
+from paceline.gui.kit.labels import LAST_BMP
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
@@ -95,22 +94,6 @@ def text_pieces(
         first = max(first, following)
 
 
-def find_words(text: str, words: Sequence[str]) -> list[Span]:
-    """Where words stand in a text, in upper or lower case; a word may begin a longer one."""
-    known = sorted({word.strip() for word in words if word.strip()}, key=len, reverse=True)
-    if not known:
-        return []
-    pattern = re.compile("|".join(map(re.escape, known)), re.IGNORECASE)
-    spans = []
-    at = position = 0
-    for found in pattern.finditer(text):
-        position += units(text[at : found.start()])
-        end = position + units(found[0])
-        spans.append(Span(position, end, "lookup"))
-        at, position = found.end(), end
-    return spans
-
-
 def _units(text: str) -> str:
     """The text with one character per unit of the document."""
     if text.isascii() or max(text) <= LAST_BMP:
@@ -149,8 +132,13 @@ class GroundPainter:
         marks: Sequence[Mark],
         spans: Sequence[Span],
         marked: Sequence[Span] = (),
+        *,
+        current: Sequence[Span] = (),
     ) -> None:
-        """Paint what the clip shows; no spans, no token colours; `marked` was searched for."""
+        """Paint what the clip shows; no spans, no token colours.
+
+        What was searched for is `marked`; `current` is the one of these that the user is at.
+        """
         layout = self._document.documentLayout()
         hit = Qt.HitTestAccuracy.FuzzyHit
         first = layout.hitTest(QPointF(0, clip.top() - 2), hit)
@@ -175,7 +163,11 @@ class GroundPainter:
         for mark in marks:
             if mark.kind == "image" and mark.start <= below and mark.end >= above:
                 self._image(painter, mark)
+        theme = look.theme
+        painter.setPen(QPen(QColor(theme.line_strong), 1))
         self._searched(painter, marked, first, last)
+        painter.setPen(QPen(QColor(theme.text), 1.6))
+        self._searched(painter, current, first, last)
 
     def _mark(self, painter: QPainter, mark: Mark) -> None:
         match mark.kind:
@@ -282,7 +274,6 @@ class GroundPainter:
         painter.drawLine(frame.bottomLeft() + QPointF(2, -2), frame.topRight() + QPointF(-2, 2))
 
     def _searched(self, painter: QPainter, marked: Sequence[Span], first: int, last: int) -> None:
-        painter.setPen(QPen(QColor(look.theme.text), 1.2))
         painter.setBrush(QColor(look.theme.selection))
         for rect, _ in text_pieces(self._document, marked, first, last):
             painter.drawRoundedRect(rect.adjusted(-2, -1, 2, 1), 4, 4)

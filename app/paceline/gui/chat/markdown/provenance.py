@@ -8,6 +8,7 @@ the same in both, `Provenance` what is known about each source character. No Qt 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from paceline.gui.kit.labels import LAST_BMP, units
@@ -174,6 +175,28 @@ class SourceMap:
             return None
         return segment.offset + min(inside, segment.length - 1)
 
+    def place_of(self, start: int, end: int) -> tuple[int, int]:
+        """Where source characters [start, end) stand in the document.
+
+        Where none of them is shown (an address, a mark), the last character before them.
+        """
+        first = max(0, bisect_right(self.segments, start, key=_offset) - 1)
+        begin = stop = -1
+        for segment in islice(self.segments, first, None):
+            inside = max(start - segment.offset, 0)
+            until = min(end - segment.offset, segment.length)
+            if until <= 0:
+                break
+            if inside < until:
+                is_wide = segment.width != segment.length
+                stop = segment.position + (segment.width if is_wide else until)
+                begin = segment.position + inside if begin < 0 else begin
+        if begin < 0:
+            last = self.segments[first] if self.segments else Segment(0, 0, 0, 0)
+            stop = last.position + last.width
+            begin = max(0, stop - 1)
+        return begin, stop
+
     def put(self, text: str, position: int, offset: int) -> None:
         """Add text that stands in the source from an offset on."""
         if text.isascii() or max(text) <= LAST_BMP:
@@ -209,3 +232,7 @@ class SourceMap:
 
 def _position(segment: Segment) -> int:
     return segment.position
+
+
+def _offset(segment: Segment) -> int:
+    return segment.offset

@@ -19,7 +19,6 @@ from PySide6.QtCore import (
     QRectF,
     QSizeF,
     Qt,
-    QTimer,
     QUrl,
     Signal,
     Slot,
@@ -32,7 +31,8 @@ from paceline.gui.chat.markdown.code_buttons import ButtonsOnCode
 from paceline.gui.chat.markdown.cuts import link_target
 from paceline.gui.chat.markdown.document import MarkdownDocument
 from paceline.gui.chat.markdown.format import BLOCK_GAP, CODE_HEADER, CODE_PADDING, TEXT_PX
-from paceline.gui.chat.markdown.paint import GroundPainter, find_words
+from paceline.gui.chat.markdown.found import Hits
+from paceline.gui.chat.markdown.paint import GroundPainter
 from paceline.gui.chat.markdown.requests import MessageRequests
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import ui_font
@@ -40,8 +40,6 @@ from paceline.gui.state.auto_words import step_decision
 from paceline.messages import SOURCE_TARGET
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from PySide6.QtGui import QFocusEvent, QKeyEvent, QPaintEvent, QResizeEvent, QWheelEvent
     from PySide6.QtWidgets import QWidget
 
@@ -66,10 +64,6 @@ _TURNS_AWAY = frozenset(
         Qt.FocusReason.BacktabFocusReason,
     }
 )
-
-
-MARKED_MS = 6_000
-"""How long words that were searched for stay marked."""
 
 
 class MessageView(QTextBrowser):
@@ -116,9 +110,9 @@ class MessageView(QTextBrowser):
         self._content = MarkdownDocument(self.document(), provenance, is_muted=is_muted)
         self._painter = GroundPainter(self.document())
         self._codes = ButtonsOnCode(self.document(), self.viewport(), self.requests)
+        self._hits = Hits()
         self._marked: list[Span] = []
-        self._unmark = QTimer(self, singleShot=True, interval=MARKED_MS)
-        self._unmark.timeout.connect(self._on_unmark)
+        self._current: list[Span] = []
         self._has_token_colours = True
         self._has_caret = False
         self.anchorClicked.connect(self._on_anchor_clicked)
@@ -172,32 +166,26 @@ class MessageView(QTextBrowser):
             self._has_caret = on
             self.viewport().update()
 
-    def mark_words(self, words: Sequence[str]) -> bool:
-        """Mark these words for a while, in upper or lower case; no words: no marks.
+    def mark(self, hits: Hits) -> None:
+        """Mark what was found, as far as it stands here; it stays marked while the text grows."""
+        if hits != self._hits:
+            self._hits = hits
+            self._place_marks()
+            self.viewport().update()
 
-        Returns:
-            Whether any was found.
-        """
-        self._marked = find_words(self.toPlainText(), words)
-        self._unmark.stop()
-        if self._marked:
-            self._unmark.start()
-        self.viewport().update()
-        return bool(self._marked)
+    def _place_marks(self) -> None:
+        place = self._content.place_of
+        self._marked = [span for hit in self._hits.spans if (span := place(*hit)) is not None]
+        span = place(*self._hits.current) if self._hits.current is not None else None
+        self._current = [span] if span is not None else []
 
-    def marked_top(self) -> float | None:
-        """Where the line of the first marked word begins; None: no word is marked."""
-        if not self._marked:
+    def current_top(self) -> float | None:
+        """Where the line of the current hit begins; None: it is not here."""
+        if not self._current:
             return None
         cursor = QTextCursor(self.document())
-        cursor.setPosition(self._marked[0].start)
+        cursor.setPosition(self._current[0].start)
         return float(self.cursorRect(cursor).top())
-
-    @Slot()
-    def _on_unmark(self) -> None:
-        if self._marked:
-            self._marked = []
-            self.viewport().update()
 
     def _selected(self) -> tuple[int, int] | None:
         cursor = self.textCursor()
@@ -212,7 +200,7 @@ class MessageView(QTextBrowser):
             selection.setPosition(min(selected[1], last), QTextCursor.MoveMode.KeepAnchor)
             self.setTextCursor(selection)
         self._codes.show_codes(self._content.marks)
-        self._on_unmark()  # the words may stand elsewhere now
+        self._place_marks()
         self._fit()
         self._codes.place()
         cursor = QTextCursor(self.document())
@@ -248,7 +236,8 @@ class MessageView(QTextBrowser):
         painter = QPainter(self.viewport())
         spans = self._content.spans if self._has_token_colours else ()
         clip = QRectF(event.rect())
-        self._painter.paint(painter, clip, self._content.marks, spans, self._marked)
+        marks = self._content.marks
+        self._painter.paint(painter, clip, marks, spans, self._marked, current=self._current)
         if self._has_caret:
             self._paint_caret(painter)
         painter.end()

@@ -16,6 +16,8 @@ from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import Act, MessageActions, SiblingSwitch
 
 if TYPE_CHECKING:
+    import re
+
     from PySide6.QtGui import QContextMenuEvent, QEnterEvent
     from PySide6.QtWidgets import QHBoxLayout
 
@@ -67,6 +69,7 @@ class MessageItem(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self._message = message
         self._is_last = self._is_hovered = self._has_focus = self._is_busy = False
+        self._searched: tuple[re.Pattern[str] | None, int | None] = None, None
         self._actions: MessageActions | None = None
         self._switch: SiblingSwitch | None = None
         self._row: QHBoxLayout
@@ -115,18 +118,26 @@ class MessageItem(QWidget):
         """Put a field in the text's place, with the message or with a text that was kept."""
         raise NotImplementedError
 
-    def mark_words(self, words: tuple[str, ...]) -> None:
-        """Mark these words in the text for a while; none: no marks."""
+    def mark(self, pattern: re.Pattern[str] | None, current: int | None = None) -> None:
+        """Mark what is found in the text, also in what comes later; None: no marks.
+
+        Args:
+            pattern: What is searched for in the source.
+            current: The number of the hit that the user is at, from 0; it is unfolded.
+        """
+        self._searched = pattern, current
+        self._show_marks()
+
+    def _show_marks(self) -> None:
         raise NotImplementedError
 
     def marked_px(self) -> int | None:
-        """How far below the upper edge the first marked word stands; None: no word is marked."""
-        places = [
-            view.mapTo(self, QPoint(0, round(top))).y()
-            for view in self.findChildren(MessageView)
-            if view.isVisibleTo(self) and (top := view.marked_top()) is not None
-        ]
-        return min(places, default=None)
+        """How far below the upper edge the current hit stands; None: it is not written."""
+        for view in self.findChildren(MessageView):
+            top = view.current_top() if view.isVisibleTo(self) else None
+            if top is not None:
+                return view.mapTo(self, QPoint(0, round(top))).y()
+        return None
 
     def wanted_height(self, width: int) -> int:
         """Pixels that the message needs at this width, which it has already."""

@@ -16,15 +16,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from paceline.chat.reasoning import Part, ReasoningSplitter, join_parts
 from paceline.gui.chat.markdown.code_buttons import CopyButton
-from paceline.gui.chat.markdown.paint import find_words
+from paceline.gui.chat.markdown.found import Hits
 from paceline.gui.chat.markdown.requests import MessageRequests
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.kit.card import FoldHeader
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
     from paceline.gui.chat.markdown.provenance import Provenance
@@ -48,6 +46,7 @@ class ReasoningBlock(QWidget):
         self._is_view_due = False
         self._was_chosen = False
         self._view: MessageView | None = None
+        self._hits = Hits()
         self._header = FoldHeader(self)
         self._header.toggled.connect(self._on_toggled)
         self._header.clicked.connect(self._on_clicked)
@@ -121,6 +120,7 @@ class ReasoningBlock(QWidget):
             )
             view.setAccessibleName(self.tr("Reasoning"))
             view.set_token_colours(self._has_token_colours)
+            view.mark(self._hits)
             view.height_changed.connect(self._arrange)
         elif self._is_view_due:
             view.renew()
@@ -143,11 +143,14 @@ class ReasoningBlock(QWidget):
         if self._view is not None:
             self._view.set_token_colours(on)
 
-    def mark_words(self, words: Sequence[str], *, unfold: bool) -> bool:
-        """Mark words for a while, unfolding the text for one if asked; tell if one is there."""
-        if unfold and not self.is_open and find_words(self._source, words):
+    def mark(self, hits: Hits) -> None:
+        """Mark what was found; the text is unfolded for the current hit."""
+        self._hits = hits
+        begin = hits.current[0] if hits.current is not None else -1
+        if self._base <= begin < self._base + len(self._source):
             self._header.setChecked(True)
-        return self.is_open and self._view is not None and self._view.mark_words(words)
+        if self._view is not None:
+            self._view.mark(hits)
 
     # -------------------------------------------------------------------------- geometry
 
@@ -340,14 +343,14 @@ class ReplyBody(QWidget):
         for view in dict.fromkeys([self._answer, *(w for _, w in self._sections)]):
             view.set_token_colours(on)
 
-    def mark_words(self, words: Sequence[str]) -> None:
-        """Mark these words for a while; reasoning is unfolded if it alone has one of them."""
-        found = False
+    def mark(self, hits: Hits) -> None:
+        """Mark what was found; reasoning is unfolded for the current hit."""
         for _, view in self._sections:
-            if isinstance(view, MessageView):
-                found = view.mark_words(words) or found
-        for block in self.reasoning:
-            found = block.mark_words(words, unfold=not found) or found
+            view.mark(hits)
+
+    def is_reasoning(self, offset: int) -> bool:
+        """Whether a place of the reply's source is in its reasoning."""
+        return any(p.kind == "reasoning" and p.start <= offset < p.end for p in self._parts)
 
     # ----------------------------------------------------------------------------- showing
 

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.gui.chat.markdown.found import hits_in
 from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_item import ROW_PX, MessageItem
@@ -363,10 +364,14 @@ class ReplyView(MessageItem):
         target = hidden if self._body.isHidden() else self._body.answer
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def mark_words(self, words: tuple[str, ...]) -> None:
-        """Mark these words in the text for a while; none: no marks."""
-        self.flush()
-        self._body.mark_words(words)
+    def first_hit(self, pattern: re.Pattern[str]) -> int:
+        """The number of the first hit in the answer; the first of all where it has none."""
+        spans = (found.span() for found in pattern.finditer(self._text))
+        shown = (i for i, (begin, _) in enumerate(spans) if not self._body.is_reasoning(begin))
+        return next(shown, 0)
+
+    def _show_marks(self) -> None:
+        self._body.mark(hits_in(self._text, *self._searched))
 
     def append(self, step: StepCommitted) -> None:
         """Take what one step committed; shown at the next flush."""
@@ -431,6 +436,8 @@ class ReplyView(MessageItem):
             self._was_seen_growing = True
             self._n_shown = len(self._text)
             self._body.show_source(self._text)
+        if self._searched[0] is not None:
+            self._show_marks()
 
     def _show_piece(self) -> None:
         end = self._n_shown + PIECE_CHARS

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from paceline.gui.chat.composer_edit import ComposerEdit
+from paceline.gui.chat.markdown.found import hits_in
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.attachment_chips import AttachmentChips
 from paceline.gui.chat.messages.message_actions import Act
@@ -145,7 +146,7 @@ class UserBubble(MessageItem):
         self._view.setAccessibleName(self.tr("You said"))
         self._unfold = QToolButton(self)  # shown without a parent it would be a window
         self._unfold.setProperty("kind", "link")
-        self._unfold.clicked.connect(self.unfold)
+        self._unfold.clicked.connect(self._on_fold)
         self._show_text(is_folded=True)
         self._chips: AttachmentChips | None = None
         self._bubble = QFrame()
@@ -212,11 +213,12 @@ class UserBubble(MessageItem):
         """Give the keyboard to the text."""
         (self._edit or self._view).setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def mark_words(self, words: tuple[str, ...]) -> None:
-        """Mark these words in the text for a while; none: no marks."""
-        if words:
-            self.unfold()
-        self._view.mark_words(words)
+    def _show_marks(self) -> None:
+        hits = hits_in(self.text, *self._searched)
+        if self._is_folded and hits.current is not None and hits.current[1] > self._n_shown:
+            self._show_text(is_folded=False)
+        else:
+            self._view.mark(hits)
 
     def renew(self) -> None:
         """Show the same in the colours and the size in force."""
@@ -244,20 +246,21 @@ class UserBubble(MessageItem):
         self._fit()
 
     @Slot()
-    def unfold(self) -> None:
-        """Show all of a long text."""
-        if not self._unfold.isHidden():
-            self._show_text(is_folded=False)
+    def _on_fold(self) -> None:
+        self._show_text(is_folded=not self._is_folded)
 
     def _show_text(self, *, is_folded: bool) -> None:
         """Show the text; of a long one, while it is folded, its beginning alone."""
         lines = self.text.split("\n")
         is_long = len(lines) > _MOST_LINES or len(self.text) > _MOST_CHARS
-        is_folded = is_folded and is_long
+        self._is_folded = is_folded and is_long
         begin = "\n".join(lines[:_SHOWN_LINES])[:_SHOWN_CHARS].rstrip()
-        self._view.show_plain(f"{begin}…" if is_folded else self.text)
-        self._unfold.setText(self.tr("Show all {} lines").format(f"{len(lines):,}"))
-        self._unfold.setVisible(is_folded)
+        self._n_shown = len(begin)
+        self._view.show_plain(f"{begin}…" if self._is_folded else self.text)
+        words = self.tr("Show all {} lines") if self._is_folded else self.tr("Show less")
+        self._unfold.setText(words.format(f"{len(lines):,}"))
+        self._unfold.setVisible(is_long)
+        self._show_marks()
 
     # --------------------------------------------------------------------------- editing
 

@@ -1,0 +1,240 @@
+"""Find within the chat: hits are counted by the source and marked where they are seen."""
+
+from __future__ import annotations
+
+from time import thread_time
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from gui.chat_help import settle
+from paceline.conversation import Conversation, Message
+from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.chat.messages.user_bubble import UserBubble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.chat.find import FindBar
+    from paceline.gui.program import Program
+
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+TALL = "A line that is shown.\n\n" * 80
+
+
+@pytest.fixture
+def program(make_program: Callable[..., Program], client: FakeClient) -> Program:
+    made = make_program()
+    client.finish_load()
+    return made
+
+
+def show(program: Program, texts: Sequence[str]) -> None:
+    """Show a chat of these messages: questions and replies in turns."""
+    messages: dict[str, Message] = {}
+    before = None
+    for number, text in enumerate(texts):
+        name = f"m{number}"
+        messages[name] = Message(name, before, "assistant" if number % 2 else "user", text)
+        before = name
+    program.session.import_conversation(Conversation("c", "Chat", 0.0, messages, before), {})
+
+
+def bar_of(program: Program) -> FindBar:
+    return program.window.chat_pane.find_bar
+
+
+def search(program: Program, text: str) -> FindBar:
+    program.window.actions_.find.trigger()
+    bar = bar_of(program)
+    bar.field.setText(text)
+    return bar
+
+
+def marked_text(program: Program) -> tuple[int, str]:
+    """Which message has the current hit, and the characters that are marked as it."""
+    chat = program.window.chat_pane.chat
+    for item in chat._list.items:
+        views = [item.view] if isinstance(item, UserBubble) else []
+        if isinstance(item, ReplyView):
+            views = [view for _, view in item.parts._sections]
+            views = [getattr(view, "view", view) for view in views]
+        for view in filter(None, views):
+            for span in view._current:
+                document = view.document()
+                text = "".join(document.characterAt(p) for p in range(span.start, span.end))
+                place = chat._pages.place_of(item.message_id)
+                assert place is not None
+                return place, text
+    return -1, ""
+
+
+def is_in_view(program: Program) -> bool:
+    chat = program.window.chat_pane.chat
+    for item in chat._list.items:
+        px = item.marked_px()
+        if px is not None:
+            top = item.y() + px - chat._list.room_above()
+            return 0 <= top <= chat._list.viewport().height() - 20
+    return False
+
+
+CHAT = (
+    "Where is the *needle*?",
+    f"<think>\nA needle is small.\n</think>\n\n{TALL}The **Needle** is in the\nhay.",
+    "\n".join(f"line {i}" for i in range(200)) + "\nneedle",
+    f"{TALL}```python\nneedle = find(hay)\n```\n\n| a | b |\n|---|---|\n| x | needle |\n",
+)
+
+
+def test_hits_are_counted_marked_and_gone_through(program: Program, qtbot: QtBot) -> None:
+    show(program, CHAT)
+    chat = program.window.chat_pane.chat
+    chat._pages.go(0)
+    bar = search(program, "needle")
+    settle(qtbot)
+    assert bar.isVisible()
+    assert bar.count.text() == "1 of 6"
+    assert marked_text(program) == (0, "needle")
+    seen = []
+    for _ in range(6):
+        seen.append(marked_text(program))
+        qtbot.waitUntil(lambda: is_in_view(program))
+        QTest.keyClick(bar.field, Qt.Key.Key_Return)
+        settle(qtbot)
+    assert seen == [
+        (0, "needle"), (1, "needle"), (1, "Needle"), (2, "needle"), (3, "needle"), (3, "needle"),
+    ]  # fmt: skip
+    assert bar.count.text() == "1 of 6", "it goes around"
+    QTest.keyClick(bar.field, Qt.Key.Key_Return, SHIFT)
+    assert bar.count.text() == "6 of 6"
+    program.window.actions_.find_next.trigger()
+    assert bar.count.text() == "1 of 6"
+    program.window.actions_.find_previous.trigger()
+    assert bar.count.text() == "6 of 6"
+
+
+def test_words_are_found_across_what_is_not_seen(program: Program, qtbot: QtBot) -> None:
+    show(program, CHAT)
+    bar = search(program, "the NEEDLE is  in the hay")
+    settle(qtbot)
+    assert bar.count.text() == "1 of 1"
+    assert marked_text(program) == (1, "The Needle is in the\u2028hay")
+    bar.field.setText("nowhere")
+    assert bar.count.text() == "Not found"
+    assert not bar.next.isEnabled()
+    assert marked_text(program) == (-1, "")
+
+
+def test_what_is_folded_is_unfolded_for_its_hit_alone(program: Program, qtbot: QtBot) -> None:
+    show(program, CHAT)
+    chat = program.window.chat_pane.chat
+    chat._pages.go(0)
+    search(program, "needle")
+    settle(qtbot)
+    reply = chat.reply_view(program.session.current.path()[1].message_id)
+    assert reply is not None
+    assert not reply.parts.reasoning[0].is_open
+    QTest.keyClick(bar_of(program).field, Qt.Key.Key_Return)
+    assert reply.parts.reasoning[0].is_open
+
+
+def test_escape_closes_and_gives_the_keyboard_back(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    show(program, CHAT)
+    composer = program.window.chat_pane.composer
+    qtbot.waitActive(program.window)
+    composer.setFocus()
+    program.session.send("And now?")
+    client.start_turn()
+    bar = search(program, "needle")
+    assert QApplication.focusWidget() is bar.field
+    QTest.keyClick(bar.field, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is bar.previous
+    QTest.keyClick(bar.previous, Qt.Key.Key_Escape)
+    assert bar.isHidden()
+    assert QApplication.focusWidget() is composer.edit
+    assert marked_text(program) == (-1, "")
+    assert program.session.active is not None, "Esc did not stop the reply"
+    assert not client.cancelled
+    QTest.keyClick(composer.edit, Qt.Key.Key_F3)
+    assert bar.isVisible(), "F3 finds what was searched for last"
+    assert bar.count.text().endswith("of 6")
+    program.session.new()
+    assert bar.isHidden(), "another chat has other words"
+    assert not program.window.actions_.find.isEnabled()
+
+
+def test_a_growing_reply_is_searched(program: Program, client: FakeClient, qtbot: QtBot) -> None:
+    show(program, CHAT)
+    program.session.send("And now?")
+    client.start_turn()
+    chat = program.window.chat_pane.chat
+    bar = search(program, "haystack")
+    assert bar.count.text() == "Not found"
+    client.step("A hay")
+    client.step("stack and a hay", 2)
+    client.step("stack.", 3)
+    qtbot.waitUntil(lambda: bar.count.text() == "0 of 2")
+    follows = chat._list.follows
+    assert follows, "what is found does not take the view away"
+    QTest.keyClick(bar.field, Qt.Key.Key_Return)
+    assert bar.count.text() == "1 of 2"
+    qtbot.waitUntil(lambda: marked_text(program) == (4 + 1, "haystack"))
+    client.finish_turn("A haystack and a haystack.")
+    settle(qtbot)
+    assert bar.count.text() == "1 of 2"
+    assert marked_text(program) == (5, "haystack")
+
+
+def test_a_selection_is_what_is_searched_for(program: Program, qtbot: QtBot) -> None:
+    show(program, CHAT)
+    qtbot.waitActive(program.window)
+    program.window.chat_pane.chat._pages.go(2)
+    view = next(
+        item.view
+        for item in program.window.chat_pane.chat._list.items
+        if isinstance(item, UserBubble) and item.text == CHAT[2]
+    )
+    view.setFocus()
+    cursor = view.textCursor()
+    cursor.setPosition(0)
+    cursor.setPosition(6, cursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    program.window.actions_.find.trigger()
+    assert bar_of(program).field.text() == "line 0"
+
+
+def test_ten_thousand_messages_are_searched_without_a_pause(program: Program, qtbot: QtBot) -> None:
+    text = "Some words about **speculative** decoding, with `code` in it.\n\n" * 12
+    show(program, [f"{text}number {i}" for i in range(10_000)])
+    settle(qtbot)
+    bar = bar_of(program)
+    longest = 0.0
+
+    def turn(action: Callable[[], object]) -> None:
+        nonlocal longest
+        start = thread_time()
+        action()
+        longest = max(longest, thread_time() - start)
+
+    turn(program.window.actions_.find.trigger)
+    for text in ("n", "nu", "number 77"):
+        turn(lambda text=text: bar.field.setText(text))
+        while bar.count.text().endswith("so far…"):
+            turn(QApplication.processEvents)
+    assert bar.count.text() == "1 of 111"
+    for _ in range(20):
+        turn(lambda: QTest.keyClick(bar.field, Qt.Key.Key_Return))
+        for _ in range(4):
+            turn(QApplication.processEvents)
+    assert bar.count.text() == "21 of 111"
+    print(f"longest {longest * 1000:.0f} ms")
+    assert longest < 0.05
