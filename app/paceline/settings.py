@@ -37,6 +37,7 @@ ThemeMode = Literal["system", "light", "dark"]
 EngineHost = Literal["process", "thread"]
 Motion = Literal["system", "full", "reduced"]
 SendKey = Literal["enter", "ctrl+enter"]
+PanelTab = Literal["speed", "chat"]
 LOWEST_FONT_PX, HIGHEST_FONT_PX = 11, 22
 MOST_LEARNED_MB = 8
 MAX_PRESETS = 100
@@ -53,6 +54,7 @@ class WindowSettings:
         panel_visible: Whether the speculation panel is shown.
         sidebar_width: Width of the list.
         panel_width: Width of the panel.
+        panel_tab: Which of the panel's tabs is shown.
         open_sections: Names of the foldable sections that are open.
         open_conversation: Id of the conversation that was shown; empty: a new one.
     """
@@ -62,6 +64,7 @@ class WindowSettings:
     panel_visible: bool = True
     sidebar_width: int = 248
     panel_width: int = 356
+    panel_tab: PanelTab = "speed"
     open_sections: tuple[str, ...] = ()
     open_conversation: str = ""
 

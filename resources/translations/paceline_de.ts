@@ -7675,6 +7675,29 @@ Vorgabe: {}</translation>
     </message>
 </context>
 <context>
+    <name>SpeculationPanel</name>
+    <message>
+        <location filename="../../app/paceline/gui/panel.py"/>
+        <source>Chat</source>
+        <translation>Chat</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/panel.py"/>
+        <source>How fast replies are written, and why</source>
+        <translation>Wie schnell Antworten geschrieben werden, und warum</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/panel.py"/>
+        <source>Speed</source>
+        <translation>Tempo</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/panel.py"/>
+        <source>What this chat's replies are told and allowed</source>
+        <translation>Was für die Antworten dieses Chats gilt</translation>
+    </message>
+</context>
+<context>
     <name>SpeedPlot</name>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>

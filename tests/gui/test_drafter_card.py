@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import STATS, FakeClient
@@ -105,7 +107,7 @@ def test_the_bars_are_as_high_as_their_counts(
     card = program.window.panel.drafters
     card.set_open(True)
     bars = card.lines[0].bars
-    qtbot.waitUntil(lambda: bars.height() > 0)
+    qtbot.waitUntil(lambda: bars.height() == bars.sizeHint().height())
     image = bars.grab().toImage()
     ratio = image.devicePixelRatio()
     for place, count in enumerate((20, 8, 2)):
@@ -209,3 +211,24 @@ def test_advice_belongs_to_the_conversation_that_is_shown(
     assert program.window.panel.advice.isHidden()
     program.session.show(first)
     assert not program.window.panel.advice.isHidden()
+
+
+def test_advice_moves_nothing_and_waits_until_no_mouse_points_at_the_panel(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    panel = program.window.panel
+    cards = (panel.draft_settings, panel.drafters, panel.loading)
+
+    def places() -> list[QPoint]:
+        qtbot.wait(10)
+        return [card.mapToGlobal(QPoint()) for card in cards]
+
+    QTest.mouseMove(panel.draft_settings)
+    qtbot.waitUntil(panel.underMouse)
+    program.session.send("Hello?")
+    client.reply("Hi", stats=BAD)
+    assert panel.advice.isHidden()
+    before = places()
+    QTest.mouseMove(program.window.chat_pane)
+    qtbot.waitUntil(panel.advice.isVisible)
+    assert places() == before

@@ -592,7 +592,7 @@ def test_token_colours_are_switched(program: Program, client: FakeClient) -> Non
 
 def test_everything_that_takes_the_keyboard_has_a_name(program: Program) -> None:
     window = program.window
-    window.panel.open_only(["sampling", "loading"])
+    window.panel.open_only(["loading"])
     nameless = []
     for widget in window.findChildren(QWidget):
         takes_keys = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
@@ -613,18 +613,20 @@ def test_the_window_is_remembered(
 ) -> None:
     program = make_program()
     program.window.actions_.panel.trigger()
-    program.window.panel.open_only(["sampling"])
+    program.window.panel.open_only(["loading"])
+    program.window.panel.show_tab("chat")
     program.window.actions_.flip_theme.trigger()
     program.window.close()
     assert client.is_closed
     loaded = load_settings(paceline_home / "config" / "settings.json")
     assert loaded.put_aside is None
     assert loaded.settings.window.panel_visible is False
-    assert loaded.settings.window.open_sections == ("sampling",)
+    assert loaded.settings.window.open_sections == ("loading",)
     assert loaded.settings.theme == look.mode
     again = make_program(loaded.settings)
     assert not again.window.panes.is_shown("panel")
-    assert again.window.panel.open_sections == ("sampling",)
+    assert again.window.panel.open_sections == ("loading",)
+    assert again.window.panel.tab == loaded.settings.window.panel_tab == "chat"
 
 
 def test_broken_geometry_is_harmless(make_program: Callable[..., Program]) -> None:

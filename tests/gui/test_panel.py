@@ -475,3 +475,26 @@ def test_a_hidden_panel_is_not_drawn_and_catches_up(program: Program, client: Fa
     assert program.window.panel.headline.speed.text() == "–"
     program.window.actions_.panel.trigger()
     assert program.window.panel.headline.speed.text() == "41.2"
+
+
+# --------------------------------------------------------------------------------------- the tabs
+
+
+def test_each_tab_has_what_belongs_to_it(program: Program) -> None:
+    panel = program.window.panel
+    assert panel.tab == "speed"
+    assert panel.loading.isVisible()
+    assert not panel.sampling.isVisible()
+    panel.show_tab("chat")
+    assert panel.sampling.isVisible()
+    assert not panel.loading.isVisible()
+
+
+def test_a_refused_setting_shows_the_tab_that_it_is_in(
+    program: Program, client: FakeClient
+) -> None:
+    panel = program.window.panel
+    program.session.send("Hello?")
+    turn_id = client.start_turn()
+    client.emit(TurnFailed(turn_id, "bad-grammar", "The grammar is wrong.", "Mend it."))
+    assert panel.tab == "chat"

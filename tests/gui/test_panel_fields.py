@@ -137,7 +137,7 @@ def test_the_seed_of_the_last_reply(program: Program, client: FakeClient) -> Non
 
 def test_one_value_is_put_back(program: Program, qtbot: QtBot) -> None:
     sampling = program.window.panel.sampling
-    program.window.panel.open_only(("sampling",))
+    program.window.panel.show_tab("chat")
     field = sampling.top_p
     assert field.put_back_button.isHidden()
     field.field.setValue(0.5)

@@ -74,7 +74,6 @@ def test_reasoning_can_be_chosen_where_the_template_has_a_switch(
     program: Program, client: FakeClient
 ) -> None:
     card = program.window.panel.sampling
-    card.set_open(True)
     assert not card.thinking.isVisibleTo(card)
     tell(client, "off", "low", "high")
     assert card.thinking.isVisibleTo(card)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt, QTranslator
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea
 
 from gui.fake_client import STATS, FakeClient, plain_step, step_of
 from paceline import paths
@@ -66,15 +66,10 @@ def test_what_is_copied_has_no_soft_breaks(qtbot: QtBot) -> None:
     assert QGuiApplication.clipboard().text() == path
 
 
-def page_of(program: Program) -> tuple[QScrollArea, QWidget]:
-    scroll = program.window.panel.findChildren(QScrollArea)[0]
-    return scroll, scroll.widget()
-
-
 def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> None:
     """Show in the panel all that is long."""
     panel = program.window.panel
-    panel.open_only(("drafters", "sampling", "loading", "advanced"))
+    panel.open_only(("drafters", "loading", "advanced"))
     program.speculation.use(LONG_CHAIN)
     program.session.send("Hello?")
     turn_id = client.start_turn()
@@ -93,12 +88,17 @@ def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> N
 
 
 def surplus_px(program: Program) -> int:
-    """By how much the page is wider than the panel at its smallest; 0 or less: it fits."""
-    scroll, page = page_of(program)
+    """By how much a tab's page is wider than the panel at its smallest; 0 or less: it fits."""
     panel = program.window.panel
-    # Right of the page are the scroll bar and the panel's left line.
-    beside = panel.width() - scroll.viewport().width()
-    return page.minimumSizeHint().width() - (panel.minimumWidth() - beside)
+    surplus = []
+    for tab in ("speed", "chat"):
+        panel.show_tab(tab)
+        scroll = panel.tabs.currentWidget()
+        assert isinstance(scroll, QScrollArea)
+        # Right of the page are the scroll bar and the panel's left line.
+        beside = panel.width() - scroll.viewport().width()
+        surplus.append(scroll.widget().minimumSizeHint().width() - (panel.minimumWidth() - beside))
+    return max(surplus)
 
 
 class Longer(QTranslator):

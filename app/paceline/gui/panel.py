@@ -1,14 +1,20 @@
-"""The right pane: strategy, figures, live plot, time bar, and all settings, in one scroll area."""
+"""The right pane: how fast replies are written, and how the chat's replies are drawn.
+
+Two tabs: Speed has strategy, figures, plot and how models are loaded, Chat has what belongs to the
+chat. What is advised stands below both at the foot, and only appears while no mouse points at the
+panel: nothing that is about to be clicked moves.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from paceline.chat.advice.control_advice import findings
 from paceline.chat.advice.reply_advice import MOST, advise
+from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.look.style import PANEL
 from paceline.gui.models.load_settings import LoadSettings
 from paceline.gui.plot.plot_words import spoken
@@ -27,12 +33,14 @@ from paceline.gui.state.figures import drafter_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from PySide6.QtCore import QEvent
     from PySide6.QtGui import QShowEvent
 
     from paceline.chat.advice.reply_advice import Advice
     from paceline.gui.kit.card import FoldSection
     from paceline.gui.state.live import LiveFigures
     from paceline.gui.state.speculation import SpeculationModel
+    from paceline.settings import PanelTab
 
 MIN_WIDTH = 346
 """What the cards need at least, at scale 1; below it their right edges would be cut off."""
@@ -41,8 +49,8 @@ MIN_WIDTH = 346
 class SpeculationPanel(QWidget):
     """Lays the cards out and draws the live ones when the figures say so."""
 
-    sections_changed = Signal()
-    """A section was opened or closed"""
+    view_changed = Signal()
+    """A section was opened or closed, or the other tab was chosen"""
 
     def __init__(
         self,
@@ -71,36 +79,45 @@ class SpeculationPanel(QWidget):
         self._sections: dict[str, FoldSection | DrafterCard] = {
             "why": self.why,
             "drafters": self.drafters,
-            "sampling": self.sampling,
             "loading": self.loading,
             "advanced": self.loading.advanced,
         }
-        page = QWidget()
-        page.setProperty("kind", "page")
-        cards = QVBoxLayout(page)
-        cards.setContentsMargins(14, 14, 14, 14)
-        cards.setSpacing(12)
-        for card in (
-            self.picker, self.headline, self.why, self.plot, self.drafters, self.advice,
-            self.time_bar, self.draft_settings, self.learning, self.sampling, self.loading,
-        ):  # fmt: skip
-            cards.addWidget(card)
-        cards.addStretch(1)
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(page)
+        speed = _page(
+            self.picker, self.headline, self.plot, self.draft_settings, self.why, self.drafters,
+            self.time_bar, self.learning, self.loading,
+        )  # fmt: skip
+        self._pages = {"speed": speed, "chat": _page(self.sampling)}
+        self.tabs = QTabWidget()
+        self.tabs.tabBar().setDrawBase(False)
+        for name, title, what in (
+            ("speed", self.tr("Speed"), self.tr("How fast replies are written, and why")),
+            ("chat", self.tr("Chat"), self.tr("What this chat's replies are told and allowed")),
+        ):
+            self.tabs.setTabToolTip(self.tabs.addTab(self._pages[name], title), what)
+        foot = QVBoxLayout()  # takes no room while there is no advice
+        foot.setContentsMargins(14, 0, 14, 12)
+        foot.addWidget(self.advice)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 0, 0, 0)
-        column.addWidget(self._scroll)
+        column.setSpacing(0)
+        column.addWidget(self.tabs, 1)
+        column.addLayout(foot)
         for section in self._sections.values():
-            section.toggled.connect(self.sections_changed)
+            section.toggled.connect(self.view_changed)
+        self.tabs.currentChanged.connect(self.view_changed)
         speculation.strategy_changed.connect(self._show_why)
         figures.refreshed.connect(self.refresh)
         figures.moved.connect(self._draw_plot)
         self.refresh()
+
+    @property
+    def tab(self) -> PanelTab:
+        """Which tab is shown."""
+        return "chat" if self.tabs.currentWidget() is self._pages["chat"] else "speed"
+
+    def show_tab(self, tab: PanelTab) -> None:
+        """Show a tab."""
+        self.tabs.setCurrentWidget(self._pages[tab])
 
     @property
     def open_sections(self) -> tuple[str, ...]:
@@ -118,6 +135,11 @@ class SpeculationPanel(QWidget):
         super().showEvent(event)
         self.refresh()
 
+    def leaveEvent(self, event: QEvent) -> None:
+        """Show or take away the advice that would have moved what was pointed at."""
+        super().leaveEvent(event)
+        self.refresh()
+
     @Slot()
     def refresh(self) -> None:
         """Draw the figures as they are; does nothing while hidden."""
@@ -131,6 +153,8 @@ class SpeculationPanel(QWidget):
         reply = figures.reply
         stats = reply.stats if reply is not None and reply.has_ended else None
         self.drafters.show_rows(drafter_rows(figures.metrics, stats, figures.sources))
+        if self.underMouse():
+            return  # `leaveEvent` brings the advice up to date
         if reply is None or stats is None:
             self.advice.clear()
         else:
@@ -164,3 +188,16 @@ class SpeculationPanel(QWidget):
         if reply is not None and reply.has_ended:
             ending = spoken(figures.metrics, figures.sources, reply.stats)
         self.plot.refresh(figures.plain_tokens_per_s, ending)
+
+
+def _page(*cards: QWidget) -> QScrollArea:
+    """Return these cards, one below the other, in an area that scrolls."""
+    page = QWidget()
+    page.setProperty("kind", "page")
+    column = QVBoxLayout(page)
+    column.setContentsMargins(14, 14, 14, 14)
+    column.setSpacing(12)
+    for card in cards:
+        column.addWidget(card)
+    column.addStretch(1)
+    return scrolling(page)

@@ -72,7 +72,7 @@ class PanelController(QObject):
         speculation.strategy_changed.connect(self._on_strategy_changed)
         speculation.drafter_changed.connect(self._check_models)
         panel.sampling.changed.connect(self._on_sampling_changed)
-        panel.sections_changed.connect(self.settings_changed)
+        panel.view_changed.connect(self.settings_changed)
         for name in ("cuts_long_chats", "promptings"):
             context.settings.setting(name).changed.connect(self.settings_changed)
         self._edit_template = context.actions.chat_template.trigger
@@ -154,9 +154,11 @@ class PanelController(QObject):
         action: Action | None = None
         if error.code in REFUSALS:
             topic = SAMPLING
+            self._panel.show_tab("chat")
             self._panel.sampling.show_refusal(error.code, f"{error.message} {error.hint}".strip())
         elif error.code in LOOKUP_CACHE_CODES:
             topic = LOOKUP_CACHE
+            self._panel.show_tab("speed")
             self._panel.loading.set_open(True)
         elif error.code in TEMPLATE_CODES:
             topic = TEMPLATE

@@ -371,6 +371,7 @@ class MainWindow(QMainWindow):
             {"sidebar": settings.sidebar_visible, "panel": settings.panel_visible},
             {"sidebar": settings.sidebar_width, "panel": settings.panel_width},
         )
+        self.panel.show_tab(settings.panel_tab)
         self.panel.open_only(settings.open_sections)
 
     def state(self) -> WindowSettings:
@@ -381,6 +382,7 @@ class MainWindow(QMainWindow):
             panel_visible=self.panes.is_wanted("panel"),
             sidebar_width=self.panes.width_of("sidebar"),
             panel_width=self.panes.width_of("panel"),
+            panel_tab=self.panel.tab,
             open_sections=self.panel.open_sections,
         )
 

@@ -105,9 +105,6 @@ QLabel[role="legend"] { color: $muted; font-size: $tiny; }
 
 _RUN = Template("""
 QFrame[kind="foot"] { background: $surface; border: 0; border-top: 1px solid $line; }
-QTabWidget { background: transparent; border: 0; }
-QTabBar { background: transparent; }
-QTabWidget::tab-bar { left: 8px; }
 QLabel[role="figure"] { font-size: $heading; font-weight: 700; }
 QLabel[role="figure"][tone="gain"] { color: $accent; }
 QLabel[role="figure"][tone="loss"] { color: $danger; }
@@ -153,8 +150,6 @@ QLabel[role="small"][tone="accent"] { color: $accent; }
 QPushButton[kind="compact"] { padding: 2px 10px; min-height: 20px; font-size: $small; }
 QListView[kind="models"] { background: transparent; border: 0; }
 QListView[kind="models"]:focus { border: 0; }
-QTabWidget { background: transparent; border: 0; }
-QTabBar { background: transparent; }
 QComboBox[kind="value"] { background: $surface; border-color: $line; }
 """)
 

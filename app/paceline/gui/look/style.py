@@ -308,6 +308,9 @@ QHeaderView::section {
     padding: 6px 8px; font-size: $small;
 }
 QTableView { gridline-color: $line; }
+QTabWidget { background: transparent; border: 0; }
+QTabWidget::tab-bar { left: 8px; }
+QTabBar { background: transparent; }
 QTabWidget::pane { border: 0; border-top: 1px solid $line; }
 QTabBar::tab {
     background: transparent; color: $muted; padding: 8px 12px; border: 0;

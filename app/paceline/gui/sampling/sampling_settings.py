@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.card import FoldCard
+from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, WholeNumber
 from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, with_soft_breaks
 from paceline.gui.look.scale import px
@@ -197,7 +197,7 @@ def write_biases(biases: tuple[LogitBias, ...]) -> str:
     return ", ".join(f"{b.token}={b.bias:g}" for b in biases)
 
 
-class SamplingSettings(FoldCard):
+class SamplingSettings(Card):
     """Applies to the next reply."""
 
     changed = Signal()
@@ -267,7 +267,6 @@ class SamplingSettings(FoldCard):
 
     def show_refusal(self, code: str, text: str) -> None:
         """Say beside the field why the engine did not take it; a change takes that away."""
-        self.set_open(True)
         if code in _FORM_CODES:
             self.form.show_refusal(text)
         else:
