@@ -131,3 +131,16 @@ def test_two_values_share_no_index() -> None:
     new = old.add(Message("a2b", "q2", "assistant", "Another"))
     assert (len(old.siblings("a2")), len(new.siblings("a2"))) == (1, 2)
     assert old == tree()
+
+
+def test_versions_of_a_reply_answer_the_same_question_in_any_branch() -> None:
+    chat = tree().add(Message("a2b", "q2", "assistant", "Another"))
+    chat = chat.edit("q1", "q1b", "Other question").add(Message("a1b", "q1b", "assistant", "B"))
+    chat = chat.add(Message("q2b", "a1b", "user", chat.messages["q2"].content))
+    chat = chat.add(Message("a2c", "q2b", "assistant", "C"))
+    chat = chat.add(Message("q3", "a2c", "user", chat.messages["q1"].content))
+    chat = chat.add(Message("a3", "q3", "assistant", "D"))
+    assert [m.message_id for m in chat.versions("a1")] == ["a1", "a1b"]
+    assert [m.message_id for m in chat.versions("a2c")] == ["a2", "a2b", "a2c"]
+    assert [m.message_id for m in chat.versions("q1b")] == ["q1", "q1b"]
+    assert [m.message_id for m in chat.versions("a3")] == ["a3"]

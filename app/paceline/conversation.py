@@ -99,6 +99,30 @@ class Conversation:
         """The messages that follow this one directly, oldest first; of None: the first ones."""
         return tuple(self._children(message_id))
 
+    def versions(self, message_id: str) -> tuple[Message, ...]:
+        """All that stands in the place of a message, oldest first: what can be compared with it.
+
+        Of a question its siblings; of a reply all that answer the same question, another version of
+        it, or, in another branch, the same words at the same place.
+        """
+        message = self.messages[message_id]
+        if message.role == "user" or message.parent_id is None:
+            return self.siblings(message_id)
+        question, depth = self.messages[message.parent_id], len(self.path_to(message_id))
+        asked = {sibling.message_id for sibling in self.siblings(question.message_id)}
+        asked |= {
+            other.message_id
+            for other in self.messages.values()
+            if other.content == question.content
+            and other.role == "user"
+            and len(self.path_to(other.message_id)) == depth - 1
+        }
+        return tuple(
+            other
+            for other in self.messages.values()
+            if other.role == "assistant" and other.parent_id in asked
+        )
+
     def add(self, message: Message) -> Conversation:
         """Append a message and make it the end of the active path.
 

@@ -258,6 +258,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Compare &amp;versions…</source>
+        <translation>&amp;Versionen vergleichen…</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Dar&amp;k</source>
         <translation>Dun&amp;kel</translation>
     </message>
@@ -3068,6 +3073,11 @@
 </context>
 <context>
     <name>Export</name>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <source>Beside version {other} of {n}: {kept:.0f} % of the words are the same</source>
+        <translation>Neben Version {other} von {n}: {kept:.0f} % der Wörter sind gleich</translation>
+    </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>Exported by Paceline {version} on {date}</source>
@@ -7553,6 +7563,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>SiblingSwitch</name>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
+        <source>Compare the versions</source>
+        <translation>Die Versionen vergleichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Next version</source>
         <translation>Nächste Fassung</translation>
     </message>
@@ -8596,6 +8611,102 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/help/about.py"/>
         <source>{} physical, {} logical</source>
         <translation>{} physisch, {} logisch</translation>
+    </message>
+</context>
+<context>
+    <name>VersionsController</name>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions_controller.py"/>
+        <source>No message of this chat has another version.</source>
+        <translation>Keine Nachricht dieses Chats hat eine andere Version.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions_controller.py"/>
+        <source>Version {} · {}</source>
+        <translation>Version {} · {}</translation>
+    </message>
+</context>
+<context>
+    <name>VersionsDialog</name>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>&amp;Next</source>
+        <translation>&amp;Weiter</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>&amp;Previous</source>
+        <translation>&amp;Zurück</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>1 difference</source>
+        <translation>1 Unterschied</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>Both texts are the same.</source>
+        <translation>Beide Texte sind gleich.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>Both texts, row by row</source>
+        <translation>Beide Texte, Zeile für Zeile</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>Comparing…</source>
+        <translation>Vergleiche …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>Difference {} of {}</source>
+        <translation>Unterschied {} von {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>To the difference before</source>
+        <translation>Zum vorigen Unterschied</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>To the next difference</source>
+        <translation>Zum nächsten Unterschied</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>Version to the left</source>
+        <translation>Version links</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>Version to the right</source>
+        <translation>Version rechts</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>Versions side by side</source>
+        <translation>Versionen nebeneinander</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>seed {}</source>
+        <translation>Seed {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>{} differences</source>
+        <translation>{} Unterschiede</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>{} of the words are the same</source>
+        <translation>{} der Wörter sind gleich</translation>
     </message>
 </context>
 <context>

@@ -37,6 +37,7 @@ from paceline.gui.models.saved_pairs import SavedPairs, first_pairs
 from paceline.gui.panel_controller import PanelController
 from paceline.gui.run.controller import RunController
 from paceline.gui.run.hashes import ModelHashes
+from paceline.gui.run.versions_controller import VersionsController
 from paceline.gui.sampling.controller import PresetsController, SamplingController
 from paceline.gui.sampling.prompting import PromptingController
 from paceline.gui.settings.controller import Appearance, SettingsController
@@ -163,7 +164,7 @@ class Program(QObject):
         self.session.set_listener(None)
         self.loader.set_listener(None)
         for owner_of_dialogs in (
-            self.runs, self.reply_presets, self.draft_presets, self.advisor,
+            self.runs, self.versions, self.reply_presets, self.draft_presets, self.advisor,
             self.settings_controller, self.help, self.prompting,
         ):  # fmt: skip
             owner_of_dialogs.close()
@@ -250,6 +251,7 @@ class Program(QObject):
         self.unsent = UnsentController(context, pane.composer, self)
         self.attachments = AttachmentsController(context, pane.composer, self)
         self.runs = RunController(context, hashes=self.hashes, plot=window.panel.plot, parent=self)
+        self.versions = VersionsController(context, self)
         self.context_meter = ContextMeterController(
             context, pane.composer, self.panel.turn_options, self.panel.settings_changed, self
         )
@@ -383,6 +385,7 @@ class Program(QObject):
         self.notices.settled.connect(pane.errors.settle)
         self.signals.described.connect(self.devices.show_engine)
         pane.chat.run_requested.connect(self.runs.open)
+        pane.chat.compare_requested.connect(self.versions.open)
         window.drop_zones.chats_dropped.connect(self.imports.import_files)
         window.drop_zones.files_dropped.connect(self.attachments.attach)
         pane.chat.set_welcome(self.welcome.view)

@@ -19,7 +19,7 @@ from paceline.messages import StepCommitted
 from paceline.run_record import RunError, RunRecord
 from storage.chats import record
 
-COLOURS = PageColours(*(["#123456"] * 12))
+COLOURS = PageColours(*(["#123456"] * 13))
 LOOK = Look(COLOURS, replace(COLOURS, window="#000000"), Sourcing({"suffix": "Suffix tree"}))
 VOID = {"meta", "br", "hr"}
 ALLOWED = {
@@ -209,3 +209,24 @@ def test_a_page_of_a_long_reply_is_made_in_time() -> None:
     text = "".join(f"word{n} **b{n}** `c{n}`\n" for n in range(1_500))
     html = reply_page(text, one_token_per_character(text))
     assert html.count("<span") > 10_000
+
+
+def test_other_versions_of_a_reply_stand_beside_it_with_their_differences() -> None:
+    chat = Conversation("c").add(Message("q", None, "user", "Where?"))
+    chat = chat.add(Message("old", "q", "assistant", "In <Paris>, a big city."))
+    chat = chat.add(Message("new", "q", "assistant", "In <Paris>, a huge city."))
+    page = Page(to_html(chat, {}, LOOK))
+    assert "Beside version 1 of 2: 80 % of the words are the same" in page.texts
+    marked = [attrs["class"] for tag, attrs in page.tags if tag == "span" and "class" in attrs]
+    assert marked == ["gone", "new"]
+    assert {"big", "huge"} <= set(page.texts)
+
+
+def test_only_the_newest_versions_are_exported() -> None:
+    chat = Conversation("c").add(Message("q", None, "user", "Where?"))
+    for n in range(12):
+        chat = chat.add(Message(f"r{n}", "q", "assistant", f"There, {n}."))
+    page = Page(to_html(chat, {}, LOOK))
+    assert [t.split(":")[0] for t in page.texts if t.startswith("Beside")] == [
+        f"Beside version {n} of 12" for n in range(5, 12)
+    ]

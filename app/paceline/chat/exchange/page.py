@@ -19,6 +19,7 @@ from string import Template
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from paceline.chat.difference import as_table, compare
 from paceline.chat.exchange.markdown import system_prompt_of
 from paceline.chat.exchange.words import (
     Sourcing,
@@ -120,6 +121,8 @@ _PLAIN = {
 }
 _ALIGNED = ("left", "center", "right")
 _MAX_LANGUAGE_CHARS = 24
+MOST_VERSIONS = 8
+"""Of a reply, the newest ones; each takes as much room as the reply, twice."""
 
 
 class PageText:
@@ -293,6 +296,7 @@ class PageColours:
     lookup: str
     lookup_soft: str
     danger: str
+    danger_soft: str
     bubble: str
     code_surface: str
 
@@ -341,6 +345,7 @@ def to_html(
             page.question(message)
         else:
             page.reply(message, records.get(message.message_id))
+            page.versions(message, conversation.siblings(message.message_id))
     exported = escape(look.words.exported.format(version=version, date=date_text(now_s)))
     return _PAGE.substitute(
         language=escape(look.language),
@@ -398,6 +403,18 @@ class _Page:
             self.out.append(f'<p class="small">{escape(line)}</p>\n')
         self._legend(spans.sources)
         self.out.append("</section>\n")
+
+    def versions(self, shown: Message, siblings: Sequence[Message]) -> None:
+        for number, other in enumerate(siblings, start=1):
+            if other is shown or number <= len(siblings) - MOST_VERSIONS:
+                continue
+            difference = compare(other.content, shown.content)
+            summary = self._words.version.format(
+                other=number, n=len(siblings), kept=difference.kept * 100
+            )
+            self.out.append(
+                f"<details><summary>{escape(summary)}</summary>\n{as_table(difference)}</details>\n"
+            )
 
     def _legend(self, sources: list[str]) -> None:
         drafters = [source for source in sources if source != SOURCE_TARGET]
@@ -496,6 +513,11 @@ table { border-collapse: collapse; margin: 10px 0; }
 th, td { border: 1px solid var(--line); padding: 5px 10px; text-align: left; }
 th { background: var(--bubble); }
 .center { text-align: center; } .right { text-align: right; }
+.versions { table-layout: fixed; } .versions td { white-space: pre-wrap; vertical-align: top; }
+.versions td.code { font-family: "JetBrains Mono", ui-monospace, monospace; font-size: 13px;
+  border-radius: 0; }
+.gone { background: var(--danger-soft); text-decoration: line-through; }
+.new { background: var(--accent-soft); text-decoration: underline; }
 blockquote { margin: 10px 0; padding-left: 14px; border-left: 3px solid var(--line);
   color: var(--muted); }
 details { border: 1px solid var(--line); border-radius: 10px; padding: 8px 12px; margin: 10px 0; }

@@ -33,6 +33,7 @@ class Words:
         failed: Why a reply failed.
         cuts: Why a reply ends before its end, with the most tokens that it was allowed.
         edited: That its user wrote the text of a reply.
+        version: Which other version of a reply stands beside the shown one.
         speed: Speed of a reply.
         plain: Speed without speculation.
         accepted: Share and number of the drafted tokens that were accepted.
@@ -62,6 +63,7 @@ class Words:
         )
     )
     edited: str = "Edited by its user."
+    version: str = "Beside version {other} of {n}: {kept:.0f} % of the words are the same"
     speed: str = "{} tokens/s"
     plain: str = "plain ≈ {}"
     accepted: str = "{share:.0f} % of {n} drafted accepted"

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.bench.result_page import ResultPage
 from paceline.gui.bench.setup_page import SetupPage
 from paceline.gui.kit.dialogs import scrolling
-from paceline.gui.look.scale import PAGE, STEP, px
+from paceline.gui.look.scale import PAGE, STEP, scaled
 from paceline.gui.look.style import BENCH
 
 if TYPE_CHECKING:
@@ -173,8 +173,3 @@ class BenchDialog(QDialog):
     def _on_export(self, action: QAction) -> None:
         if kind := action.data():
             self.save_wanted.emit(kind)
-
-
-def scaled(size: QSize) -> QSize:
-    """A size for the text in force."""
-    return QSize(px(size.width()), px(size.height()))

@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
 from paceline.gui.bench import words
-from paceline.gui.bench.dialog import SIZE, scaled
+from paceline.gui.bench.dialog import SIZE
 from paceline.gui.bench.result_page import ResultPage, show_report
 from paceline.gui.kit.card import FactsCard
 from paceline.gui.kit.dialogs import closing_row, scrolling
-from paceline.gui.look.scale import GAP, PAGE
+from paceline.gui.look.scale import GAP, PAGE, scaled
 from paceline.gui.look.style import BENCH
 from paceline.gui.state.figures import model_rows
 

@@ -157,6 +157,7 @@ class ChatView(QWidget):
     sibling_requested = Signal(str, int)
     branch_requested = Signal(str)
     run_requested = Signal(str)
+    compare_requested = Signal(str)
 
     def __init__(self, sources: Sources | None = None, parent: QWidget | None = None) -> None:
         """`sources` say what drafters are called, and their colours."""
@@ -463,6 +464,8 @@ class ChatView(QWidget):
             self.branch_requested.emit(message_id)
         elif act == Act.DETAILS:
             self.run_requested.emit(message_id)
+        elif act == Act.COMPARE:
+            self.compare_requested.emit(message_id)
 
     @Slot(str, int)
     def _on_sibling_requested(self, message_id: str, step: int) -> None:

@@ -46,6 +46,11 @@ def px(size: int) -> int:
     return round(size * font_px() / BASE_PX)
 
 
+def scaled(size: QSize) -> QSize:
+    """Return a size of scale 1 at the scale in force."""
+    return QSize(px(size.width()), px(size.height()))
+
+
 def icon_size(side: int = ICON) -> QSize:
     """Return the size of a square icon at the scale in force; ask again in `changeEvent`."""
     return QSize(px(side), px(side))

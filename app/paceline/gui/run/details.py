@@ -82,6 +82,15 @@ def acceptance_of(record: RunRecord) -> float | None:
     return sum(count.n_accepted for count in counts) / judged if judged > 0 else None
 
 
+def figures_words(record: RunRecord) -> str:
+    """The figures in one line, without those that are not known."""
+    return " · ".join(
+        f"{figure.caption} {figure.value} {figure.unit}".rstrip()
+        for figure in figures(record)
+        if figure.value
+    )
+
+
 def plain_words(record: RunRecord) -> str:
     """What plain decoding would have taken; an estimate, and how it was made."""
     stats = record.stats

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from paceline.chat.advice.decisions import Mix
 from paceline.gui.kit.card import FactsCard, FoldCard
 from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
-from paceline.gui.look.scale import px
+from paceline.gui.look.scale import scaled
 from paceline.gui.look.style import RUN
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
@@ -238,7 +238,7 @@ class RunDialog(QDialog):
         column.addWidget(self._make_foot())
         self.chat_page.chosen.connect(self._on_chosen)
         self._fit()
-        self.resize(_scaled(SIZE).boundedTo(self.screen().availableSize()))
+        self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
 
     def _make_foot(self) -> QFrame:
         foot = QFrame()
@@ -272,7 +272,7 @@ class RunDialog(QDialog):
             self._fit()
 
     def _fit(self) -> None:
-        self.setMinimumSize(_scaled(SMALLEST).boundedTo(self.screen().availableSize()))
+        self.setMinimumSize(scaled(SMALLEST).boundedTo(self.screen().availableSize()))
 
     def show_record(self, record: RunRecord, *, target_obstacle: str, draft_obstacle: str) -> None:
         """Show another run; see `ReplyPage`."""
@@ -304,8 +304,3 @@ class RunDialog(QDialog):
     def _on_chosen(self, message_id: str) -> None:
         self.tabs.setCurrentWidget(self.reply_page)
         self.opened.emit(message_id)
-
-
-def _scaled(size: QSize) -> QSize:
-    """A size for the text in force."""
-    return QSize(px(size.width()), px(size.height()))

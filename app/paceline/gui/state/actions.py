@@ -50,6 +50,8 @@ class Actions(QObject):
         self.which_strategy = self._make(self.tr("Which strate&gy?…"))
         self.run = self._make(self.tr("&How the last reply was made…"), "Ctrl+I")
 
+        self.compare = self._make(self.tr("Compare &versions…"), "Ctrl+Shift+D")
+
         self._make_models()
 
         self.sidebar = self._make_switch(self.tr("&Chats"), "Ctrl+B")
@@ -109,7 +111,7 @@ class Actions(QObject):
         chat = menus.addMenu(self.tr("&Chat"))
         chat.addActions([self.write, self.attach, self.stop])
         chat.addActions([self.continue_reply, self.regenerate])
-        chat.addActions([self.copy_reply, self.run, self.which_strategy])
+        chat.addActions([self.copy_reply, self.run, self.compare, self.which_strategy])
         chat.addSeparator()
         chat.addActions([self.find, self.find_next, self.find_previous])
         chat.addSeparator()

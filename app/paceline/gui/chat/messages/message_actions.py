@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.code_buttons import CONFIRM_MS
 from paceline.gui.look.current import look
@@ -36,6 +36,7 @@ class Act(StrEnum):
     REGENERATE = "regenerate"
     BRANCH = "branch"
     DETAILS = "details"
+    COMPARE = "compare"
     DELETE = "delete"
 
 
@@ -259,13 +260,17 @@ class SiblingSwitch(QWidget):
 
     stepped = Signal(int)
     """-1: the version before, 1: the one after."""
+    compared = Signal()
+    """The versions are to be seen side by side."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._sibling, self._n_siblings = 0, 1
         self._is_busy = False
-        self._label = QLabel()
-        self._label.setProperty("role", "small")
+        self._label = QToolButton()
+        self._label.setProperty("kind", "link")
+        self._label.setToolTip(self.tr("Compare the versions"))
+        self._label.clicked.connect(self.compared)
         self._back = self._make("‹", "chevron-left", self.tr("Previous version"))
         self._back.clicked.connect(self._on_back)
         self._on = self._make("›", "chevron-right", self.tr("Next version"))
@@ -307,7 +312,7 @@ class SiblingSwitch(QWidget):
         self._sibling, self._n_siblings = sibling, n_siblings
         self._label.setText(f"{sibling + 1} / {n_siblings}")
         self.setAccessibleName(self.tr("Version {} of {}").format(sibling + 1, n_siblings))
-        self._label.setAccessibleName(self.accessibleName())
+        self._label.setAccessibleName(f"{self.accessibleName()}: {self._label.toolTip()}")
         self._update()
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001

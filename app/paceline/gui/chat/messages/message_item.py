@@ -179,6 +179,7 @@ class MessageItem(QWidget):
             self._switch = SiblingSwitch()
             self._switch.set_busy(self._is_busy)
             self._switch.stepped.connect(self._on_stepped)
+            self._switch.compared.connect(self._on_compared)
             self._row.insertWidget(self._switch_index(), self._switch)
         if self._switch is not None:
             self._switch.setVisible(many)
@@ -223,6 +224,10 @@ class MessageItem(QWidget):
     @Slot(int)
     def _on_stepped(self, step: int) -> None:
         self.sibling_requested.emit(self.message_id, step)
+
+    @Slot()
+    def _on_compared(self) -> None:
+        self.acted.emit(Act.COMPARE, self.message_id)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """Show what can be done with the message under the pointer."""

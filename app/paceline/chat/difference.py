@@ -1,0 +1,227 @@
+"""Where two texts differ: prose by words, code by lines, in rows that stand side by side.
+
+Lines that both texts have hold the comparison together; what is between them is compared by words,
+and a row ends where both sides end a line. Two texts on the same matter share many single words
+that mean nothing; as islands between longer changes they count as changed. Any thread; no Qt.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_UNIT = re.compile(r"(?:\w+|[^\w\s])\s*|\s+")
+_WORD = re.compile(r"\w+")
+_INK = re.compile(r"\S(?:[^\n]*\S)?")
+_END = "\n"
+_ISLAND = 2
+"""Units between two longer changes that count as changed, too."""
+_MOST_PAIRS = 4_000_000
+"""Units of one side times those of the other that are compared by words, some 1,500 words each;
+beyond, which may take seconds, the whole passage counts as changed."""
+
+
+class Part(NamedTuple):
+    """A piece of one side of a row, and whether the other side has it, too."""
+
+    text: str
+    is_same: bool
+
+
+class Row(NamedTuple):
+    """What stands side by side; an empty side has nothing that corresponds."""
+
+    left: tuple[Part, ...]
+    right: tuple[Part, ...]
+    is_code: bool
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both sides are equal."""
+        return all(part.is_same for part in (*self.left, *self.right))
+
+
+class Difference(NamedTuple):
+    """Two texts, compared.
+
+    Attributes:
+        rows: Both texts from top to bottom, without the line ends between rows.
+        n_changes: Rows in a row that differ count as one change.
+        kept: Share of the words of the longer text that both have at the same place, 0..1; 1 for
+            two empty texts.
+    """
+
+    rows: tuple[Row, ...]
+    n_changes: int
+    kept: float
+
+
+class _Line(NamedTuple):
+    text: str
+    is_code: bool
+
+    @property
+    def units(self) -> list[str]:
+        """What is compared: words and signs with the space after them; a line of code as one."""
+        return [*([self.text] if self.is_code else _UNIT.findall(self.text)), _END]
+
+
+def compare(left: str, right: str) -> Difference:
+    """Compare two texts in Markdown."""
+    one, other = _lines(left), _lines(right)
+    rows: list[Row] = []
+    lines = SequenceMatcher(None, one, other, autojunk=False)
+    for tag, a, b, c, d in lines.get_opcodes():
+        if tag == "equal":
+            for line in one[a:b]:
+                side = (Part(line.text, is_same=True),)
+                rows.append(Row(side, side, line.is_code))
+        else:
+            rows += _changed(one[a:b], other[c:d])
+    shown = tuple(row for row in rows if _is_shown(row))
+    n_changes = sum(
+        not row.is_same and (before is None or before.is_same)
+        for before, row in zip((None, *shown), shown, strict=False)
+    )
+    n_kept = sum(_n_words(part.text) for row in shown for part in row.left if part.is_same)
+    n_words = max(_n_words(left), _n_words(right))
+    return Difference(shown, n_changes, n_kept / n_words if n_words else 1.0)
+
+
+def _lines(text: str) -> list[_Line]:
+    lines: list[_Line] = []
+    fence = ""
+    for line in text.splitlines():
+        match = _FENCE.match(line)
+        lines.append(_Line(line, bool(fence or match)))
+        if match and not fence:
+            fence = match[1]
+        elif match and match[1].startswith(fence) and line.strip() == match[1]:
+            fence = ""
+    return lines
+
+
+def _changed(one: Sequence[_Line], other: Sequence[_Line]) -> Iterator[Row]:
+    """Compare lines of which none is equal to its neighbour."""
+    left = [unit for line in one for unit in line.units]
+    right = [unit for line in other for unit in line.units]
+    is_code = all(line.is_code for line in (*one, *other))
+    sides: tuple[list[Part], list[Part]] = ([], [])
+    for is_same, mine, yours in _runs(left, right):
+        if not is_same:
+            sides[0].append(Part("".join(mine), is_same=False))
+            sides[1].append(Part("".join(yours), is_same=False))
+            continue
+        for unit in mine:
+            if unit == _END:
+                yield _row(sides, is_code=is_code)
+                sides = [], []
+            else:
+                for side in sides:
+                    side.append(Part(unit, is_same=True))
+    yield _row(sides, is_code=is_code)
+
+
+def _row(sides: tuple[list[Part], list[Part]], *, is_code: bool) -> Row:
+    return Row(_joined(sides[0]), _joined(sides[1]), is_code)
+
+
+def _joined(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Parts as long as they can be, none of them empty, without line ends around them."""
+    joined: list[Part] = []
+    for part in parts:
+        if not part.text:
+            continue
+        if joined and joined[-1].is_same == part.is_same:
+            joined[-1] = Part(joined[-1].text + part.text, part.is_same)
+        else:
+            joined.append(part)
+    if joined:
+        joined[0] = joined[0]._replace(text=joined[0].text.lstrip(_END))
+        joined[-1] = joined[-1]._replace(text=joined[-1].text.rstrip(_END))
+    return tuple(part for part in joined if part.text)
+
+
+class _Run(NamedTuple):
+    is_same: bool
+    left: Sequence[str]
+    right: Sequence[str]
+
+
+def _runs(left: Sequence[str], right: Sequence[str]) -> list[_Run]:
+    """Both sides in runs of equal and of changed units, without islands."""
+    if len(left) * len(right) > _MOST_PAIRS:
+        return [_Run(is_same=False, left=left, right=right)]
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    runs = [
+        _Run(tag == "equal", left[a:b], right[c:d]) for tag, a, b, c, d in matcher.get_opcodes()
+    ]
+    kept: list[_Run] = []
+    for run, after in zip(runs, (*runs[1:], None), strict=True):
+        before = kept[-1] if kept else None
+        is_island = (
+            run.is_same
+            and len(run.left) <= _ISLAND
+            and _END not in run.left
+            and before is not None
+            and after is not None
+            and min(map(_length, (before, after))) > len(run.left)
+        )
+        is_same = run.is_same and not is_island
+        if before is not None and before.is_same == is_same:
+            kept[-1] = _Run(is_same, [*before.left, *run.left], [*before.right, *run.right])
+        else:
+            kept.append(_Run(is_same, run.left, run.right))
+    return kept
+
+
+def _length(run: _Run) -> int:
+    return max(len(run.left), len(run.right))
+
+
+def _is_shown(row: Row) -> bool:
+    """Blank lines matter in code alone."""
+    parts = (*row.left, *row.right)
+    return bool(parts) if row.is_code else any(part.text.strip() for part in parts)
+
+
+def _n_words(text: str) -> int:
+    return len(_WORD.findall(text))
+
+
+def as_table(difference: Difference, *, anchors: bool = False) -> str:
+    """Return the rows as an HTML table of two columns.
+
+    Classes: ``code`` for cells of code, ``gone`` and ``new`` for what only one side has. With
+    `anchors` each change begins with one: ``change-1``, ``change-2``, …
+    """
+    out = ['<table class="versions" width="100%">\n']
+    n_changes, is_after_same = 0, True
+    for row in difference.rows:
+        anchor = ""
+        if not row.is_same and is_after_same:
+            n_changes += 1
+            anchor = f'<a name="change-{n_changes}"></a>' if anchors else ""
+        is_after_same = row.is_same
+        kind = ' class="code"' if row.is_code else ""
+        left, right = _cell(row.left, "gone"), _cell(row.right, "new")
+        begin = f'<td width="50%"{kind}>'
+        out.append(f"<tr>{begin}{anchor}{left}</td>{begin}{right}</td></tr>\n")
+    out.append("</table>\n")
+    return "".join(out)
+
+
+def _cell(side: Sequence[Part], changed: str) -> str:
+    out = []
+    for part in side:
+        text = escape(part.text)
+        if not part.is_same:  # the mark is on what can be read, not on the space around it
+            text = _INK.sub(rf'<span class="{changed}">\g<0></span>', text)
+        out.append(text.replace(_END, "<br>"))
+    return "".join(out)

@@ -1,0 +1,186 @@
+"""Two versions of a message beside each other, with the differences marked, and their figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QTextBrowser,
+    QVBoxLayout,
+)
+
+from paceline.chat.difference import as_table
+from paceline.gui.kit.fields import Choice
+from paceline.gui.kit.labels import YieldingLabel, small_text
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import px, scaled
+from paceline.gui.look.style import RUN
+from paceline.gui.look.theme import mono_font
+from paceline.gui.run.details import figures_words, sampling_words
+from paceline.gui.state.figures import percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QWidget
+
+    from paceline.chat.difference import Difference
+    from paceline.run_record import RunRecord
+
+SIZE = QSize(1000, 720)
+SMALLEST = QSize(560, 440)
+
+
+class Version(NamedTuple):
+    """One version of a message; of a question or an edited text there is no record."""
+
+    message_id: str
+    name: str
+    record: RunRecord | None
+
+
+class VersionsDialog(QDialog):
+    """Decides nothing: says which two are chosen, and shows how they differ."""
+
+    chosen = Signal(str, str)
+    """Ids of the version to the left and of the one to the right"""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Versions side by side"))
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.setObjectName(RUN)
+        self._difference: Difference | None = None
+        self._at = 0
+        self.left, self.right = Choice(), Choice()
+        self.left.setAccessibleName(self.tr("Version to the left"))
+        self.right.setAccessibleName(self.tr("Version to the right"))
+        self.figures = (small_text(""), small_text(""))
+        self.summary = YieldingLabel()
+        self.back = QPushButton(self.tr("&Previous"))
+        self.on = QPushButton(self.tr("&Next"))
+        self.back.setToolTip(self.tr("To the difference before"))
+        self.on.setToolTip(self.tr("To the next difference"))
+        self.back.setShortcut(QKeySequence("Shift+F3"))
+        self.on.setShortcut(QKeySequence("F3"))
+        self.text = QTextBrowser()
+        self.text.setOpenLinks(False)
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setAccessibleName(self.tr("Both texts, row by row"))
+        self.close_button = QPushButton(self.tr("Close"))
+        self.close_button.clicked.connect(self.reject)
+        self._lay_out()
+        self.left.activated.connect(self._on_chosen)
+        self.right.activated.connect(self._on_chosen)
+        self.back.clicked.connect(self._on_back)
+        self.on.clicked.connect(self._on_next)
+        self._fit()
+        self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
+
+    def _lay_out(self) -> None:
+        head = QGridLayout()
+        head.setContentsMargins(20, 12, 20, 12)
+        head.setHorizontalSpacing(20)
+        for at, choice in enumerate((self.left, self.right)):
+            head.addWidget(choice, 0, at)
+            head.addWidget(self.figures[at], 1, at, Qt.AlignmentFlag.AlignTop)
+            head.setColumnStretch(at, 1)
+        foot = QFrame()
+        foot.setProperty("kind", "foot")
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(20, 12, 20, 12)
+        row.setSpacing(8)
+        row.addWidget(self.summary, 1)
+        for button in (self.back, self.on, self.close_button):
+            button.setAutoDefault(False)
+            row.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.text, 1)
+        column.addWidget(foot)
+
+    def show_versions(self, versions: Sequence[Version], left: str, right: str) -> None:
+        """Offer these versions, and choose two of them by their ids."""
+        for choice, figures, name in zip(
+            (self.left, self.right), self.figures, (left, right), strict=True
+        ):
+            choice.clear()
+            for version in versions:
+                choice.addItem(version.name, version)
+            at = [version.message_id for version in versions].index(name)
+            choice.setCurrentIndex(at)
+            record = versions[at].record
+            figures.setText(
+                "" if record is None else f"{figures_words(record)}\n{self._made_with(record)}"
+            )
+        self.summary.setText(self.tr("Comparing…"))
+
+    def _made_with(self, record: RunRecord) -> str:
+        seed = "" if record.seed is None else self.tr("seed {}").format(record.seed)
+        parts = (record.strategy or record.asked_strategy, sampling_words(record.sampling), seed)
+        return " · ".join(filter(None, parts))
+
+    def show_difference(self, difference: Difference) -> None:
+        """Show both texts."""
+        self._difference = difference
+        self._at = 0
+        n = difference.n_changes
+        words = self.tr("{} of the words are the same").format(percent_text(difference.kept))
+        count = self.tr("1 difference") if n == 1 else self.tr("{} differences").format(n)
+        self.summary.setText(f"{words} · {count}" if n else self.tr("Both texts are the same."))
+        for button in (self.back, self.on):
+            button.setEnabled(n > 0)
+        self._render()
+
+    def _render(self) -> None:
+        if self._difference is None:
+            return
+        theme, document = look.theme, self.text.document()
+        family = mono_font().family()
+        document.setDefaultStyleSheet(
+            f"td {{ padding: {px(3)}px {px(10)}px; vertical-align: top; }}"
+            f".code {{ font-family: '{family}'; white-space: pre-wrap; padding: 0 {px(10)}px; }}"
+            f".gone {{ background: {theme.danger_soft}; text-decoration: line-through; }}"
+            f".new {{ background: {theme.accent_soft}; text-decoration: underline; }}"
+        )
+        document.setDocumentMargin(px(10))
+        self.text.setHtml(as_table(self._difference, anchors=True))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The marks have the theme's colours, and larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._fit()
+            self._render()
+
+    def _fit(self) -> None:
+        self.setMinimumSize(scaled(SMALLEST).boundedTo(self.screen().availableSize()))
+
+    @Slot()
+    def _on_chosen(self) -> None:
+        self.chosen.emit(self.left.currentData().message_id, self.right.currentData().message_id)
+
+    @Slot()
+    def _on_back(self) -> None:
+        self._go(-1)
+
+    @Slot()
+    def _on_next(self) -> None:
+        self._go(1)
+
+    def _go(self, step: int) -> None:
+        """Show another difference; after the last one comes the first."""
+        n = self._difference.n_changes if self._difference is not None else 0
+        if n:
+            self._at = n if self._at + step < 1 else 1 if self._at + step > n else self._at + step
+            self.text.scrollToAnchor(f"change-{self._at}")
+            self.summary.setText(self.tr("Difference {} of {}").format(self._at, n))

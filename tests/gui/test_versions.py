@@ -1,0 +1,148 @@
+"""Versions side by side: which are offered, how they differ, by keyboard, in both themes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCharFormat
+from PySide6.QtWidgets import QToolButton
+
+from paceline.gui.look.current import look
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+    from paceline.gui.run.versions import VersionsDialog
+
+
+def answered(program: Program, client: FakeClient, *texts: str) -> list[str]:
+    """Ask something and let it be answered several times; returns the replies' ids."""
+    assert program.session.send("Where is Paris?")
+    client.reply(texts[0])
+    for text in texts[1:]:
+        assert program.session.regenerate()
+        client.reply(text)
+    leaf = program.session.current.leaf_id
+    assert leaf is not None
+    return [message.message_id for message in program.session.current.siblings(leaf)]
+
+
+def compared(program: Program, qtbot: QtBot) -> VersionsDialog:
+    """The dialog when it shows both texts."""
+    dialog = program.versions.dialog
+    assert dialog is not None
+    qtbot.waitUntil(lambda: "Comparing" not in dialog.summary.text())
+    return dialog
+
+
+def chosen(dialog: VersionsDialog) -> list[str]:
+    return [choice.currentData().message_id for choice in (dialog.left, dialog.right)]
+
+
+def test_a_click_on_the_number_of_versions_compares_them(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    ids = answered(program, client, "In France, far away.", "In France, here.")
+    item = program.window.chat_pane.chat._pages.item(ids[1])
+    number = next(b for b in item.findChildren(QToolButton) if b.text() == "2 / 2")
+    number.click()
+    dialog = compared(program, qtbot)
+    assert chosen(dialog) == ids
+    assert dialog.summary.text() == "50\u202f% of the words are the same · 1 difference"
+    assert "far away" in dialog.text.toPlainText()
+    assert "41.2 t/s" in dialog.figures[0].text()
+    assert "seed 7" in dialog.figures[1].text()
+
+
+def test_the_two_versions_can_be_chosen(program: Program, client: FakeClient, qtbot: QtBot) -> None:
+    ids = answered(program, client, "One.", "Two.", "Three.")
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+    assert chosen(dialog) == ids[1:]
+    dialog.left.setCurrentIndex(0)
+    dialog.left.activated.emit(0)
+    dialog = compared(program, qtbot)
+    assert chosen(dialog) == [ids[0], ids[2]]
+    text = dialog.text.toPlainText()
+    assert "One." in text
+    assert "Two." not in text
+
+
+def test_one_goes_from_difference_to_difference_by_keys(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    lines = [f"Line {n} of them." for n in range(80)]
+    other = [line.replace("of", "among") if n in (5, 70) else line for n, line in enumerate(lines)]
+    answered(program, client, "\n\n".join(lines), "\n\n".join(other))
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+    bar = dialog.text.verticalScrollBar()
+    assert bar.value() == 0
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+
+    def press(shown: str, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        qtbot.keyClick(dialog, Qt.Key.Key_F3, modifier)
+        qtbot.waitUntil(lambda: dialog.summary.text() == shown)  # the button is seen to go down
+
+    press("Difference 1 of 2")
+    press("Difference 2 of 2")
+    assert bar.value() > bar.maximum() // 2
+    press("Difference 1 of 2")
+    press("Difference 2 of 2", Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert program.versions.dialog is None
+
+
+def test_the_marks_are_seen_without_colours_and_follow_the_theme(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    answered(program, client, "A big city.", "A huge city.")
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+
+    def look_of(word: str) -> QTextCharFormat:
+        return dialog.text.document().find(word).charFormat()
+
+    assert look_of("big").fontStrikeOut()
+    assert look_of("huge").fontUnderline()
+    assert not look_of("city").fontUnderline()
+    before = look_of("huge").background().color().name()
+    program.window.actions_.flip_theme.trigger()
+    assert look_of("huge").background().color().name() == look.theme.accent_soft.lower()
+    assert look_of("huge").background().color().name() != before
+
+
+def test_replies_to_two_versions_of_a_question_can_be_compared(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    ids = answered(program, client, "In France.")
+    question = program.session.current.messages[ids[0]].parent_id
+    assert question is not None
+    assert program.session.edit(question, "Where is Paris, please?")
+    client.reply("In the north of France.")
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+    assert chosen(dialog) == [ids[0], program.session.current.leaf_id]
+
+
+def test_a_chat_without_versions_says_so(program: Program, client: FakeClient) -> None:
+    answered(program, client, "In France.")
+    told: list[str] = []
+    program.notices.posted.connect(lambda notice: told.append(notice.message))
+    program.window.actions_.compare.trigger()
+    assert told == ["No message of this chat has another version."]
+    assert program.versions.dialog is None
+
+
+def test_equal_texts_are_said_to_be_equal(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    answered(program, client, "In France.", "In France.")
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+    assert dialog.summary.text() == "Both texts are the same."
+    assert not dialog.on.isEnabled()
