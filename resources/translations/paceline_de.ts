@@ -2093,8 +2093,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/context_meter.py"/>
-        <source>The next message will be refused, since it does not fit. Shorten it, start a new chat, or load the model with a longer context.</source>
-        <translation>Die nächste Nachricht wird abgelehnt, weil sie nicht hineinpasst. Kürzen Sie sie, beginnen Sie einen neuen Chat oder laden Sie das Modell mit längerem Kontext.</translation>
+        <source>The next message does not fit. Shorten it, start a new chat, or load the model with a longer context.</source>
+        <translation>Die nächste Nachricht passt nicht hinein. Kürzen Sie sie, beginnen Sie einen neuen Chat, oder laden Sie das Modell mit einem längeren Kontext.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/context_meter.py"/>
@@ -4527,6 +4527,34 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/help/log_view.py"/>
         <source>The log cannot be read: {}.</source>
         <translation>Das Protokoll lässt sich nicht lesen: {}.</translation>
+    </message>
+</context>
+<context>
+    <name>LongerContext</name>
+    <message>
+        <location filename="../../app/paceline/gui/chat/longer_context.py"/>
+        <source>Load with {} context</source>
+        <translation>Mit {} Kontext laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/longer_context.py"/>
+        <source>Memory has no room for a longer one.</source>
+        <translation>Für einen längeren reicht der Speicher nicht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/longer_context.py"/>
+        <source>Shorten it, attach less, or start a new chat.</source>
+        <translation>Kürzen Sie die Nachricht, hängen Sie weniger an, oder beginnen Sie einen neuen Chat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/longer_context.py"/>
+        <source>The model was trained for no more.</source>
+        <translation>Für mehr ist das Modell nicht trainiert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/longer_context.py"/>
+        <source>Too long: the chat would have {} tokens, and the context holds {}.</source>
+        <translation>Zu lang: Der Chat hätte {} Tokens, und der Kontext fasst {}.</translation>
     </message>
 </context>
 <context>

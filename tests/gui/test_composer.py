@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QAccessible, QInputMethodEvent
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from paceline.conversation import Attachment, Message
 from paceline.gui.chat.composer import Composer
@@ -34,7 +34,7 @@ def composer(qtbot: QtBot) -> Iterator[Composer]:
 
 
 def hint_of(composer: Composer) -> str:
-    return composer.findChildren(QLabel)[0].text()
+    return composer._hint_label.text()
 
 
 @pytest.mark.parametrize("key", [Key.Key_Return, Key.Key_Enter])

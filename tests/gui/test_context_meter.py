@@ -70,7 +70,7 @@ def test_numbers_are_short(n_tokens: int, n_ctx: int, text: str) -> None:
         (FULL, "amber", "at most 892 tokens"),
         (CUT, "danger", "The oldest 4 messages will be left out of the next reply."),
         (replace(CUT, n_cut=1), "danger", "The oldest message will be left out"),
-        (REFUSED, "danger", "The next message will be refused"),
+        (REFUSED, "danger", "The next message does not fit"),
         (replace(CUT, room=0), "calm", "left out of this reply: 4"),
         (ContextUse(-1, 8192, room=9), "calm", "cannot be counted"),
     ],

@@ -30,6 +30,8 @@ LOOKUP_CACHE = "lookup-cache"
 """Topic of notices about the file of lookups; loading the models again settles it."""
 LOOKUP_CACHE_CODES = ("bad-lookup-cache", "cannot-read", "other-vocabulary")
 """What the engine answers to a lookup cache that it cannot use; the reply has not begun then."""
+TOO_LONG = "prompt-too-long"
+"""What the engine answers to a message that was sent before it was counted."""
 RESTART = "restart"
 """Topic of notices about an engine that is started again; settled when it has."""
 TUNE_AFTER_MS = 120
@@ -163,10 +165,13 @@ class PanelController(QObject):
         elif error.code in TEMPLATE_CODES:
             topic = TEMPLATE
             action = Action(self.tr("Chat template…"), self._edit_template)
+        elif error.code == TOO_LONG:
+            topic = SAMPLING
         else:
             return
         question = self._session.take_back(reply)
-        self._notifications.error(error.message, error.hint, action=action, topic=topic)
+        if question is None or error.code != TOO_LONG:  # otherwise the composer says it
+            self._notifications.error(error.message, error.hint, action=action, topic=topic)
         if question is not None:
             self.question_returned.emit(question)
 

@@ -20,6 +20,7 @@ from paceline.gui.bench.controller import BenchController
 from paceline.gui.chat.context_controller import ContextMeterController
 from paceline.gui.chat.controller import ChatController
 from paceline.gui.chat.find import FindController
+from paceline.gui.chat.longer_context import LongerContext
 from paceline.gui.chat.unsent_controller import AttachmentsController, UnsentController
 from paceline.gui.context import AppContext, ChatSignals
 from paceline.gui.conversations.controller import ConversationsController
@@ -269,6 +270,9 @@ class Program(QObject):
             models=models,
             devices=self.devices,
         )
+        composer = self.window.chat_pane.composer
+        self.longer = LongerContext(self.context, composer, self.devices, self.models.load)
+        self.context_meter.counted.connect(self.longer.show_use)
         self.catalogue: Catalogue | None = None
         if models is not None:
             self.catalogue = Catalogue(

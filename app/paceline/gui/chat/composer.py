@@ -255,6 +255,30 @@ def _shortened(name: str) -> str:
 _ICON_PX = 18
 
 
+class HeldBack(QWidget):
+    """Why the message stays here, and one button for what would help; hidden at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.label = QLabel()
+        self.label.setProperty("role", "danger")
+        self.label.setWordWrap(True)
+        self.button = QPushButton()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        row.addWidget(self.label, 1)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.hide()
+
+    def say(self, words: str, button: str) -> None:
+        """Show these words; an empty one for the button hides it."""
+        self.label.setText(words)
+        self.button.setText(button)
+        self.button.setVisible(bool(button))
+        self.setVisible(bool(words))
+
+
 class Composer(QFrame):
     """The field, the files, a hint and the button."""
 
@@ -287,6 +311,7 @@ class Composer(QFrame):
         self.offer.setProperty("kind", "link")
         self.offer.clicked.connect(self._on_attach_pasted)
         self.offer.hide()
+        self.held = HeldBack()
         self.attach = self._make_attach()
         self._hint_label = QLabel()
         self._hint_label.setProperty("role", "small")
@@ -309,6 +334,7 @@ class Composer(QFrame):
         layout.addWidget(self.files)
         layout.addWidget(self._edit)
         layout.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addWidget(self.held)
         layout.addLayout(row)
         self._update()
 
@@ -377,6 +403,15 @@ class Composer(QFrame):
         self._obstacle = reason
         self._update()
 
+    def hold_back(self, words: str, button: str = "") -> None:
+        """Say why what is written cannot be sent, and what a button would do; empty: it can."""
+        if (words, button) != (self.held.label.text(), self.held.button.text()):
+            had_focus = self.held.button.hasFocus()
+            self.held.say(words, button)
+            if had_focus and not button:
+                self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._update()
+
     @Slot(object)
     def return_message(self, message: Message) -> None:
         """Bring back a message that could not be answered, before what was written since."""
@@ -400,7 +435,8 @@ class Composer(QFrame):
         else:
             self._button.setText(self.tr("Send"))
             self._button.setAccessibleName(self.tr("Send the message"))
-            self._button.setToolTip(self._obstacle or self.tr("Send the message (Enter)"))
+            why = self._obstacle or self.held.label.text()
+            self._button.setToolTip(why or self.tr("Send the message (Enter)"))
             self._button.setEnabled(self.can_send)
         if self._pasted and self._pasted not in self.text:
             self._pasted = ""
@@ -412,7 +448,8 @@ class Composer(QFrame):
     def can_send(self) -> bool:
         """Whether there is something to send, and nothing in the way."""
         has_something = bool(self.text.strip() or self.attachments)
-        return not self._is_busy and not self._obstacle and has_something
+        is_held = bool(self._obstacle or self.held.label.text())
+        return not self._is_busy and not is_held and has_something
 
     @Slot()
     def _on_clicked(self) -> None:

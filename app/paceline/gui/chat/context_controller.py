@@ -9,7 +9,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.chat.prompt import GradualPrompt
 from paceline.conversation import Message
@@ -36,6 +36,9 @@ TURN_S = 0.004
 
 class ContextMeterController(QObject):
     """Binds the composer's meter to session, settings and engine."""
+
+    counted = Signal(object)
+    """The `ContextUse` with what is being written; an empty one where that is not known"""
 
     def __init__(
         self,
@@ -120,7 +123,9 @@ class ContextMeterController(QObject):
             unsent = [Message("", None, "user", text, attachments=self._attachments)]
         messages = self._prompt.messages(*unsent)
         if not messages:
-            self._meter.show_use(ContextUse(0, target.n_ctx, room=options.max_tokens))
+            use = ContextUse(0, target.n_ctx, room=options.max_tokens)
+            self._meter.show_use(use)
+            self.counted.emit(use)
             return
         self._n_asked += 1
         self._asked = messages, bool(unsent), options.max_tokens
@@ -143,6 +148,7 @@ class ContextMeterController(QObject):
                 if event.n_ctx:  # otherwise the models have just gone
                     use = use_of(event, messages, has_unsent=has_unsent, room=room)
                     self._meter.show_use(use)
+                    self.counted.emit(use)
         elif isinstance(event, TurnStarted):
             self._n_cut = event.n_cut
 
@@ -151,6 +157,7 @@ class ContextMeterController(QObject):
         active, current = self._session.active, self._session.current
         if self._pair.state.status != "ready":
             self._meter.show_use(ContextUse())
+            self.counted.emit(ContextUse())  # a message would wait for the models
         elif active is None:
             if not current.path():
                 self._show_figures(0, 0)

@@ -150,8 +150,8 @@ def warning(use: ContextUse) -> str:
         return _tr("This conversation cannot be counted; the model's chat template refuses it.")
     if use.is_refused:
         return _tr(
-            "The next message will be refused, since it does not fit. Shorten it, start a new "
-            "chat, or load the model with a longer context."
+            "The next message does not fit. Shorten it, start a new chat, or load the model with "
+            "a longer context."
         )
     if use.n_cut == 1 and use.room:
         return _tr("The oldest message will be left out of the next reply.")

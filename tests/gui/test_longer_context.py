@@ -1,0 +1,178 @@
+"""A message that does not fit stays in the composer, with what can be done about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gui.fake_client import model_info
+from paceline.chat.pair import Pair, PairState
+from paceline.gui.chat import context_controller
+from paceline.gui.chat.context_meter import ContextUse
+from paceline.gui.chat.longer_context import options_for
+from paceline.messages import (
+    CountTokens,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    StartTurn,
+    TokensCounted,
+    TurnFailed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.chat.composer import Composer
+    from paceline.gui.program import Program
+
+LONG = "A long message. " * 400
+
+
+class Planner:
+    """Has room for contexts up to a size."""
+
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+        self.asked: list[int] = []
+
+    def n_free(self, _room: object) -> int:
+        return 2**40
+
+    def plan(self, _room: object, pair: Pair) -> SimpleNamespace:
+        self.asked.append(pair.target.n_ctx)
+        return SimpleNamespace(fits=pair.target.n_ctx <= self.longest)
+
+
+@pytest.fixture
+def program(
+    make_program: Callable[..., Program], client: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> Program:
+    monkeypatch.setattr(context_controller, "ASK_AFTER_MS", 0)
+    made = make_program()
+    load(client)
+    return made
+
+
+def load(client: FakeClient, n_ctx_train: int = 32_768) -> None:
+    """Answer the last load: a target of 2,048 tokens, or as many as were asked for."""
+    command = client.last(LoadPair)
+    n_ctx = command.target.n_ctx or 2048
+    target = replace(model_info(command.target.path), n_ctx=n_ctx, n_ctx_train=n_ctx_train)
+    draft = replace(model_info("draft.gguf"), n_ctx=2048, n_ctx_train=8192)
+    client.emit(PairLoaded(command.request_id, target, draft, 0.1))
+
+
+def count(program: Program, client: FakeClient, qtbot: QtBot, n_tokens: int) -> None:
+    """Answer the question how many tokens the chat has with what is written."""
+    n_before = len(client.all(CountTokens))
+    program.context_meter.ask_soon()
+    qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n_before)
+    question = client.last(CountTokens)
+    each = (n_tokens // len(question.messages),) * len(question.messages)
+    n_ctx = program.pair.state.target.n_ctx  # type: ignore[union-attr]
+    client.emit(TokensCounted(question.request_id, n_tokens, n_ctx, each, 0))
+
+
+def write(program: Program, client: FakeClient, qtbot: QtBot, n_tokens: int) -> Composer:
+    composer = program.window.chat_pane.composer
+    composer.set_text(LONG)
+    count(program, client, qtbot, n_tokens)
+    return composer
+
+
+def test_it_is_held_back_and_sent_once_a_longer_context_is_loaded(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    planner = Planner(16_384)
+    program.devices.planner = planner  # type: ignore[assignment]
+    composer = write(program, client, qtbot, 6_700)
+    held = composer.held
+    qtbot.waitUntil(held.button.isVisible)
+    assert held.label.text() == (
+        "Too long: the chat would have 6,700 tokens, and the context holds 2,048."
+    )
+    assert held.button.text() == "Load with 8k context"
+    assert not composer.can_send
+    assert composer.button.toolTip() == held.label.text()
+    composer._on_send()
+    assert composer.text == LONG
+    assert not client.all(StartTurn)
+    count(program, client, qtbot, 6_701)
+    assert planner.asked == [8192], "the same is not planned again"
+    held.button.click()
+    asked = client.last(LoadPair)
+    assert asked.target.n_ctx == 8192
+    assert asked.draft is not None
+    assert asked.draft.n_ctx == 8192
+    assert held.isHidden(), "while models are loaded a message waits for them"
+    load(client)
+    count(program, client, qtbot, 6_700)
+    assert held.isHidden()
+    composer._on_send()
+    assert client.last(StartTurn)
+    assert composer.text == ""
+
+
+@pytest.mark.parametrize(
+    ("longest", "n_tokens", "offer", "why"),
+    [
+        (8_192, 7_900, "Load with 8k context", ""),
+        (4_096, 7_900, "", "Memory has no room for a longer one."),
+        (2**20, 40_000, "", "The model was trained for no more."),
+    ],
+)
+def test_what_cannot_be_loaded_is_not_offered(
+    program: Program,
+    client: FakeClient,
+    qtbot: QtBot,
+    longest: int,
+    n_tokens: int,
+    offer: str,
+    why: str,
+) -> None:
+    program.devices.planner = Planner(longest)  # type: ignore[assignment]
+    held = write(program, client, qtbot, n_tokens).held
+    qtbot.waitUntil(lambda: held.button.text() == offer and why in held.label.text())
+    assert held.button.isVisible() == bool(offer)
+    assert ("Shorten it, attach less" in held.label.text()) == bool(why)
+    program.window.chat_pane.composer.set_text("")
+    qtbot.waitUntil(held.isHidden)
+
+
+def test_what_was_sent_too_early_comes_back(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    composer = program.window.chat_pane.composer
+    composer.set_text(LONG)
+    composer._on_send()
+    turn_id = client.last(StartTurn).turn_id
+    client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
+    assert composer.text.strip() == LONG.strip()
+    assert program.session.current.path() == ()
+    assert "Too many tokens" not in program.window.chat_pane.errors.text.text()
+    count(program, client, qtbot, 6_700)
+    assert composer.held.button.text() == "Load with 8k context"
+
+
+def test_the_sizes_on_offer() -> None:
+    state = PairState(
+        "ready", Pair(ModelParams("t.gguf")), replace(model_info("t"), n_ctx_train=40_960)
+    )
+
+    def sizes(n_used: int, room: int, n_cut_tokens: int = 0) -> list[int]:
+        use = ContextUse(n_used, 2048, n_unsent=1, room=room, n_cut_tokens=n_cut_tokens)
+        return [pair.target.n_ctx for pair in options_for(state, use)]
+
+    assert sizes(2_100, 1024) == [4096]
+    assert sizes(4_000, 1024) == [8192, 4096]
+    assert sizes(2_100, 1024, n_cut_tokens=6_000) == [16_384, 8192]
+    assert sizes(33_000, 1024) == [40_960]
+    assert sizes(40_500, 1024) == [40_960]
+    assert sizes(40_960, 1024) == []
