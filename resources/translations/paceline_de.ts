@@ -1796,11 +1796,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
-        <source>nothing drafted</source>
-        <translation>nichts entworfen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>now</source>
         <translation>jetzt</translation>
     </message>
@@ -1808,11 +1803,6 @@
         <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>pinned</source>
         <translation>angeheftet</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
-        <source>speculation off</source>
-        <translation>Spekulation aus</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
@@ -1833,16 +1823,6 @@
         <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>{day} {month} {year}</source>
         <translation>{day}. {month} {year}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
-        <source>{} accepted</source>
-        <translation>{} angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
-        <source>{} t/s</source>
-        <translation>{} t/s</translation>
     </message>
 </context>
 <context>
@@ -3260,11 +3240,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>machine busy</source>
         <translation>Rechner beschäftigt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>no drafts</source>
-        <translation>keine Entwürfe</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -7771,16 +7746,6 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>held at step {}</source>
         <translation>bei Schritt {} festgehalten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>max {:.0f} drafted</source>
-        <translation>max. {:.0f} entworfen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>max {}</source>
-        <translation>max. {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>

@@ -13,8 +13,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.chat_lines import (
-    figure_texts,
-    second_lines,
+    second_line,
     spoken_row,
     title_text,
     when_text,
@@ -166,33 +165,22 @@ def test_times_are_as_short_as_people_say_them(model: ConversationList) -> None:
     assert when_text(0, NOW) == ""
 
 
-def test_figures_have_ever_shorter_wordings() -> None:
+def test_the_lower_line_says_when_and_whether_it_is_kept() -> None:
     fast = chat("a", strategy="draft", tokens_per_s=41.2, acceptance_rate=0.711)
-    assert figure_texts(fast) == (
-        "41.2 t/s · 71\u202f% accepted", "41.2 t/s · 71\u202f%", "41.2 t/s",
-    )  # fmt: skip
-    off = replace(fast, strategy="off", acceptance_rate=None)
-    assert figure_texts(off) == ("41.2 t/s · speculation off", "41.2 t/s")
-    silent = replace(off, strategy="suffix")
-    assert figure_texts(silent)[0] == "41.2 t/s · nothing drafted"
-    assert figure_texts(chat("new")) == ()
-    private = replace(fast, private=True)
-    assert second_lines(private, NOW)[0] == "now · not stored · 41.2 t/s · 71\u202f% accepted"
-    assert second_lines(private, NOW)[-1] == "now · not stored"
-    assert second_lines(fast, NOW, "writing…") == ("now · writing…",)
-    assert second_lines(replace(chat("x"), changed_s=0.0), NOW) == ("",)
+    assert second_line(fast, NOW) == "now"
+    assert second_line(replace(fast, private=True), NOW) == "now · not stored"
+    assert second_line(fast, NOW, "writing…") == "now · writing…"
+    assert second_line(replace(chat("x"), changed_s=0.0), NOW) == ""
 
 
 def test_a_row_can_be_heard() -> None:
     summary = chat("a", tags=("work", "rust"), pinned=True, tokens_per_s=10.0, strategy="off")
-    assert spoken_row(summary, NOW) == (
-        "Title a, pinned, now, 10.0 t/s, speculation off, tags: work, rust"
-    )
+    assert spoken_row(summary, NOW) == ("Title a, pinned, now, tags: work, rust")
     assert title_text(replace(summary, title="")) == "New chat"
     assert title_text(replace(summary, title="", private=True)) == "Private chat"
 
 
-def test_what_happens_in_a_chat_stands_in_the_place_of_its_figures(
+def test_what_happens_in_a_chat_stands_below_its_title(
     model: ConversationList,
 ) -> None:
     model.set_summaries((chat("a", tokens_per_s=10.0, strategy="off"),))
@@ -200,7 +188,7 @@ def test_what_happens_in_a_chat_stands_in_the_place_of_its_figures(
     model.set_note("gone", "writing…")
     assert model.index(1).data(SUBTITLE_ROLE) == "now · writing…"
     model.set_note("a", "")
-    assert model.index(1).data(SUBTITLE_ROLE) == "now · 10.0 t/s · speculation off"
+    assert model.index(1).data(SUBTITLE_ROLE) == "now"
 
 
 @pytest.mark.parametrize(

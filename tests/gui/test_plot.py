@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from gui.fake_client import STATS, plain_step, step_of, undrafted, without_plain
 from paceline.engine.draft import registry
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
+from paceline.gui.plot.plot_canvas import ticks
 from paceline.gui.plot.plot_picture import PlotPicture
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
@@ -389,9 +391,41 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
     assert "Step 2" in words
     assert "Draft model: 3 of 3" in words
     assert "Prompt lookup: 2 of 4 drafted tokens accepted, 1 never judged" in words
-    assert list(plot.marker.opts["x"]) == [1]
+    markers = plot.bars_canvas.marker, plot.line_canvas.marker
+    assert [list(marker.opts["x"]) for marker in markers] == [[1], [1]]
+    (tip,) = (w for w in QApplication.topLevelWidgets() if w.objectName() == "qtooltip_label")
+    assert tip.geometry().top() >= canvas.mapToGlobal(canvas.rect().bottomLeft()).y()
+    qtbot.mouseMove(canvas.viewport(), QPoint(width - 3, 30))  # no step is there yet
+    assert list(plot.bars_canvas.marker.opts["x"]) == [1]
     QApplication.sendEvent(canvas, QEvent(QEvent.Type.Leave))
-    assert list(plot.marker.opts["x"]) == []
+    assert [list(marker.opts["x"]) for marker in markers] == [[], []]
+
+
+def test_the_token_of_the_prefill_is_no_speed(metrics: StepMetrics) -> None:
+    """It costs no decode, and took the plot's scale to three times the reply's speed."""
+    metrics.push(replace(step_of("t", "x", 0), total_s=0.0001))
+    for number in range(1, 30):
+        metrics.push(plain_step("t", number))  # one token in 50 ms each
+    assert metrics.window(100).tokens_per_s == pytest.approx(20)
+
+
+def test_a_long_first_draft_does_not_set_the_scale(metrics: StepMetrics) -> None:
+    metrics.push(step_of("t", "x", 0))
+    metrics.push(step_of("t", "x", 1))
+    metrics.push(step_of("t", "abcdefghijklmnop", 2))
+    for number in range(3, 30):
+        metrics.push(plain_step("t", number))
+    rates = metrics.window(100).tokens_per_s
+    assert rates[0] == rates[4]
+
+
+@pytest.mark.parametrize(
+    ("top", "values"),
+    [(4, [0, 2, 4]), (7, [0, 5]), (16, [0, 10]), (45.2, [0, 20, 40]), (0.8, [0, 0.5]),
+     (150, [0, 50, 100, 150]), (1, [0, 0.5, 1]), (1300, [0, 500, 1000])],
+)  # fmt: skip
+def test_an_axis_has_few_round_numbers(top: float, values: list[float]) -> None:
+    assert ticks(top) == pytest.approx(values)
 
 
 @pytest.mark.qt_log_ignore("does not support raise")

@@ -73,16 +73,15 @@ def test_words_on_buttons_and_plots_are_not_cut_off_by_another_size(
     program.session.send("Hello?")
     client.reply("Some words.")
     window = program.window
-    scale = window.panel.plot.bars_canvas.scale_label
-    qtbot.waitUntil(lambda: "drafted" in scale.text())
+    axis = window.panel.plot.bars_canvas.axis
     program.runs.open_last()
     dialog = program.runs.dialog
     assert dialog is not None
     figure = dialog.reply_page.figures.values[0]
-    before = figure.fontInfo().pixelSize()
+    before, small = figure.fontInfo().pixelSize(), axis.width()
     program.settings.set("font_px", 19)
     qtbot.waitUntil(lambda: font_px() == 19)
-    qtbot.waitUntil(lambda: scale.width() >= scale.sizeHint().width())
+    qtbot.waitUntil(lambda: axis.width() >= axis.sizeHint().width() > small)
     sidebar = window.sidebar
     buttons = sidebar.new_button.sizeHint().width() + sidebar.new_menu_button.sizeHint().width()
     assert sidebar.minimumWidth() >= buttons + 24

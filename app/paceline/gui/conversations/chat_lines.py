@@ -1,4 +1,4 @@
-"""What the list says of a chat: when, how fast, whether it is kept. Pure functions, Qt's locale."""
+"""What the list says of a chat: when, and whether it is kept. Pure functions, Qt's locale."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import datetime
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QLocale, QTime
-
-from paceline.engine.draft.strategy import drafters_named
-from paceline.gui.state.figures import OFF, percent_text, speed_text
 
 if TYPE_CHECKING:
     from paceline.conversation import ConversationSummary
@@ -51,37 +48,16 @@ def when_text(changed_s: float, now_s: float) -> str:
     return _tr("{day} {month} {year}").format(day=then.day, month=month, year=then.year)
 
 
-def figure_texts(summary: ConversationSummary) -> tuple[str, ...]:
-    """The figures of the last reply in words, from the longest to the shortest; may be empty."""
-    speed, rate = summary.tokens_per_s, summary.acceptance_rate
-    if speed is None:
-        return ()
-    fast = _tr("{} t/s").format(speed_text(speed))
-    if rate is None:
-        is_off = drafters_named(summary.strategy) == (OFF,)
-        remark = _tr("speculation off") if is_off else _tr("nothing drafted")
-        return (_SEPARATOR.join((fast, remark)), fast)
-    percent = percent_text(rate)
-    return (
-        _SEPARATOR.join((fast, _tr("{} accepted").format(percent))),
-        _SEPARATOR.join((fast, percent)),
-        fast,
-    )
-
-
-def second_lines(summary: ConversationSummary, now_s: float, note: str = "") -> tuple[str, ...]:
-    """The line below the title, from the longest wording to the shortest.
+def second_line(summary: ConversationSummary, now_s: float, note: str = "") -> str:
+    """The line below the title.
 
     Args:
         summary: The chat.
         now_s: Seconds since the epoch.
-        note: What is happening in it; takes the place of the figures.
+        note: What is happening in it.
     """
-    when = when_text(summary.changed_s, now_s)
     kept = _tr("not stored") if summary.private else ""
-    variants = (note,) if note else (*figure_texts(summary), "")
-    lines = [_SEPARATOR.join(filter(None, (when, kept, figures))) for figures in variants]
-    return tuple(dict.fromkeys(lines))
+    return _SEPARATOR.join(filter(None, (when_text(summary.changed_s, now_s), kept, note)))
 
 
 def spoken_row(summary: ConversationSummary, now_s: float, note: str = "") -> str:
@@ -89,7 +65,7 @@ def spoken_row(summary: ConversationSummary, now_s: float, note: str = "") -> st
     parts = [
         title_text(summary),
         _tr("pinned") if summary.pinned else "",
-        second_lines(summary, now_s, note)[0].replace(_SEPARATOR, ", "),
+        second_line(summary, now_s, note).replace(_SEPARATOR, ", "),
     ]
     if summary.tags:
         parts.append(_tr("tags: {}").format(", ".join(summary.tags)))

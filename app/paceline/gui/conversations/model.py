@@ -33,7 +33,7 @@ from PySide6.QtCore import (
 )
 
 from paceline.conversation import ConversationSummary
-from paceline.gui.conversations.chat_lines import second_lines, spoken_row, title_text
+from paceline.gui.conversations.chat_lines import second_line, spoken_row, title_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -176,13 +176,11 @@ def _midnight(day: datetime.date) -> float:
 ID_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """The chat's id; empty for a heading."""
 SUBTITLE_ROLE = ID_ROLE + 1
-"""The line below the title, whole."""
+"""The line below the title."""
 GROUP_ROLE = ID_ROLE + 2
 """The heading that the row stands under."""
 SUMMARY_ROLE = ID_ROLE + 3
 """The `ConversationSummary`; None for a heading."""
-LINES_ROLE = ID_ROLE + 4
-"""The line below the title in ever shorter wordings."""
 
 Index = QModelIndex | QPersistentModelIndex
 Entry = ConversationSummary | Heading
@@ -401,11 +399,10 @@ class ConversationList(ChatRows):
             return self._words(entry, role)
         return None
 
-    def _words(self, summary: ConversationSummary, role: int) -> str | tuple[str, ...]:
+    def _words(self, summary: ConversationSummary, role: int) -> str:
         note = self._notes.get(summary.conversation_id, "")
-        if role in (LINES_ROLE, SUBTITLE_ROLE):
-            lines = second_lines(summary, self._now(), note)
-            return lines if role == LINES_ROLE else lines[0]
+        if role == SUBTITLE_ROLE:
+            return second_line(summary, self._now(), note)
         return spoken_row(summary, self._now(), note)
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -511,7 +508,6 @@ _WORDED_ROLES = (
     Qt.ItemDataRole.ToolTipRole,
     Qt.ItemDataRole.AccessibleTextRole,
     SUBTITLE_ROLE,
-    LINES_ROLE,
 )
 
 

@@ -1,4 +1,4 @@
-"""How rows of chats are painted: title, a line of figures, marks and tags; marked words.
+"""How rows of chats are painted: title, when it was, marks and tags; marked words.
 
 All rows of the list of chats have one height, headings too, so that a view of 10,000 rows asks for
 it once. What is painted and what can be clicked comes from one layout: `tag_at` and `is_more` ask
@@ -31,7 +31,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from paceline.gui.conversations.model import LINES_ROLE, SUMMARY_ROLE, Index
+from paceline.gui.conversations.model import SUBTITLE_ROLE, SUMMARY_ROLE, Index
 from paceline.gui.kit.labels import units
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, CORNER, SMALL, TINY, px
@@ -54,7 +54,7 @@ _SPARED = 2
 _BEFORE = 8
 """Characters that stay in front of the first marked part where the text begins with an ellipsis."""
 _AIR_PX = 7
-"""Above the title and below the line of figures."""
+"""Above the title and below the lower line."""
 _GAP_PX = 4
 _CHIP_AIR_PX = 6
 _CHIP_MIN_PX, _CHIP_MAX_PX = 26, 76
@@ -213,7 +213,7 @@ class ConversationRow(QStyledItemDelegate):
         metrics = QFontMetrics(ui_font(TINY))
         height = metrics.height() + 1
         top = line.center().y() - height // 2 + 1
-        left = self._chips_room(line.width(), index.data(LINES_ROLE))
+        left = self._chips_room(line.width(), index.data(SUBTITLE_ROLE))
         texts: list[tuple[str, str, int]] = []
         for at, tag in enumerate(tags):
             rest = len(tags) - at - 1
@@ -237,11 +237,10 @@ class ConversationRow(QStyledItemDelegate):
             right -= width + _GAP_PX
         return chips
 
-    def _chips_room(self, width: int, lines: tuple[str, ...]) -> int:
-        """What the line of figures leaves to the tags: at best all of its shortest wording fits."""
-        shortest = lines[max(len(lines) - 2, 0)]
-        figures = QFontMetrics(ui_font(SMALL)).horizontalAdvance(shortest)
-        room = width - figures - 2 * _GAP_PX
+    def _chips_room(self, width: int, words: str) -> int:
+        """What the lower line leaves to the tags: at best all of it fits."""
+        taken = QFontMetrics(ui_font(SMALL)).horizontalAdvance(words)
+        room = width - taken - 2 * _GAP_PX
         return min(max(room, px(_CHIPS_MIN_PX)), int(width * _CHIPS_SHARE))
 
     # ---------------------------------------------------------------------------------- painting
@@ -285,8 +284,8 @@ class ConversationRow(QStyledItemDelegate):
             icon.paint(painter, place)
             place.translate(-MARK_PX - _GAP_PX, 0)
             upper.setRight(place.right())
-        chips, lines = self._lay_chips(lower, index, summary), index.data(LINES_ROLE)
-        if not chips and not any(lines):
+        chips, words = self._lay_chips(lower, index, summary), index.data(SUBTITLE_ROLE)
+        if not chips and not words:
             upper.setHeight(lower.bottom() - upper.top())  # alone it stands in the middle
         painter.setFont(ui_font(COMPACT))
         painter.setPen(QColor(look.theme.text))
@@ -296,7 +295,7 @@ class ConversationRow(QStyledItemDelegate):
             lower.setRight(chip.rect.left() - _GAP_PX)
         painter.setFont(ui_font(SMALL))
         painter.setPen(QColor(look.theme.muted))
-        _draw(painter, lower, *lines)
+        _draw(painter, lower, words)
 
     def _paint_chip(self, painter: QPainter, chip: Chip, *, is_chosen: bool) -> None:
         theme = look.theme
@@ -338,12 +337,10 @@ def _middle(rect: QRect) -> QRect:
     return QRect(rect.left(), rect.center().y() - MARK_PX // 2 + 1, MARK_PX, MARK_PX)
 
 
-def _draw(painter: QPainter, rect: QRect, *texts: str) -> None:
-    """Draw the first text that fits, or as much as fits of the last."""
-    metrics = painter.fontMetrics()
+def _draw(painter: QPainter, rect: QRect, text: str) -> None:
+    """Draw as much of a text as fits."""
     width = max(rect.width(), 0)
-    text = next((text for text in texts if metrics.horizontalAdvance(text) <= width), texts[-1])
-    elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+    elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width)
     painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
 
 

@@ -1,4 +1,4 @@
-"""A view with one box for curves, what mouse and keys do to it, and the bar that they point at.
+"""A view with one box for curves and an axis, what mouse and keys do to it, what they point at.
 
 A `PlotWidget` would bring menus that outlive it. Without Ctrl the wheel scrolls the panel around
 the plot.
@@ -6,17 +6,29 @@ the plot.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QToolTip
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QSizePolicy, QToolTip, QWidget
 
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import TINY
+from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.plot_words import place_words, step_words
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QEvent
-    from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
+    from PySide6.QtGui import (
+        QContextMenuEvent,
+        QKeyEvent,
+        QMouseEvent,
+        QPaintEvent,
+        QResizeEvent,
+        QWheelEvent,
+    )
 
     from paceline.gui.state.metrics import StepMetrics, StepWindow
     from paceline.gui.state.sources import Sources
@@ -31,8 +43,87 @@ _ZOOM_BY_KEY = {
 }
 
 
-class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]  # it is not typed
-    """Draws what is put into `box`, and emits what the user does."""
+_MOST_TICKS = 3
+"""Besides 0."""
+_ROOM_ABOVE = 1.1
+_WIDEST, _AXIS_GAP = "8888", 5
+
+
+def ticks(top: float) -> list[float]:
+    """Round values from 0 to `top`, which is above 0; as many as an axis has room for."""
+    power = 10.0 ** math.floor(math.log10(top / _MOST_TICKS))
+    step = next(unit * power for unit in (1, 2, 5, 10) if top / (unit * power) <= _MOST_TICKS)
+    return [at * step for at in range(int(top / step) + 1)]
+
+
+class Axis(QWidget):
+    """The numbers at the left of a plot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: list[float] = []
+        self._top = 1.0
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored)
+
+    def show_values(self, values: list[float], top: float) -> None:
+        """Show these values; `top` is that of the upper edge."""
+        if (values, top) != (self.values, self._top):
+            self.values, self._top = values, top
+            self.update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs more room."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """The widest number."""
+        return QSize(QFontMetrics(ui_font(TINY)).horizontalAdvance(_WIDEST) + _AXIS_GAP, 0)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Each number stands at its line, or within the edge that is next to it."""
+        painter = QPainter(self)
+        painter.setFont(ui_font(TINY))
+        painter.setPen(QColor(look.theme.muted))
+        height = painter.fontMetrics().height()
+        for value in self.values:
+            top = self.height() * (1 - value / self._top) - height / 2
+            top = min(max(top, 0.0), self.height() - height)
+            place = QRectF(0, top, self.width() - _AXIS_GAP, height)
+            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(place, flags, f"{value:g}")
+
+
+class Bars(pg.BarGraphItem):  # type: ignore[misc]  # it is not typed
+    """Bars without outlines, which need no room around them: asking for it costs the most."""
+
+    def __init__(self) -> None:
+        super().__init__(x=[], height=[], width=1.0, pen=None)
+
+    def pixelPadding(self) -> float:
+        """No room around what is drawn."""
+        return 0.0
+
+
+class Line(pg.PlotCurveItem):  # type: ignore[misc]
+    """A thin line in a view that is painted as a whole."""
+
+    def __init__(self) -> None:
+        super().__init__(antialias=False)
+
+    def pixelPadding(self) -> float:
+        """No room around what is drawn."""
+        return 0.0
+
+
+class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
+    """Draws what is put into `box`, and emits what the user does.
+
+    Attributes:
+        axis: The numbers of its lines, to be put at its left.
+        marker: What is pointed at.
+    """
 
     zoomed = Signal(float, float)
     """Factor, place: 0 is the left edge, 1 the right"""
@@ -65,10 +156,9 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]  # it is not typed
         self.box = pg.ViewBox(enableMenu=False, enableMouse=False)
         self.box.disableAutoRange()
         self.setCentralItem(self.box)
-        self.scale_label = QLabel(self)
-        self.scale_label.setProperty("role", "scale")
-        self.scale_label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.scale_label.move(2, 0)
+        self.axis, self.marker, self._grid = Axis(), Bars(), Line()
+        for below in (self.marker, self._grid):
+            self.box.addItem(below)
         self.note = QLabel(self)
         self.note.setProperty("role", "scale")
         self.note.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -80,14 +170,25 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]  # it is not typed
         self.badge.hide()
         self._grabbed_x: float | None = None
 
-    def set_scale(self, words: str) -> None:
-        """Say in the corner how high the plot is."""
-        if words != self.scale_label.text():
-            self.scale_label.setText(words)
-            self.scale_label.adjustSize()
+    def tint(self) -> None:
+        """Take the colours and the size of text in force."""
+        theme = look.theme
+        self.setBackground(theme.surface)
+        self.marker.setOpts(brush=theme.pressed)
+        self._grid.setPen(pg.mkPen(theme.line))
+        self.axis.update()
+        self._place_words()
+
+    def mark(self, step: float | None, width: float = 1.0) -> None:
+        """Mark a step; None: none."""
+        if step is not None or len(self.marker.opts["x"]):
+            steps = [] if step is None else [step]
+            top = self.box.viewRange()[1][1]
+            self.marker.setOpts(x=steps, height=[top] * len(steps), width=width)
+            self.redraw()
 
     def set_badge(self, words: str) -> None:
-        """Say in the other corner what is special now; empty: nothing is."""
+        """Say in the corner what is special now; empty: nothing is."""
         self.badge.setText(words)
         self.badge.setVisible(bool(words))
         self._place_words()
@@ -99,14 +200,12 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]  # it is not typed
             self.note.setVisible(bool(words))
             self._place_words()
 
-    def fit_words(self) -> None:
-        """Give the words in the corners the room that they need in another size of text."""
-        self.scale_label.adjustSize()
-        self._place_words()
-
     def set_steps(self, first: int, n_places: int, top: float) -> None:
         """Show `n_places` steps from `first` on, and values from 0 to `top`."""
         x_range = (first - 0.5, first + n_places - 0.5)
+        values, top = ticks(top), top * _ROOM_ABOVE
+        self._grid.setData(np.tile(x_range, len(values)), np.repeat(values, 2), connect="pairs")
+        self.axis.show_values(values, top)
         self.box.setRange(xRange=x_range, yRange=(0, top), padding=0, disableAutoRange=True)
 
     def redraw(self) -> None:
@@ -114,10 +213,13 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]  # it is not typed
         self.viewport().update()
 
     def place_of(self, step: float) -> QPoint:
-        """Where this step is, in the middle of the height, on the screen."""
+        """Where this step is at the lower edge, on the screen.
+
+        What is shown there is not in the way of the pointer, which would leave the plot for it.
+        """
         (first, last), _ = self.box.viewRange()
         x = (step - first) / max(last - first, 1e-9) * self.viewport().width()
-        place: QPoint = self.mapToGlobal(QPoint(round(x), self.height() // 2))
+        place: QPoint = self.mapToGlobal(QPoint(round(x), self.height()))
         return place
 
     def _share(self, x: float) -> float:
@@ -217,13 +319,12 @@ class PlotCursor(QObject):
         *,
         bars: PlotCanvas,
         line: PlotCanvas,
-        marker: pg.BarGraphItem,
         metrics: StepMetrics,
         sources: Sources,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._bars, self._line, self._marker = bars, line, marker
+        self._bars, self._line = bars, line
         self._metrics, self._sources = metrics, sources
         self._window: StepWindow = metrics.window(0)
         self._step: int | None = None
@@ -246,14 +347,11 @@ class PlotCursor(QObject):
 
     def _mark(self) -> None:
         place, window = self._place(), self._window
-        if place is None:
-            if len(self._marker.opts["x"]):
-                self._marker.setOpts(x=[], height=[])
-                self._bars.redraw()
-            return
-        top = self._bars.box.viewRange()[1][1]
-        self._marker.setOpts(x=[window.steps[place]], height=[top], width=float(window.per_place))
-        self._bars.redraw()
+        for canvas in (self._bars, self._line):
+            if place is None:
+                canvas.mark(None)
+            else:
+                canvas.mark(float(window.steps[place]), window.per_place)
 
     def _tell(self) -> None:
         place, window = self._place(), self._window
@@ -274,8 +372,12 @@ class PlotCursor(QObject):
 
     @Slot(float)
     def _on_pointed(self, step: float) -> None:
-        if round(step) != self._step:
-            self._step = round(step)
+        """Point at a step, or at the newest where there is none yet."""
+        window = self._window
+        newest = window.first + len(window.drafted) * window.per_place - 1
+        at = min(round(step), newest)
+        if at != self._step:
+            self._step = at
             self._mark()
             self._tell()
 

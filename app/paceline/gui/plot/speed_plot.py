@@ -24,7 +24,7 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import YieldingLabel
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import icon_size
-from paceline.gui.plot.plot_canvas import IN, OUT, PlotCanvas, PlotCursor
+from paceline.gui.plot.plot_canvas import IN, OUT, Bars, Line, PlotCanvas, PlotCursor
 from paceline.gui.plot.plot_words import legend_html
 from paceline.gui.state.figures import speed_text
 
@@ -248,31 +248,11 @@ class PlotTools(QWidget):
         self.zoom_wanted.emit(OUT)
 
 
-HEIGHTS = (92, 64)
+HEIGHTS = (92, 76)
 """Of bars and line in the panel, in device-independent pixels."""
 _BAR_WIDTH = 0.7
-_ROOM_ABOVE_BARS, _ROOM_ABOVE_LINE = 1.2, 1.34
-"""The scale is written above what is drawn."""
-
-
-class _Bars(pg.BarGraphItem):  # type: ignore[misc]  # it is not typed
-    """Bars without outlines, which need no room around them: asking for it costs the most."""
-
-    def __init__(self) -> None:
-        super().__init__(x=[], height=[], width=_BAR_WIDTH, pen=None)
-
-    def pixelPadding(self) -> float:
-        return 0.0
-
-
-class _Line(pg.PlotCurveItem):  # type: ignore[misc]
-    """A thin line in a view that is painted as a whole."""
-
-    def __init__(self) -> None:
-        super().__init__(antialias=False)
-
-    def pixelPadding(self) -> float:
-        return 0.0
+_LOWEST_TOP = 4.0
+"""Of the bars' axis."""
 
 
 class SpeedPlot(Card):
@@ -301,20 +281,19 @@ class SpeedPlot(Card):
         self.header.addWidget(self.tools)
         self.header.setSpacing(4)
         self.bars_canvas, self.line_canvas = (PlotCanvas(height) for height in heights)
-        # Painted over each other in this order: what is pointed at, all that was drafted, what
-        # was accepted, the draft model's part.
-        self.marker, self.drafted, self.accepted, self.by_model = (_Bars() for _ in range(4))
+        # Painted over each other in this order: all that was drafted, what was accepted, the draft
+        # model's part.
+        self.drafted, self.accepted, self.by_model = (Bars() for _ in range(3))
         self._pointer = PlotCursor(
             bars=self.bars_canvas,
             line=self.line_canvas,
-            marker=self.marker,
             metrics=metrics,
             sources=sources,
             parent=self,
         )
-        for bars in (self.marker, self.drafted, self.accepted, self.by_model):
+        for bars in (self.drafted, self.accepted, self.by_model):
             self.bars_canvas.box.addItem(bars)
-        self.speed, self.plain = _Line(), _Line()
+        self.speed, self.plain = Line(), Line()
         self.line_canvas.box.addItem(self.plain)
         self.line_canvas.box.addItem(self.speed)
         self._legend = QLabel()
@@ -330,11 +309,11 @@ class SpeedPlot(Card):
         heading.addWidget(self._plain_label)
         lines = QVBoxLayout()
         lines.setSpacing(4)
-        lines.addWidget(self.bars_canvas)
+        lines.addLayout(_with_axis(self.bars_canvas))
         lines.addWidget(self._legend)
         lines.addSpacing(6)
         lines.addLayout(heading)
-        lines.addWidget(self.line_canvas)
+        lines.addLayout(_with_axis(self.line_canvas))
         self.body.addLayout(lines)
         self._connect()
         self._pen_width = 1.0
@@ -370,7 +349,7 @@ class SpeedPlot(Card):
         return self._legend.text()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Curves have colours of their own, and the corners room for their words."""
+        """Curves have colours of their own."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "_pen_width"):
             self._tint()
@@ -378,9 +357,7 @@ class SpeedPlot(Card):
     def _tint(self) -> None:
         theme = look.theme
         for canvas in (self.bars_canvas, self.line_canvas):
-            canvas.setBackground(theme.surface)
-            canvas.fit_words()
-        self.marker.setOpts(brush=theme.pressed)
+            canvas.tint()
         self.drafted.setOpts(brush=theme.rejected)
         self.accepted.setOpts(brush=theme.lookup)
         self.by_model.setOpts(brush=theme.accent)
@@ -453,15 +430,11 @@ class SpeedPlot(Card):
         self.accepted.setOpts(x=steps, height=window.accepted, width=width)
         self.by_model.setOpts(x=steps, height=window.by_model, width=width)
         most = float(window.drafted.max(initial=0))
-        top = max(4.0, most)
-        has_steps = self._metrics.n_steps > 0
-        self.bars_canvas.set_note("" if has_steps else self.tr("one bar for each step of a reply"))
-        if most:
-            self.bars_canvas.set_scale(self.tr("max {:.0f} drafted").format(most))
-        else:
-            is_empty = len(window.drafted) == 0
-            self.bars_canvas.set_scale("" if is_empty else self.tr("no drafts in these steps"))
-        self.bars_canvas.set_steps(window.first, n_places, top * _ROOM_ABOVE_BARS)
+        note = "" if most else self.tr("no drafts in these steps")
+        if not self._metrics.n_steps:
+            note = self.tr("one bar for each step of a reply")
+        self.bars_canvas.set_note(note)
+        self.bars_canvas.set_steps(window.first, n_places, max(_LOWEST_TOP, most))
         self.bars_canvas.setAccessibleName(
             self.tr("{} of {} drafted tokens accepted in {} steps").format(
                 self._metrics.n_accepted, self._metrics.n_drafted, self._metrics.n_steps
@@ -479,10 +452,7 @@ class SpeedPlot(Card):
             self.plain.setData(np.empty(0), np.empty(0))
             self._plain_label.setText(self.tr("plain not measured yet"))
         fastest = float(window.tokens_per_s.max(initial=0))
-        words = self.tr("max {}").format(speed_text(fastest)) if fastest else ""
-        self.line_canvas.set_scale(words)
-        top = max(fastest, plain or 0.0, 1.0)
-        self.line_canvas.set_steps(window.first, n_places, top * _ROOM_ABOVE_LINE)
+        self.line_canvas.set_steps(window.first, n_places, max(fastest, plain or 0.0, 1.0))
         self.line_canvas.setAccessibleName(
             self.tr("Tokens per second, at most {}").format(speed_text(fastest))
         )
@@ -522,3 +492,11 @@ class SpeedPlot(Card):
     def _on_reset(self) -> None:
         self.range.reset()
         self._draw()
+
+
+def _with_axis(canvas: PlotCanvas) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(0)
+    row.addWidget(canvas.axis)
+    row.addWidget(canvas, 1)
+    return row

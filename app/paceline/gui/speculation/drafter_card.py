@@ -71,12 +71,12 @@ class _Line(QWidget):
             restyle(self.dot)
         self.title.set_full_text(row.title)
         self.title.setToolTip(row.drafter_id)
-        self.figures.setText(row.figures)
+        self.figures.setText(row.tokens)
         self.rate.setText(row.rate)
         self.rate.setVisible(bool(row.rate))
         self.details.setText("\n".join(row.details))
         self._show_places(row.per_position, colour)
-        self.setAccessibleName(f"{row.title}: {row.figures} {row.rate}".strip())
+        self.setAccessibleName(f"{row.title}: {row.tokens} {row.rate}".strip())
 
     def _show_places(self, counts: tuple[int, ...], colour: str) -> None:
         """Show how many tokens were accepted at each place; the highest bar fills the height."""
@@ -120,8 +120,8 @@ class DrafterCard(Card):
         self.toggle.setChecked(is_open)
 
     def show_rows(self, rows: Sequence[DrafterRow]) -> None:
-        """Show these drafters."""
-        rows = tuple(rows)
+        """Show those of these drafters that drafted."""
+        rows = tuple(row for row in rows if row.tokens)
         if rows == self._rows:
             return
         self._rows = rows

@@ -239,11 +239,10 @@ class DrafterRow:
         drafter_id: Its id.
         title: What it is called.
         kind: Its colour.
-        figures: Accepted and drafted tokens, or that there were no drafts.
         rate: Accepted of the judged tokens, in percent.
         details: llama.cpp's statistics, one group per line.
         per_position: Accepted tokens by their place in the draft.
-        tokens: Accepted and drafted tokens.
+        tokens: Accepted and drafted tokens; empty where it never drafted.
         drafts: Drafts of which something was accepted, and all.
         calls: How often it was asked.
         seconds: What all its calls took.
@@ -253,7 +252,6 @@ class DrafterRow:
     drafter_id: str
     title: str
     kind: Kind
-    figures: str
     rate: str
     details: tuple[str, ...]
     per_position: tuple[int, ...]
@@ -281,6 +279,9 @@ def _row(
         tokens = _tr("{} of {}").format(tally.accepted, tally.drafted)
         drafts = _tr("{} of {}").format(tally.drafts_accepted, tally.drafts)
         rate = "" if tally.acceptance_rate is None else percent_text(tally.acceptance_rate)
+    elif stats is not None and stats.tokens:  # its steps are not known
+        tokens = _tr("{} of {}").format(stats.tokens_accepted, stats.tokens)
+        drafts = _tr("{} of {}").format(stats.drafts_accepted, stats.drafts)
     if stats is not None:
         calls = f"{stats.n_draft:,}"
         seconds = duration_text(stats.begin_s + stats.draft_s + stats.accept_s)
@@ -292,7 +293,6 @@ def _row(
         drafter_id,
         sources.title(drafter_id),
         sources.kind(drafter_id),
-        tokens or _tr("no drafts"),
         rate,
         _finished(stats) if stats is not None else _growing(tally),
         per_position,

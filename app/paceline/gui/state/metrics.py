@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _FIRST_ROOM = 512
 MOST_PLACES = 400
 """Bars that are drawn at most; narrower ones than a pixel show nothing more."""
-RATE_STEPS = 16
-"""Steps over which the speed is averaged: one step alone jumps between 1 and n_max tokens."""
+RATE_STEPS, _FEWEST_RATE_STEPS = 16, 4
+"""Steps over which the speed is averaged, at most and at the reply's start: one step alone jumps
+between 1 and n_max tokens."""
 
 Array = NDArray[np.float64]
 
@@ -196,8 +197,7 @@ class StepMetrics:
 
     def _rates(self, ends: NDArray[np.int64]) -> Array:
         """Tokens per second at these steps, each over `RATE_STEPS` steps."""
-        # The first step has none before it to be measured against.
-        ends = np.where((ends == 0) & (self.n_steps > 1), 1, ends)
+        ends = np.maximum(ends, min(_FEWEST_RATE_STEPS, self.n_steps - 1))
         begins = np.maximum(ends - RATE_STEPS, 0)
         tokens, seconds = (self._rows[ends, 3:] - self._rows[begins, 3:]).T
         rates: Array = np.divide(tokens, seconds, out=np.zeros(len(ends)), where=seconds > 0)
