@@ -232,6 +232,32 @@ class DrafterStats:
     accepted_per_position: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How much of an earlier reply a new one has, in tokens; see `engine.decode.kept`.
+
+    From the first insertion or omission on, tokens stand at other places and get other noise, so
+    that above temperature 0 they come again by their probabilities alone.
+
+    Attributes:
+        n_earlier: Tokens of the earlier reply.
+        n_kept: How many of them the new one has.
+        n_before: Tokens of the earlier reply before the first insertion or omission; all, where
+            there is none.
+        n_kept_before: How many of these the new one has.
+    """
+
+    n_earlier: int
+    n_kept: int
+    n_before: int
+    n_kept_before: int
+
+    @property
+    def share(self) -> float:
+        """Kept tokens of all, 0..1."""
+        return self.n_kept / self.n_earlier if self.n_earlier else 0.0
+
+
 SpeedupVerdict = Literal["gain", "even", "loss"]
 
 
@@ -281,6 +307,8 @@ class TurnStats:
         n_rows_compared: See `Sameness.n_rows`.
         logit_difference: See `Sameness.difference`.
         basis: See `Sameness.basis`; empty: it was not kept.
+        kept: What it has of the reply that it replaces; None: it replaces none, or goes on after a
+            beginning.
     """
 
     batch_invariant: bool | None
@@ -307,6 +335,7 @@ class TurnStats:
     plain_low: float | None = None
     plain_high: float | None = None
     machine_busy: bool = False
+    kept: Kept | None = None
 
     @property
     def speedup(self) -> Speedup | None:

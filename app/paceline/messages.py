@@ -25,6 +25,7 @@ from paceline.figures import Decision as Decision  # noqa: PLC0414
 from paceline.figures import DeviceInfo as DeviceInfo  # noqa: PLC0414
 from paceline.figures import DraftCount as DraftCount  # noqa: PLC0414
 from paceline.figures import DrafterStats as DrafterStats  # noqa: PLC0414
+from paceline.figures import Kept as Kept  # noqa: PLC0414
 from paceline.figures import KernelUse as KernelUse  # noqa: PLC0414
 from paceline.figures import ModelInfo as ModelInfo  # noqa: PLC0414
 from paceline.figures import Outlook as Outlook  # noqa: PLC0414
@@ -55,6 +56,20 @@ class ChatMessage:
 
     role: str
     content: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierReply:
+    """A reply that was generated before, in answer to the same or nearly the same.
+
+    Attributes:
+        tokens: Its tokens; none: they are not known.
+        text: Its text; where `tokens` do not give it, its own tokens take their place. Empty: the
+            tokens alone count.
+    """
+
+    tokens: tuple[int, ...] = ()
+    text: str = ""
 
 
 # ----------------------------------------------------------------------------------- commands
@@ -113,6 +128,8 @@ class StartTurn:
         begun: The reply's first tokens, which it goes on after at their positions; events tell only
             what is new, `TurnFinished` all. One that had ended does not end there again.
         begun_text: Their text; where they do not give it, its own tokens take their place.
+        earlier: The reply that this one replaces, and then its other versions: what the drafter
+            ``earlier`` copies. They never change what is drawn.
     """
 
     turn_id: str
@@ -131,6 +148,7 @@ class StartTurn:
     expected: tuple[int, ...] = ()
     begun: tuple[int, ...] = ()
     begun_text: str = ""
+    earlier: tuple[EarlierReply, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

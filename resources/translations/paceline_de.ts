@@ -2594,6 +2594,11 @@
     <name>Drafters</name>
     <message>
         <location filename="../../app/engine/draft"/>
+        <source>A draft ends where it becomes less likely than this, judged by how much of the earlier reply came again so far. Lower makes longer drafts.</source>
+        <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen daran, wie viel von der früheren Antwort bisher wiederkam. Weniger macht längere Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
         <source>A draft ends where it becomes less likely than this, judged by the match's length and by how often each token followed. Lower makes longer drafts.</source>
         <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen an der Länge der Übereinstimmung und daran, wie oft jedes Token folgte. Kleiner macht längere Entwürfe.</translation>
     </message>
@@ -2606,6 +2611,11 @@
         <location filename="../../app/engine/draft"/>
         <source>Auto</source>
         <translation>Auto</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Copies the reply that is being replaced, as far as the new one keeps it; needs no second model.</source>
+        <translation>Übernimmt die Antwort, die ersetzt wird, soweit die neue sie behält; braucht kein zweites Modell.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -2661,6 +2671,11 @@
         <location filename="../../app/engine/draft"/>
         <source>Drafts with whatever pays in each step, by what was measured, and decodes plainly where nothing does.</source>
         <translation>Entwirft in jedem Schritt mit dem, was sich nach den Messungen lohnt, und dekodiert einfach, wo sich nichts lohnt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Earlier reply</source>
+        <translation>Frühere Antwort</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -2811,6 +2826,11 @@
         <location filename="../../app/engine/draft"/>
         <source>Tokens drafted per step at most. Longer drafts pay when most are accepted; what the batch cannot take is cut.</source>
         <translation>Höchstens so viele Token werden je Schritt entworfen. Längere Entwürfe lohnen sich, wenn die meisten angenommen werden; was der Batch nicht fasst, wird gekürzt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens drafted per step at most. More pays where an edit changes little.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen. Mehr lohnt sich, wo eine Änderung wenig ändert.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>

@@ -14,7 +14,7 @@ from paceline.bench.workload import (
     shipped_workloads,
 )
 from paceline.errors import UserError
-from paceline.messages import ChatMessage, SamplingParams
+from paceline.messages import ChatMessage, EarlierReply, SamplingParams
 
 QUESTION = {"name": "q", "messages": [{"role": "user", "content": "What is a list?"}]}
 
@@ -59,6 +59,16 @@ def test_token_ids_and_raw_text(tmp_path: Path) -> None:
     assert tokens.prompt_tokens == (5, 6, 7)
 
 
+def test_an_earlier_reply(tmp_path: Path) -> None:
+    ids = {**QUESTION, "name": "ids", "earlier": {"tokens": [5, 6]}}
+    (plain, text, tokens) = read_workloads(
+        written(tmp_path, QUESTION, {**QUESTION, "name": "text", "earlier": {"text": "Hi"}}, ids)
+    )
+    assert plain.turn("t", "earlier").earlier == ()
+    assert text.turn("t", "earlier").earlier == (EarlierReply(text="Hi"),)
+    assert tokens.turn("t", "earlier").earlier == (EarlierReply((5, 6)),)
+
+
 @pytest.mark.parametrize(
     ("line", "wrong"),
     [
@@ -80,6 +90,9 @@ def test_token_ids_and_raw_text(tmp_path: Path) -> None:
         ({"name": "x", "messages": [{"role": "robot", "content": "x"}]}, "role 'robot'"),
         ({"name": "x", "messages": [{"role": "assistant", "content": "x"}]}, "from the assistant"),
         ({"name": "x", "prompt_tokens": [1, -2]}, "item 2 in prompt_tokens is -2"),
+        ({**QUESTION, "earlier": "Hi"}, "no earlier reply in earlier"),
+        ({**QUESTION, "earlier": {"tokens": [1, True]}}, "item 2 in earlier is True"),
+        ({**QUESTION, "earlier": {"text": 5}}, "text in earlier is not text"),
         (QUESTION, "'q' is given twice"),
     ],
 )

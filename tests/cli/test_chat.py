@@ -199,6 +199,21 @@ def test_token_ids_are_taken_as_they_are(tmp_path: Path) -> None:
     assert finished["stats"]["n_prompt"] == 3
 
 
+def test_an_earlier_reply_is_a_draft(tmp_path: Path) -> None:
+    path = tmp_path / "earlier.json"
+    old = chat("--seed", "3", "--temperature", "0.8").finished
+    options = ("--seed", "3", "--temperature", "0.7", "--earlier", path)
+    plain = chat(*options[:4], "--strategy", "off").finished
+    assert plain["stats"]["kept"] is None
+    for earlier in ({"tokens": old["tokens"]}, {"text": old["text"]}, old):
+        path.write_text(json.dumps(earlier), encoding="utf-8")
+        new = chat(*options, "--strategy", "earlier").finished
+        assert new["tokens"] == plain["tokens"]
+        assert new["stats"]["by_drafter"]["earlier"]["tokens_accepted"] > 0
+        kept = new["stats"]["kept"]
+        assert 0 < kept["share"] == kept["n_kept"] / kept["n_earlier"]
+
+
 def test_raw_text_goes_without_a_template() -> None:
     raw = chat("--raw", prompt="A list is").finished["stats"]["n_prompt"]
     with_template = chat(prompt="A list is").finished["stats"]["n_prompt"]

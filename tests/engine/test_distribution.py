@@ -26,8 +26,10 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.chi_square import assert_follows, chi_square, total_variation
+from engine.draft.rehearsal import bench
 from engine.plain_sampler import PlainSampler, distribution, faulty_verify
 from engine.token_grammar import Rule, TokenGrammar, random_rule
+from paceline.engine.draft.lookups.earlier_reply import EarlierReply
 from paceline.engine.sample.sampling import Sampler
 from paceline.engine.sample.verify import verify
 from paceline.params import LogitBias, SamplingParams
@@ -165,6 +167,18 @@ def coupled(p: SamplingParams, seed: int, rule: Rule | None) -> Callable[..., li
     return propose
 
 
+def earlier(p: SamplingParams, seed: int, rule: Rule | None) -> Callable[..., list[int]]:
+    """Drafts by the reply to an edited prompt: of the same seed, and all of it drawn before."""
+    old = coupled(p, seed, rule)(PROMPT, 0, 3)
+    drafter = EarlierReply(dataclasses.replace(bench(), replaced=(old,)), {"max": 8, "p_min": 0.0})
+
+    def propose(text: Sequence[int], position: int, n: int) -> list[int]:
+        drafter.begin(text, len(text) - position)
+        return list(drafter.propose(n).tokens)
+
+    return propose
+
+
 def check_replies(
     make: Make,
     name: str,
@@ -172,13 +186,14 @@ def check_replies(
     n: int = N_REPLIES,
     *,
     drafts: bool = True,
+    drafting: Callable[..., Callable[..., list[int]]] = coupled,
 ) -> None:
     """Write replies of three tokens in steps that verify drafts."""
     p, rule = REPLIES[name]
     counts = np.zeros((K, K, K), int)
     n_drafted = n_accepted = n_bonus = 0
     for seed in range(n):
-        sampler, propose = make(p, seed, rule), coupled(p, seed, rule)
+        sampler, propose = make(p, seed, rule), drafting(p, seed, rule)
         sampler.start(PROMPT)
         reply: list[int] = []
 
@@ -211,6 +226,11 @@ def check_replies(
 @pytest.mark.parametrize("name", REPLIES)
 def test_replies_with_coupled_drafts(name: str) -> None:
     check_replies(real, name)
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_an_earlier_reply_of_the_same_seed_does_not_bias_the_new_one(name: str) -> None:
+    check_replies(real, name, drafting=earlier)
 
 
 def test_replies_without_drafts() -> None:

@@ -223,11 +223,11 @@ class Life(RuleBasedStateMachine):
         temperature=st.sampled_from([0.0, 0.8, 1.2]), penalty=st.sampled_from([1.0, 1.3]),
         seed=st.integers(0, 3), max_tokens=st.integers(1, MAX_TOKENS),
         stop=st.sampled_from(["", "", "abc", "ee"]), is_warm=st.sampled_from([True, True, False]),
-        control=st.integers(-20, 20),
+        control=st.integers(-20, 20), replaces=st.booleans(),
     )  # fmt: skip
     def start_a_turn(
         self, keep: float, added: str, strategy: Strategy, temperature: float, penalty: float,
-        seed: int, max_tokens: int, stop: str, is_warm: bool, control: int,
+        seed: int, max_tokens: int, stop: str, is_warm: bool, control: int, replaces: bool,
     ) -> None:  # fmt: skip
         """Edit the history anywhere and ask again."""
         self.flag.clear()
@@ -249,6 +249,7 @@ class Life(RuleBasedStateMachine):
             draft=self.draft,
             eog=frozenset({EOG}),
             chunk=16,
+            replaced=(self.expected[:9] + self.expected[10:],) if replaces else (),
             kept=self.kept,
         )
         self.decoder = Decoder(
@@ -256,7 +257,7 @@ class Life(RuleBasedStateMachine):
             text=TextAssembler(bench.vocab, [stop]), max_tokens=max_tokens,
             recent_plain=self.recent, knowledge=self.knowledge,
         )  # fmt: skip
-        self.ids = {info.id for info, _ in strategy.members(has_grammar=False)}
+        self.ids = {info.id for info, _ in strategy.members(has_grammar=False, has_earlier=True)}
         self.control_at_random(control)
         self.prompt = self.history = prompt
         self.events: list[StepCommitted] = []
@@ -289,7 +290,7 @@ class Life(RuleBasedStateMachine):
         assert self.decoder is not None
         self.decoder.switch(strategy)
         self.control_at_random(control)
-        self.ids = {info.id for info, _ in strategy.members(has_grammar=False)}
+        self.ids = {info.id for info, _ in strategy.members(has_grammar=False, has_earlier=True)}
 
     @precondition(lambda self: self.steps is not None and self.events)
     @rule(value=st.integers(1, 6))

@@ -6,7 +6,8 @@
 ``messages`` or ``prompt_tokens`` is the prompt; with ``"raw": true`` the messages' texts are
 continued without a chat template. ``max_tokens``, ``temperature``, ``top_k``, ``top_p``, ``min_p``,
 ``seed`` and ``ignore_eog`` say how the reply is drawn and when it ends; what is left out is as in
-`paceline chat`, and the seed is 1, so that every repeat draws the same reply.
+`paceline chat`, and the seed is 1, so that every repeat draws the same reply. ``earlier`` is the
+reply that this one replaces, ``{"tokens": […]}`` or ``{"text": "…"}``.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from paceline.chat.prompt import (
     PromptDataError,
     is_unicode,
     read_conversation,
+    read_earlier,
     read_token_ids,
 )
 from paceline.engine.draft.strategy import read_strategy
 from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.files import open_ordinary
-from paceline.messages import ChatMessage, SamplingParams, StartTurn
+from paceline.messages import ChatMessage, EarlierReply, SamplingParams, StartTurn
 from paceline.paths import resources
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ MAX_BYTES = 20_000_000
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p")
 _KEYS = (
     "name", "messages", "prompt_tokens", "max_tokens", *_SAMPLING, "seed", "raw", "ignore_eog",
+    "earlier",
 )  # fmt: skip
 _SEED = 1
 _MOST_TOKENS = 1024  # as in `paceline chat`
@@ -55,6 +58,7 @@ class Workload:
         sampling: How they are drawn.
         seed: Key of the noise; the same in every repeat.
         ignore_eog: Whether the reply goes on to `max_tokens` in any case.
+        earlier: The reply that it replaces; empty: it replaces none.
     """
 
     name: str
@@ -65,6 +69,7 @@ class Workload:
     sampling: SamplingParams = field(default_factory=SamplingParams)
     seed: int = _SEED
     ignore_eog: bool = False
+    earlier: tuple[EarlierReply, ...] = ()
 
     def turn(self, turn_id: str, strategy: str, most: int | None = None) -> StartTurn:
         """Return the command that generates the reply.
@@ -85,6 +90,7 @@ class Workload:
             max_tokens=n_tokens,
             seed=self.seed,
             ignore_eog=self.ignore_eog,
+            earlier=self.earlier,
         )
 
 
@@ -182,6 +188,7 @@ def parse_workload(data: object) -> Workload:
         if is_raw:
             prompt = "".join(message.content for message in messages)
             messages = ()
+    earlier = data.get("earlier")
     return Workload(
         _name(data),
         messages,
@@ -191,6 +198,7 @@ def parse_workload(data: object) -> Workload:
         _sampling(data),
         _whole(data, "seed", _SEED, 0, 2**63 - 1),
         _flag(data, "ignore_eog"),
+        (read_earlier(earlier, "in earlier"),) if earlier is not None else (),
     )
 
 

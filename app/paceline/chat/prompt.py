@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from paceline.chat.reasoning import answer_of
-from paceline.messages import ChatMessage
+from paceline.messages import ChatMessage, EarlierReply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -187,6 +187,30 @@ def read_token_ids(data: object, where: str) -> tuple[int, ...]:
         if type(item) is not int or not 0 <= item <= _LARGEST_ID:
             raise PromptDataError(f"Item {i} {where} is {item!r:.40}, not a token id (0 or more).")
     return tuple(items)
+
+
+def read_earlier(data: object, where: str) -> EarlierReply:
+    """Return an object with "tokens", "text" or both as an earlier reply; other keys are ignored.
+
+    So the last line of `paceline chat --json` is one.
+
+    Args:
+        data: Parsed JSON.
+        where: Where it stands, for the error, such as ``in FILE``.
+
+    Raises:
+        PromptDataError: It is something else.
+    """
+    held = data if isinstance(data, dict) else {}
+    tokens, text = held.get("tokens"), held.get("text", "")
+    if not isinstance(text, str) or not is_unicode(text):
+        raise PromptDataError(f"The text {where} is not text.")
+    if not (tokens or text):
+        raise PromptDataError(
+            f"There is no earlier reply {where}.",
+            'Give {"tokens": [1, 2, …]} or {"text": "…"}.',
+        )
+    return EarlierReply(read_token_ids(tokens, where) if tokens else (), text)
 
 
 def _list(data: object, what: str, where: str) -> list[Any]:

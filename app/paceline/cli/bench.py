@@ -120,8 +120,8 @@ def add(parser: Parser) -> None:
         metavar="FILE.jsonl",
         type=Path,
         help='prompts, one object per line: {"name", "messages" or "prompt_tokens", "max_tokens", '
-        '"temperature", "top_k", "top_p", "min_p", "seed", "raw", "ignore_eog"} (default: seven '
-        "that come with the program)",
+        '"temperature", "top_k", "top_p", "min_p", "seed", "raw", "ignore_eog", '
+        '"earlier"} (default: seven that come with the program)',
     )
     group.add_argument(
         "--repeat",

@@ -13,7 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from paceline.chat.prompt import PromptDataError, read_conversation, read_token_ids
+from paceline.chat.prompt import (
+    PromptDataError,
+    read_conversation,
+    read_earlier,
+    read_token_ids,
+)
 from paceline.cli import model_options
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.interrupts import Interrupts
@@ -23,6 +28,7 @@ from paceline.errors import UserError
 from paceline.files import open_ordinary
 from paceline.messages import (
     ChatMessage,
+    EarlierReply,
     LoadPair,
     LogitBias,
     Prompting,
@@ -42,6 +48,8 @@ LOAD_ID = "load"
 TURN_ID = "turn"
 LOOKUP_CACHE_USER = "ngram-cache"
 """The drafter that reads the file of --lookup-cache."""
+EARLIER_USER = "earlier"
+"""The drafter that copies the reply of --earlier."""
 STRATEGY_IDS = (
     "off",
     "auto",
@@ -54,6 +62,7 @@ STRATEGY_IDS = (
     "ngram-mod",
     "ngram-cache",
     "suffix",
+    "earlier",
 )
 """Used in the help only, which loads no drafter; a test compares them with the registry."""
 TEMPLATES = ("chatml", "gemma", "llama3", "phi", "mistral", "plain", "continue")
@@ -193,6 +202,14 @@ def _add_reply(parser: Parser) -> None:
         help=f"llama.cpp's lookup-cache file for the strategy {LOOKUP_CACHE_USER}",
     )
     group.add_argument(
+        "--earlier",
+        metavar="FILE.json",
+        type=Path,
+        help=f"the reply that is replaced, as a draft for the strategies {EARLIER_USER} and auto: "
+        '{"tokens": [1, 2, …]}, {"text": "…"}, or the last line of --json; with its seed, the new '
+        "reply keeps what need not change",
+    )
+    group.add_argument(
         "--exact",
         action="store_true",
         help="the same reply with any strategy and whatever was in the context before, also where "
@@ -322,6 +339,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             ignore_eog=args.ignore_eog,
             remember=args.remember,
             prompting=_prompting(args),
+            earlier=_earlier(args.earlier),
         ),
         strategy=args.strategy,
         notes=pair.notes,
@@ -379,11 +397,15 @@ def _settle_strategy(args: argparse.Namespace, pair: Pair, paths: Paths) -> Pair
     has_head = head_finder(pair, paths, in_process=args.host == "process")
     pair = model_options.settle(pair, args, [args.strategy], has_head)
     parsed = parse_strategy(args.strategy)
-    users = [info.id for info, _ in parsed.members(has_grammar=False)]
-    if args.lookup_cache and LOOKUP_CACHE_USER not in users:
-        note = f"--lookup-cache has no effect without the strategy {LOOKUP_CACHE_USER}."
-        pair = replace(pair, notes=(*pair.notes, note))
-    return pair
+    users = [info.id for info, _ in parsed.members(has_grammar=False, has_earlier=True)]
+    given = (("--lookup-cache", args.lookup_cache, LOOKUP_CACHE_USER),
+             ("--earlier", args.earlier, EARLIER_USER))  # fmt: skip
+    notes = (
+        f"{option} has no effect without the strategy {user}."
+        for option, value, user in given
+        if value and user not in users
+    )
+    return replace(pair, notes=(*pair.notes, *notes))
 
 
 def _lookup_cache(args: argparse.Namespace) -> str:
@@ -397,6 +419,10 @@ def _lookup_cache(args: argparse.Namespace) -> str:
             "Give --lookup-cache a file that `paceline cache build` or llama-lookup-create wrote.",
         )
     return str(path.absolute())
+
+
+def _earlier(path: Path | None) -> tuple[EarlierReply, ...]:
+    return () if path is None else (_read_json(path, "an earlier reply", read_earlier),)
 
 
 def _messages(args: argparse.Namespace) -> tuple[ChatMessage, ...]:
@@ -457,7 +483,7 @@ def read_messages(path: Path) -> tuple[ChatMessage, ...]:
         UsageError: The content is not that.
         UserError: The file cannot be read.
     """
-    return _read_json(path, "messages", read_conversation)
+    return _read_json(path, "a list of messages", read_conversation)
 
 
 def read_tokens(path: Path) -> tuple[int, ...]:
@@ -467,11 +493,11 @@ def read_tokens(path: Path) -> tuple[int, ...]:
         UsageError: The content is not that.
         UserError: The file cannot be read.
     """
-    return _read_json(path, "token ids", read_token_ids)
+    return _read_json(path, "a list of token ids", read_token_ids)
 
 
 def _read_json(path: Path, what: str, check: Callable[[object, str], _T]) -> _T:
-    raw = _read_file(path, MAX_PROMPT_BYTES, f"Give a JSON file with a list of {what}.")
+    raw = _read_file(path, MAX_PROMPT_BYTES, f"Give a JSON file with {what}.")
     try:
         data = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:

@@ -16,6 +16,8 @@ accept (``n_begin``, ``n_draft``, ``n_accept``) and the seconds in them (``begin
 (``drafts_accepted``), ``tokens``, ``tokens_accepted``, and ``accepted_per_position``, the accepted
 tokens by their place in the whole draft, which as a rate is divided by ``drafts``. ``kernels`` says
 by type of weights, and for "attention", whose kernels computed: "own", Paceline's, or "stock".
+``kept`` is what the reply has of the one of ``--earlier``, with the fields of `messages.Kept` and
+their ``share``; null without one.
 
 ``control`` of the finished reply is what Auto knows by then, with the fields of
 `messages.ControlReported`; null without Auto. It is no line of its own, so that every line but the
@@ -333,6 +335,7 @@ def summary(event: TurnFinished, decisions: Mix) -> str:
         f"{stats.tokens_per_s:.1f} tokens/s",
         *_plain(stats),
         *_acceptance(stats),
+        *([f"kept {stats.kept.share:.0%} of the earlier reply"] if stats.kept else []),
         f"prompt of {_tokens(stats.n_prompt)} in {stats.prefill_s:.2f} s",
         f"strategy {event.strategy}{decisions_in_words(decisions)}",
         f"seed {event.seed}",
@@ -446,6 +449,8 @@ def stats_object(figures: TurnStats) -> dict[str, Any]:
     data = dataclasses.asdict(figures)
     data["by_drafter"] = {entry.pop("drafter"): entry for entry in data["by_drafter"]}
     data["kernels"] = by_kind(figures.kernels)
+    if figures.kept is not None:
+        data["kept"]["share"] = figures.kept.share
     return data
 
 

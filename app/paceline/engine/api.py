@@ -26,6 +26,7 @@ from paceline.engine.turn import Turn
 from paceline.errors import UserError
 from paceline.messages import (
     ChatMessage,
+    EarlierReply,
     Event,
     KernelWish,
     LoadPair,
@@ -358,6 +359,7 @@ def generate(
     stop: Sequence[str] = (),
     ignore_eog: bool = False,
     remember: bool = False,
+    earlier: Sequence[EarlierReply] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Reply:
     """Begin a reply; nothing is computed before its first step is asked for.
@@ -381,6 +383,7 @@ def generate(
         ignore_eog: Never end the generation before `max_tokens`.
         remember: Let lookups use what `Pair.remember` was given, and keep how often drafts were
             accepted in the pair's `cache_dir`.
+        earlier: The reply that this one replaces, and other versions of it, as drafts.
         on_event: Called with every event (progress of the prefill, steps, the end).
 
     Returns:
@@ -405,6 +408,7 @@ def generate(
         stop=tuple(stop),
         ignore_eog=ignore_eog,
         remember=remember,
+        earlier=tuple(earlier),
     )
     return Reply(pair, command, secrets.randbits(32) if seed is None else seed, names, on_event)
 

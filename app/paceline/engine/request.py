@@ -106,24 +106,61 @@ def encode_begun(vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt) ->
     Raises:
         UserError: It cannot go on.
     """
-    text = command.begun_text
-    if not text:
+    if not command.begun_text:
         return Begun()
-    text = text.removeprefix(prompt.opening)
-    known = command.begun
-    if known and all(0 <= token < vocab.n_tokens for token in known):
-        tokens = known[:-1] if known[-1] in vocab.eog else known
+    text = command.begun_text.removeprefix(prompt.opening)
+    written = _written(vocab, command.begun, text)
+    if written is not None:
+        tokens = written[:-1] if written[-1] in vocab.eog else written
         whole = b"".join(map(vocab.piece, tokens)).decode("utf-8", "replace")
         if any(stop in whole for stop in prompt.stops):
             raise _cannot_continue("it ended where the model began the next turn")
-        if whole.startswith(text.rstrip("\ufffd")):
-            return Begun(tokens, may_end=tokens == known)
+        return Begun(tokens, may_end=tokens == written)
     plain = vocab.tokenize(text, special=False)
     if vocab.tokenize(text, special=True) != plain:
         raise _cannot_continue(
             "its text holds control tokens, and is not what the loaded model wrote"
         )
     return Begun(tuple(plain), may_end=False)
+
+
+def encode_earlier(
+    vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt
+) -> tuple[tuple[int, ...], ...]:
+    """Return the tokens of the earlier replies: those given if they make the text, else its own.
+
+    Raises:
+        ValueOutOfRangeError: Tokens without a text do not exist.
+    """
+    found = []
+    for reply in command.earlier:
+        if not reply.text:
+            _check_tokens(vocab, reply.tokens)
+            found.append(reply.tokens)
+            continue
+        text = reply.text.removeprefix(prompt.opening)
+        written = _written(vocab, reply.tokens, text)
+        found.append(written or tuple(vocab.tokenize(text, special=False)))
+    return tuple(tokens for tokens in found if tokens)
+
+
+def _written(vocab: Vocabulary, tokens: tuple[int, ...], text: str) -> tuple[int, ...] | None:
+    """Return these tokens if the model wrote the text with them; None: another one did."""
+    if not tokens or not all(0 <= token < vocab.n_tokens for token in tokens):
+        return None
+    pieces = tokens[:-1] if tokens[-1] in vocab.eog else tokens
+    whole = b"".join(map(vocab.piece, pieces)).decode("utf-8", "replace")
+    return tokens if whole.startswith(text.rstrip("\ufffd")) else None
+
+
+def _check_tokens(vocab: Vocabulary, tokens: Sequence[int]) -> None:
+    bad = [token for token in tokens if not 0 <= token < vocab.n_tokens]
+    if bad:
+        raise ValueOutOfRangeError(
+            "no-such-token",
+            f"Token {bad[0]} does not exist: the vocabulary has {vocab.n_tokens} tokens.",
+            f"Give ids from 0 to {vocab.n_tokens - 1}.",
+        )
 
 
 def _cannot_continue(why: str) -> UserError:
@@ -143,13 +180,7 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
     vocab = pair.target.model.vocab
     if command.prompt_tokens is not None:
         tokens = list(command.prompt_tokens)
-        bad = [t for t in tokens if not 0 <= t < vocab.n_tokens]
-        if bad:
-            raise ValueOutOfRangeError(
-                "no-such-token",
-                f"Token {bad[0]} does not exist: the vocabulary has {vocab.n_tokens} tokens.",
-                f"Give ids from 0 to {vocab.n_tokens - 1}.",
-            )
+        _check_tokens(vocab, tokens)
     elif command.prompt is not None:
         tokens = vocab.tokenize(command.prompt, special=False)
         if tokens and vocab.add_bos and vocab.bos >= 0:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.decoder import Decoder
+from paceline.engine.decode.kept import kept_of
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.base import DrafterInfo, Workbench
 from paceline.engine.draft.registry import OFF_INFO, find
@@ -16,7 +17,13 @@ from paceline.engine.measure.known import keep_acceptance, recall_what_was_forgo
 from paceline.engine.model.states import NO_COPIES
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import describe_failure
-from paceline.engine.request import check_limits, encode_begun, encode_prompt, make_sampler
+from paceline.engine.request import (
+    check_limits,
+    encode_begun,
+    encode_earlier,
+    encode_prompt,
+    make_sampler,
+)
 from paceline.errors import (
     CancelledError,
     ComputeFailedError,
@@ -89,6 +96,7 @@ class Turn:
         model = pair.target.model
         begun = encode_begun(model.vocab, command, prompt)
         self._begun = begun.tokens
+        self._earlier = encode_earlier(model.vocab, command, prompt)
         n_ctx, n_prompt = pair.target.n_ctx, len(self._prompt) + len(begun.tokens)
         if n_prompt >= n_ctx:
             raise ContextFullError(
@@ -114,6 +122,7 @@ class Turn:
             grammar=self._sampler.grammar,
             earlier=pair.earlier if command.remember else None,
             lookup_cache=pair.lookup_cache,
+            replaced=self._earlier,
             kept=pair.kept,
         )
         stops = command.stop if command.ignore_eog else (*command.stop, *prompt.stops)
@@ -209,6 +218,9 @@ class Turn:
             self._emit(TextDiverged(turn_id, *divergence))
             reason = "cancelled"
         self._tell_control()
+        stats = self.stats
+        if self._earlier and not self._begun:
+            stats = replace(stats, kept=kept_of(self._earlier[0], decoder.generated))
         self._emit(
             TurnFinished(
                 turn_id,
@@ -217,7 +229,7 @@ class Turn:
                 tuple(decoder.generated),
                 self._seed,
                 self._strategy_text,
-                self.stats,
+                stats,
             )
         )
 

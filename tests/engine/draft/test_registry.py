@@ -150,7 +150,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 BUILT_IN = [
     "off", "auto", "draft", "mtp", "prompt-lookup", "ngram-simple", "ngram-map-k",
-    "ngram-map-k4v", "ngram-mod", "ngram-cache", "suffix",
+    "ngram-map-k4v", "ngram-mod", "ngram-cache", "suffix", "earlier",
 ]  # fmt: skip
 
 

@@ -125,6 +125,7 @@ class Workbench:
         grammar: The target's grammar in its present state; None when there is none.
         earlier: Texts of earlier chats; None where the turn may not use them.
         lookup_cache: The static lookup-cache file that the user chose; None without one.
+        replaced: The tokens of the reply that this one replaces, and of its other versions.
         kept: A shelf in memory that lives as long as the pair, for indexes that the next turn of
             the same chat can go on with.
     """
@@ -137,6 +138,7 @@ class Workbench:
     grammar: Grammar | None = None
     earlier: EarlierTexts | None = None
     lookup_cache: Path | None = None
+    replaced: Sequence[Sequence[int]] = ()
     kept: dict[str, object] = field(default_factory=dict)
 
 

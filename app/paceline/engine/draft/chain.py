@@ -219,6 +219,7 @@ class Chain:
         return strategy.members(
             has_grammar=self._bench.grammar is not None,
             model=draft.model.drafter if draft is not None and draft.model.max_rollback else "",
+            has_earlier=bool(self._bench.replaced),
         )
 
     def _extend(

@@ -24,6 +24,7 @@ from paceline.engine.draft.base import (
     Workbench,
 )
 from paceline.engine.draft.lookups import (
+    earlier_reply,
     ngram_cache,
     ngram_map,
     ngram_mod,
@@ -37,6 +38,7 @@ LONGEST = 32
 """Tokens per draft at most, where nothing else is said."""
 
 _OPEN: dict[str, dict[str, float]] = {
+    "earlier": {"p_min": 0.2},
     "suffix": {"min_match": 1, "p_min": 0.2},
     "prompt-lookup": {"max_ngram": 3},
     "ngram-cache": {},
@@ -44,10 +46,12 @@ _OPEN: dict[str, dict[str, float]] = {
     "draft": {"n_min": 0, "p_min": 0},
     "mtp": {"n_min": 0, "p_min": 0},
 }
-_LENGTHS = {"suffix": "max", "prompt-lookup": "n_pred"}
+_LENGTHS = {"earlier": "max", "suffix": "max", "prompt-lookup": "n_pred"}
 
 
-def portfolio(settings: Settings, *, model: str) -> list[tuple[DrafterInfo, Settings]]:
+def portfolio(
+    settings: Settings, *, model: str, has_earlier: bool = False
+) -> list[tuple[DrafterInfo, Settings]]:
     """Return Auto's drafters with their settings: lookups, and the draft model where there is one.
 
     The settings leave lengths open: short proposals are made as soon as there is any evidence for
@@ -57,8 +61,11 @@ def portfolio(settings: Settings, *, model: str) -> list[tuple[DrafterInfo, Sett
     Args:
         settings: Auto's own.
         model: Id of the drafter that has a model to draft with; empty: none has.
+        has_earlier: Whether the reply replaces another one, which is asked before all others then.
     """
     lookups = [module.INFO for module in (suffix, prompt_lookup, ngram_cache, ngram_mod)]
+    if has_earlier:
+        lookups.insert(0, earlier_reply.INFO)
     infos = [*lookups, *(m.INFO for m in (draft_model, mtp) if m.INFO.id == model)]
     return [
         (info, {**_OPEN[info.id], _LENGTHS.get(info.id, "n_max"): settings["n_max"]})
@@ -143,6 +150,7 @@ _BUILT_IN: dict[str, DrafterInfo] = {
         ngram_mod.INFO,
         ngram_cache.INFO,
         suffix.INFO,
+        earlier_reply.INFO,
     )
 }
 

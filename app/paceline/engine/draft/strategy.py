@@ -67,17 +67,20 @@ class Strategy:
         lengths = [have["n_max"] for info, have in self.drafters if info.family == "auto"]
         return int(lengths[0]) if lengths else LONGEST
 
-    def members(self, *, has_grammar: bool, model: str = "draft") -> list[Member]:
+    def members(
+        self, *, has_grammar: bool, model: str = "draft", has_earlier: bool = False
+    ) -> list[Member]:
         """Return the drafters themselves, in the order in which they are asked.
 
         Args:
             has_grammar: Under a grammar what it forces is drafted first, for free.
             model: Id of the drafter that has a model to draft with; empty: none has.
+            has_earlier: Whether the reply replaces another one.
         """
         members: list[Member] = []
         for info, settings in self.drafters:
             if info.family == "auto":
-                members += portfolio(settings, model=model)
+                members += portfolio(settings, model=model, has_earlier=has_earlier)
             else:
                 lengths = {p.name: min(p.high, LONGEST) for p in _automatic(info, settings)}
                 members.append((info, {**settings, **lengths}))
