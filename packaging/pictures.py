@@ -22,8 +22,9 @@ from album.studio import Studio, large_screen
 from paceline import logs
 from paceline.gui.app import make_application
 from paceline.gui.kit.translation import install_language
+from paceline.params import ReplySettings
 from paceline.paths import Paths, resources
-from paceline.settings import Settings
+from paceline.settings import ReplyPreset, Settings
 
 SIZES = ((1100, 700), (1600, 1000))
 SCENES: tuple[scenes.Scene, ...] = (
@@ -42,8 +43,8 @@ def take(options: argparse.Namespace) -> None:
     settings = Settings(
         theme=options.theme,
         language=options.language,
-        seed=2,
-        max_tokens=300,
+        reply_presets=(ReplyPreset("Pictures", ReplySettings(max_tokens=300, seed=2)),),
+        default_preset="Pictures",
         hub_offline=True,
         motion="full" if options.motion else "reduced",
     )

@@ -1,17 +1,19 @@
 import json
 import math
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from paceline.params import LogitBias, ModelParams, SamplingParams
+from paceline.codec import encode_part
+from paceline.params import LogitBias, ModelParams, ReplySettings, SamplingParams
 from paceline.settings import (
     MAX_PAIRS,
+    MAX_PRESETS,
     SCHEMA_VERSION,
     LoadedSettings,
+    ReplyPreset,
     SavedPair,
     Settings,
     WindowSettings,
@@ -19,15 +21,18 @@ from paceline.settings import (
     save_settings,
 )
 
+FOR_ALL = ReplySettings(
+    SamplingParams(
+        0.0, 1, 0.5, 0.1, 1.2, 0.5, -0.5, (LogitBias(5, -2.5), LogitBias(7, -math.inf)), grammar="g"
+    ),
+    7,
+    2**40,
+    "Sei höflich. 🙂",
+    ("END", "\n\n"),
+)
 CHANGED = Settings(
     theme="dark",
     token_colours=False,
-    sampling=SamplingParams(
-        0.0, 1, 0.5, 0.1, 1.2, 0.5, -0.5, (LogitBias(5, -2.5), LogitBias(7, -math.inf)), grammar="g"
-    ),
-    max_tokens=7,
-    seed=2**40,
-    system_prompt="Sei höflich. 🙂",
     strategies=("prompt-lookup:n_pred=4", "draft:n_max=4", "prompt-lookup+draft"),
     learns_from_chats=False,
     learned_mb=8,
@@ -47,6 +52,8 @@ CHANGED = Settings(
     ),
     model_folders=("/models", "/mnt/more models"),
     hub_offline=True,
+    reply_presets=(ReplyPreset("Für alle", FOR_ALL), ReplyPreset("Usual")),
+    default_preset="Für alle",
 )
 
 
@@ -55,7 +62,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "config" / "settings.json"
 
 
-@pytest.mark.parametrize("settings", [Settings(), CHANGED, replace(CHANGED, seed=None)])
+@pytest.mark.parametrize("settings", [Settings(), CHANGED])
 def test_what_is_saved_comes_back(file: Path, settings: Settings) -> None:
     save_settings(file, settings)
     assert load_settings(file) == LoadedSettings(settings)
@@ -108,6 +115,10 @@ GOOD = {"version": SCHEMA_VERSION}
         {**GOOD, "sampling": {"logit_bias": [{"token": 1, "bias": math.nan}]}},
         {**GOOD, "sampling": {"logit_bias": [{"token": 1}]}},
         {**GOOD, "sampling": {"grammar": "g", "json_schema": "{}"}},
+        {**GOOD, "reply_presets": [{"name": "a", "settings": {"max_tokens": 0}}]},
+        {**GOOD, "reply_presets": [{"name": "a", "max_tokens": 9}]},
+        {**GOOD, "seed": 1, "reply_presets": 7},
+        {**GOOD, "seed": 1, "reply_presets": [7]},
         {**GOOD, "learns_from_chats": 1},
         {**GOOD, "learned_mb": 0},
         {**GOOD, "learned_mb": 9},
@@ -159,7 +170,43 @@ def test_fields_that_are_missing_take_their_defaults(file: Path) -> None:
     write(file, {**GOOD, "theme": "light", "sampling": {"temperature": 1}})
     loaded = load_settings(file)
     assert loaded.put_aside is None
-    assert loaded.settings == Settings(theme="light", sampling=SamplingParams(temperature=1.0))
+    preset = ReplyPreset("Default", ReplySettings(SamplingParams(temperature=1.0)))
+    assert loaded.settings == Settings(
+        theme="light", reply_presets=(preset,), default_preset="Default"
+    )
+
+
+def as_before(settings: ReplySettings, *presets: tuple[str, ReplySettings]) -> dict[str, Any]:
+    """A file's data as it was while settings of replies were the same for all chats."""
+    flat = [{"name": name, **encode_part(own)} for name, own in presets]
+    for preset in flat:
+        del preset["seed"]
+    return {**GOOD, **encode_part(settings), "reply_presets": flat, "reply_preset": "Calm"}
+
+
+def test_what_held_for_all_chats_becomes_the_preset_of_new_ones(file: Path) -> None:
+    calm = ReplySettings(SamplingParams(0.1), 10, None, "Hm.", ("x",))
+    write(file, as_before(FOR_ALL, ("Calm", calm), ("default", calm)))
+    loaded = load_settings(file)
+    assert loaded.put_aside is None
+    assert loaded.settings.reply_presets == (
+        ReplyPreset("Calm", calm), ReplyPreset("default", calm),
+        ReplyPreset("Default (2)", FOR_ALL),
+    )  # fmt: skip
+    assert loaded.settings.default_preset == "Default (2)"
+    save_settings(file, loaded.settings)
+    assert load_settings(file) == loaded, "it is done once"
+
+
+def test_the_most_presets_and_one_for_all_chats_fit(file: Path) -> None:
+    own = [(f"P{number}", ReplySettings()) for number in range(MAX_PRESETS)]
+    write(file, as_before(FOR_ALL, *own))
+    assert len(load_settings(file).settings.reply_presets) == MAX_PRESETS + 1
+
+
+def test_usual_settings_make_no_preset(file: Path) -> None:
+    write(file, as_before(ReplySettings()))
+    assert load_settings(file).settings == Settings()
 
 
 def test_a_saved_pair_needs_no_more_than_a_target(file: Path) -> None:
@@ -168,7 +215,7 @@ def test_a_saved_pair_needs_no_more_than_a_target(file: Path) -> None:
 
 
 def test_names_that_are_no_text_come_back(tmp_path: Path) -> None:
-    settings = Settings(model_folders=("/models/caf\udce9 é",), system_prompt="half \ud83d")
+    settings = Settings(model_folders=("/models/caf\udce9 é",), language="half \ud83d")
     save_settings(tmp_path / "settings.json", settings)
     assert load_settings(tmp_path / "settings.json") == LoadedSettings(settings)
 

@@ -72,6 +72,21 @@ def decode_part(cls: type[T], data: object) -> T:
     return typing.cast(T, _decode_dataclass(cls, data))
 
 
+def decode_known(cls: type[T], data: object) -> T:
+    """As `decode_part`, without the fields that only a later version of the program knows.
+
+    Those of the class itself, and of dataclasses among its fields, are passed over.
+    """
+    return decode_part(cls, _known(cls, data))
+
+
+def _known(hint: Any, data: Any) -> Any:
+    if not (dataclasses.is_dataclass(hint) and isinstance(data, dict)):
+        return data
+    hints = get_type_hints(hint)
+    return {key: _known(hints[key], value) for key, value in data.items() if key in hints}
+
+
 def _encode_fields(message: Any) -> dict[str, Any]:
     cls: type = type(message)
     names, get_values = _fields(cls)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paceline.params import ReplySettings
+
 Role = Literal["user", "assistant"]
 TITLE_LENGTH = 48
 
@@ -63,6 +65,7 @@ class Conversation:
         pinned: Whether it stands above the others.
         tags: Words that the user sorts by, without duplicates, in the user's order.
         private: Whether nothing of it is stored or remembered; it lives while the window does.
+        settings: How its replies are drawn; None: as its last one was, otherwise by the defaults.
     """
 
     conversation_id: str
@@ -74,6 +77,7 @@ class Conversation:
     pinned: bool = False
     tags: tuple[str, ...] = ()
     private: bool = False
+    settings: ReplySettings | None = None
     _following: dict[str | None, list[Message]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

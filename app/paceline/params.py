@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 KernelWish = Literal["auto", "own", "stock"]
@@ -106,7 +105,7 @@ class Range:
 
 
 def _ranged(default: Any, *args: Any, **kwargs: Any) -> Any:
-    return dataclasses.field(default=default, metadata={"range": Range(*args, **kwargs)})
+    return field(default=default, metadata={"range": Range(*args, **kwargs)})
 
 
 def range_of(cls: type, name: str) -> Range:
@@ -147,6 +146,31 @@ class SamplingParams:
     logit_bias: tuple[LogitBias, ...] = ()
     grammar: str = ""
     json_schema: str = ""
+
+
+MAX_SEED = 2**53 - 1
+"""The largest seed that survives JSON readers and number fields, which count in doubles."""
+MAX_TOKENS = 1_000_000
+"""Of one reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySettings:
+    """How replies are drawn: what a chat owns, and what a preset brings.
+
+    Attributes:
+        sampling: How tokens are drawn, and the form of the reply.
+        max_tokens: Tokens of one reply at most.
+        seed: A fixed seed; None draws a new one for every reply.
+        system_prompt: Put before the conversation; empty: none.
+        stop: Texts that end a reply.
+    """
+
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    max_tokens: int = 1024
+    seed: int | None = None
+    system_prompt: str = ""
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from paceline.messages import FinishReason, StepCommitted, TurnStats
-from paceline.params import Prompting, SamplingParams
+from paceline.params import Prompting, ReplySettings, SamplingParams
 
 RunStatus = Literal["running", "finished", "failed"]
 """A stored record that is "running" belongs to a reply that the program did not see to its end."""
@@ -123,6 +123,13 @@ class RunRecord:
     prompting: Prompting = field(default_factory=Prompting)
     n_parts: int = 1
     edited: bool = False
+
+    @property
+    def settings(self) -> ReplySettings:
+        """What it was drawn with, under the seed that it had."""
+        return ReplySettings(
+            self.sampling, self.max_tokens, self.seed, self.system_prompt, self.stop
+        )
 
 
 Figures = tuple[str, float | None, float | None]

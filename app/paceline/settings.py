@@ -12,12 +12,21 @@ import json
 import math
 import typing
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import ValueOutOfRangeError
 from paceline.files import write_whole
-from paceline.params import KernelWish, ModelParams, Prompting, SamplingParams, range_of
+from paceline.params import (
+    MAX_SEED,
+    MAX_TOKENS,
+    KernelWish,
+    ModelParams,
+    Prompting,
+    ReplySettings,
+    SamplingParams,
+    range_of,
+)
 
 if typing.TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,10 +36,6 @@ SETTINGS_FILE = "settings.json"
 """Below `Paths.config_dir`."""
 KERNELS_VARIABLE = "PACELINE_KERNELS"
 SCHEMA_VERSION = 1
-MAX_SEED = 2**53 - 1
-"""The largest seed that survives JSON readers and number fields, which count in doubles."""
-MAX_TOKENS = 1_000_000
-"""Of one reply."""
 MAX_PAIRS = 8
 """Pairs that are remembered; more would make a menu too long to read."""
 ThemeMode = Literal["system", "light", "dark"]
@@ -92,13 +97,10 @@ class SavedPair:
 
 @dataclass(frozen=True, slots=True)
 class ReplyPreset:
-    """How replies are drawn, under a name of the user's; see `Settings` for the fields."""
+    """How replies are drawn, under a name of the user's."""
 
     name: str
-    sampling: SamplingParams = field(default_factory=SamplingParams)
-    max_tokens: int = 1024
-    stop: tuple[str, ...] = ()
-    system_prompt: str = ""
+    settings: ReplySettings = field(default_factory=ReplySettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +140,6 @@ class Settings:
     Attributes:
         theme: "system" follows the desktop.
         token_colours: Whether replies show where each token came from.
-        sampling: How tokens are drawn.
-        max_tokens: Tokens of one reply at most.
-        seed: A fixed seed; None draws a new one for every reply.
-        system_prompt: Put before every conversation; empty: none.
         strategies: Strategy texts, ``ID[+ID…][:key=value]…``: first the chosen one, then the
             settings of the others, as they were last used, and chains of the user's own.
         learns_from_chats: Whether lookups may use the texts of stored chats.
@@ -155,10 +153,9 @@ class Settings:
         pairs: The pairs that were used last, the newest first, at most `MAX_PAIRS`.
         model_folders: The user's own folders of models, besides those found automatically.
         hub_offline: Whether the Hub is not to be asked for anything.
-        stop: Texts that end a reply.
         reply_presets: The user's presets of how replies are drawn, in their order.
-        reply_preset: Key of the preset of replies that was chosen last, as
-            `gui.sampling.presets` has it; empty: none.
+        default_preset: Key of the preset that new chats begin with, as `gui.sampling.presets` has
+            it; one that does not exist: the first of the program's own.
         draft_presets: Strategies that are kept per pair.
         promptings: Templates and ways to reason that were chosen for models, the newest first, at
             most `MAX_PROMPTINGS`.
@@ -175,10 +172,6 @@ class Settings:
 
     theme: ThemeMode = "system"
     token_colours: bool = True
-    sampling: SamplingParams = field(default_factory=SamplingParams)
-    max_tokens: int = 1024
-    seed: int | None = None
-    system_prompt: str = ""
     strategies: tuple[str, ...] = ("auto",)
     learns_from_chats: bool = True
     learned_mb: int = 2
@@ -189,9 +182,8 @@ class Settings:
     pairs: tuple[SavedPair, ...] = ()
     model_folders: tuple[str, ...] = ()
     hub_offline: bool = False
-    stop: tuple[str, ...] = ()
     reply_presets: tuple[ReplyPreset, ...] = ()
-    reply_preset: str = ""
+    default_preset: str = ""
     draft_presets: tuple[DraftPreset, ...] = ()
     promptings: tuple[ModelPrompting, ...] = ()
     cuts_long_chats: bool = True
@@ -277,23 +269,29 @@ def check_settings(settings: Settings) -> None:
     Raises:
         ValueError: One is out of range, or there are too many of something.
     """
+    in_range = (
+        all(_is_in_range(preset.settings) for preset in settings.reply_presets)
+        and bool(settings.strategies)
+        and len(settings.pairs) <= MAX_PAIRS
+        and 1 <= settings.learned_mb <= MOST_LEARNED_MB
+        and LOWEST_FONT_PX <= settings.font_px <= HIGHEST_FONT_PX
+        and len(settings.reply_presets) <= MAX_PRESETS + 1  # one was made of an older file
+        and len(settings.promptings) <= MAX_PROMPTINGS
+    )
+    if not in_range:
+        raise ValueError("a value is out of range")
+
+
+def _is_in_range(settings: ReplySettings) -> bool:
     sampling = settings.sampling
     ranged = [each.name for each in dataclasses.fields(sampling) if "range" in each.metadata]
-    in_range = (
+    return (
         all(range_of(SamplingParams, n).can_be_kept(getattr(sampling, n)) for n in ranged)
         and not (sampling.grammar and sampling.json_schema)
         and all(bias.token >= 0 and not math.isnan(bias.bias) for bias in sampling.logit_bias)
         and 1 <= settings.max_tokens <= MAX_TOKENS
         and (settings.seed is None or 0 <= settings.seed <= MAX_SEED)
-        and bool(settings.strategies)
-        and len(settings.pairs) <= MAX_PAIRS
-        and 1 <= settings.learned_mb <= MOST_LEARNED_MB
-        and LOWEST_FONT_PX <= settings.font_px <= HIGHEST_FONT_PX
-        and len(settings.reply_presets) <= MAX_PRESETS
-        and len(settings.promptings) <= MAX_PROMPTINGS
     )
-    if not in_range:
-        raise ValueError("a value is out of range")
 
 
 def _put_aside(path: Path) -> Path | None:
@@ -315,6 +313,38 @@ def _decode(data: object) -> Settings:
     fields = {key: value for key, value in data.items() if key != "version"}
     if fields.pop("remember_drafts", False):  # an older file of one who chose to learn from chats
         fields["was_told_of_learning"] = True
-    settings = decode_part(Settings, fields)
+    settings = decode_part(Settings, _with_presets(fields))
     check_settings(settings)
     return settings
+
+
+def _with_presets(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return a file's fields with its presets, and what an older one held for all chats as one."""
+    older = [each.name for each in dataclasses.fields(ReplySettings) if each.name in fields]
+    if not older and "reply_preset" not in fields:
+        return fields
+    for_all = {name: fields.pop(name) for name in older}
+    fields.pop("reply_preset", None)
+    presets = fields.get("reply_presets", [])
+    if not isinstance(presets, list):
+        raise CodecError("the presets are no list")
+    presets = [preset_fields(preset) for preset in presets]
+    if decode_part(ReplySettings, for_all) != ReplySettings():
+        taken = {str(preset.get("name")).casefold() for preset in presets}
+        names = ("Default", *(f"Default ({number})" for number in range(2, MAX_PRESETS + 3)))
+        name = next(name for name in names if name.casefold() not in taken)
+        presets.append({"name": name, "settings": for_all})
+        fields["default_preset"] = name
+    return {**fields, "reply_presets": presets}
+
+
+def preset_fields(data: object) -> dict[str, Any]:
+    """Return a preset's fields from data that has its settings beside the name.
+
+    Raises:
+        CodecError: It is no object.
+    """
+    if not isinstance(data, dict):
+        raise CodecError(f"a preset is an object, not {type(data).__name__}")
+    settings = {key: value for key, value in data.items() if key != "name"}
+    return {**({"name": data["name"]} if "name" in data else {}), "settings": settings}

@@ -16,8 +16,9 @@ from album import texts
 from album.studio import Studio
 from paceline.gui.look.current import look
 from paceline.messages import ModelParams
+from paceline.params import ReplySettings
 from paceline.paths import resources
-from paceline.settings import Settings
+from paceline.settings import ReplyPreset, Settings
 
 SIZE = (1100, 640)
 SCALE = 2
@@ -47,8 +48,13 @@ def take(folder: Path) -> None:
     """
     target = twin()
     folder.mkdir(parents=True, exist_ok=True)
+    preset = ReplyPreset("Pictures", ReplySettings(max_tokens=MAX_TOKENS, seed=SEED))
     settings = Settings(
-        theme="light", seed=SEED, max_tokens=MAX_TOKENS, hub_offline=True, motion="reduced"
+        theme="light",
+        hub_offline=True,
+        motion="reduced",
+        reply_presets=(preset,),
+        default_preset=preset.name,
     )
     with tempfile.TemporaryDirectory(prefix="paceline-pictures-") as home:
         studio = Studio(Path(home), folder, settings, "")

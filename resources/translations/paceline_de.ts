@@ -5730,11 +5730,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>none</source>
-        <translation>keine</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>{}
 • Other values are set than those of “{}”.</source>
         <translation>{}
@@ -5777,6 +5772,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Update “{}”</source>
         <translation>„{}“ aktualisieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
+        <source>Use “{}” for new chats</source>
+        <translation>„{}“ für neue Chats nehmen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/presets.py"/>
+        <source>{} (new chats)</source>
+        <translation>{} (neue Chats)</translation>
     </message>
 </context>
 <context>

@@ -12,6 +12,7 @@ from paceline.chat.reply import TurnOptions
 from paceline.chat.session import ChatSession
 from paceline.chat.store import MemoryStore
 from paceline.messages import ModelParams
+from paceline.params import ReplySettings
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
@@ -29,6 +30,7 @@ class ChatBench:
         store: ConversationStore | None = None,
         *,
         prefix: str = "id",
+        defaults: ReplySettings | None = None,
     ) -> None:
         self.client = FakeClient()
         self.options = TurnOptions()
@@ -43,6 +45,7 @@ class ChatBench:
             self.loader,
             lambda: self.options,
             store=self.store,
+            defaults=lambda: defaults or ReplySettings(),
             fingerprint_of=lambda path: self.fingerprints.get(path, ""),
             new_id=lambda: f"{prefix}-{next(numbers)}",
             clock=lambda: self.time,

@@ -8,8 +8,8 @@ import pytest
 
 from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
-from paceline.chat.reply import TurnOptions
 from paceline.messages import SamplingParams, StartTurn, TurnFinished
+from paceline.params import ReplySettings
 
 if TYPE_CHECKING:
     from paceline.chat.store import ConversationStore
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @pytest.fixture
 def bench(store: ConversationStore) -> ChatBench:
     bench = ChatBench(store)
-    bench.options = TurnOptions(sampling=SamplingParams(0.3), system_prompt="Be brief.")
+    bench.session.conversations.set_settings(
+        ReplySettings(SamplingParams(0.3), system_prompt="Be brief.")
+    )
     bench.session.send("Go?")
     cut(bench, "One two", "length")
     return bench
@@ -35,7 +37,9 @@ def cut(bench: ChatBench, text: str, reason: str) -> None:
 
 def test_it_goes_on_as_another_version_with_its_own_settings(bench: ChatBench) -> None:
     first = bench.message(1)
-    bench.options = TurnOptions(sampling=SamplingParams(1.5), system_prompt="Sing.", max_tokens=9)
+    bench.session.conversations.set_settings(
+        ReplySettings(SamplingParams(1.5), system_prompt="Sing.", max_tokens=9)
+    )
     assert bench.session.continue_reply()
     turn = bench.client.last(StartTurn)
     assert turn.begun == (1, 1, 2, 3)

@@ -11,7 +11,7 @@ from paceline import __version__
 from paceline.chat.reply import TurnOptions, to_record, to_reply
 from paceline.chat.store import ConversationStore, MemoryStore
 from paceline.messages import EngineDied, SamplingParams, StartTurn, TurnFailed, TurnStarted
-from paceline.params import DEFAULT_STRATEGY
+from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunRecord
 from strategies import strategy
 
@@ -64,7 +64,9 @@ def test_the_question_is_saved_before_the_engine_hears_of_it() -> None:
 
 def test_what_was_asked_and_answered_is_there_after_a_restart(store: ConversationStore) -> None:
     first = ChatBench(store)
-    first.options = TurnOptions(strategy("draft:n_max=4"), SamplingParams(0.0), 99, 7, "Be kind.")
+    first.options = TurnOptions(strategy("draft:n_max=4"))
+    settings = ReplySettings(SamplingParams(0.0), 99, 7, "Be kind.")
+    first.session.conversations.set_settings(settings)
     first.fingerprints["/models/target.gguf"] = "abc"
     first.client.emit(described())
     first.ask("One", "1 and more")
@@ -79,7 +81,7 @@ def test_what_was_asked_and_answered_is_there_after_a_restart(store: Conversatio
     was = first.reply()
     assert (whole.steps, whole.traces) == (was.steps, was.traces)
     assert to_record(whole) == to_record(was)
-    assert whole.options == replace(first.options, strategy=DEFAULT_STRATEGY, seed=7)
+    assert whole.options == TurnOptions(settings=settings)
     assert whole.asked_strategy == was.asked_strategy == "draft:n_max=4"
     assert whole.target is not None
     assert whole.draft is not None
@@ -199,7 +201,8 @@ def test_a_refused_later_question_is_taken_out_of_the_store(store: ConversationS
 
 def test_stop_texts_and_cuts_reach_the_engine_and_the_record(store: ConversationStore) -> None:
     bench = ChatBench(store)
-    bench.options = TurnOptions(stop=("END", "\n\n"), cuts=True)
+    bench.options = TurnOptions(cuts=True)
+    bench.session.conversations.set_settings(ReplySettings(stop=("END", "\n\n")))
     bench.session.send("One")
     command = bench.client.last(StartTurn)
     assert (command.stop, command.cuts) == (("END", "\n\n"), True)

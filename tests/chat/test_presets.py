@@ -16,15 +16,23 @@ from paceline.chat.presets import (
     presets_to_text,
 )
 from paceline.errors import UserError
-from paceline.params import LogitBias, SamplingParams
+from paceline.params import LogitBias, ReplySettings, SamplingParams
 from paceline.settings import MAX_PRESETS, ReplyPreset
 
 PRESETS = (
-    ReplyPreset("Tutor", SamplingParams(0.3, 20, 0.9, 0.0), 200, ("\n\n", "</s>"), "Be kind."),
+    ReplyPreset(
+        "Tutor",
+        ReplySettings(
+            SamplingParams(0.3, 20, 0.9, 0.0), 200, 2**53 - 1, "Be kind.", ("\n\n", "</s>")
+        ),
+    ),
     ReplyPreset(
         "Strict",
-        SamplingParams(
-            logit_bias=(LogitBias(3, -math.inf), LogitBias(4, 1.5)), json_schema='{"type": "null"}'
+        ReplySettings(
+            SamplingParams(
+                logit_bias=(LogitBias(3, -math.inf), LogitBias(4, 1.5)),
+                json_schema='{"type": "null"}',
+            )
         ),
     ),
 )
@@ -58,6 +66,7 @@ def changed(**values: Any) -> str:
         ('{"kind": "paceline reply presets", "version": 1, "presets": [1]}', "Preset 1 cannot"),
         (changed(name=""), "Preset 1 (“”): A preset has no name"),
         (changed(name="\ud800"), "half of a character"),
+        (changed(seed=2**53), "The seed is 9007199254740992"),
         (changed(max_tokens=0), "Preset 1 (“Tutor”): Max tokens is 0"),
         (changed(max_tokens="many"), "max_tokens: 'many' does not fit"),
         (changed(surprise=1), "has no field 'surprise'"),
@@ -92,7 +101,7 @@ def test_too_many_are_refused() -> None:
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
         max_leaves=8,
     ),
-    st.sampled_from(["name", "sampling", "max_tokens", "stop", "system_prompt"]),
+    st.sampled_from(["name", "sampling", "max_tokens", "stop", "system_prompt", "seed"]),
 )
 def test_any_other_value_is_taken_or_refused_in_words(value: object, name: str) -> None:
     data = json.loads(presets_to_text(PRESETS[:1]))

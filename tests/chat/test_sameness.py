@@ -28,7 +28,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
-from paceline.params import Prompting
+from paceline.params import Prompting, ReplySettings
 from paceline.run_record import ModelRecord, RunRecord
 from strategies import strategy
 
@@ -52,12 +52,10 @@ class Bench:
             self.loader,
             lambda: TurnOptions(
                 strategy("draft:n_max=4"),
-                SamplingParams(temperature=0.9),
-                50,
-                7,
-                "Be brief.",
-                stop=("END",),
                 prompting=Prompting("{{ messages }}", "off"),
+            ),
+            defaults=lambda: ReplySettings(
+                SamplingParams(temperature=0.9), 50, 7, "Be brief.", ("END",)
             ),
             new_id=lambda: f"id-{next(numbers)}",
         )

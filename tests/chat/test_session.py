@@ -27,6 +27,7 @@ from paceline.messages import (
     TurnFailed,
     TurnStarted,
 )
+from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED
 from strategies import strategy
 
@@ -71,7 +72,8 @@ def bench() -> Bench:
 
 
 def test_a_message_is_answered(bench: Bench) -> None:
-    bench.options = TurnOptions(strategy("draft:n_max=4"), SamplingParams(0.0), 99, 7, "Be kind.")
+    bench.options = TurnOptions(strategy("draft:n_max=4"))
+    bench.session.conversations.set_settings(ReplySettings(SamplingParams(0.0), 99, 7, "Be kind."))
     assert bench.session.send("  Hello?\n")
     command = bench.client.last(StartTurn)
     assert command.messages == (ChatMessage("system", "Be kind."), ChatMessage("user", "Hello?"))
@@ -212,30 +214,31 @@ def test_a_waiting_message_can_be_stopped_and_is_not_sent_later() -> None:
     assert bench.client.all(StartTurn) == []
 
 
-def test_what_is_changed_while_waiting_counts() -> None:
+def test_another_strategy_counts_while_waiting() -> None:
     bench = Bench()
     bench.loader.load(PAIR)
     bench.session.send("Hello?")
     reply = bench.session.active
-    bench.options = TurnOptions(strategy("off"), max_tokens=5)
+    bench.options = TurnOptions(strategy("off"))
     assert bench.session.tune(strategy("off"))
     bench.client.finish_load()
     command = bench.client.last(StartTurn)
-    assert (command.strategy, command.max_tokens) == (strategy("off"), 5)
+    assert command.strategy == strategy("off")
     assert reply is not None
     assert (reply.strategy, reply.options) == ("off", bench.options)
     assert bench.client.all(Tune) == []
 
 
-def test_a_seed_that_was_chosen_for_a_waiting_reply_stays() -> None:
+def test_a_waiting_reply_keeps_the_settings_that_it_was_asked_with() -> None:
     bench = Bench()
     bench.loader.load(PAIR)
-    bench.options = TurnOptions(seed=7)
+    chats = bench.session.conversations
+    chats.set_settings(ReplySettings(seed=7))
     bench.session.send("Hello?")
-    bench.options = TurnOptions(strategy("off"), seed=8)
+    chats.set_settings(ReplySettings(seed=8))
+    bench.session.new()
     bench.client.finish_load()
-    command = bench.client.last(StartTurn)
-    assert (command.strategy, command.seed) == (strategy("off"), 7)
+    assert bench.client.last(StartTurn).seed == 7
 
 
 def test_a_waiting_message_fails_with_the_load() -> None:

@@ -19,7 +19,8 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX
 from paceline.gui.look.theme import apply_theme
 from paceline.gui.program import Program
-from paceline.settings import LoadedSettings, Settings
+from paceline.params import ReplySettings
+from paceline.settings import LoadedSettings, ReplyPreset, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -126,7 +127,8 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
     """Makes the whole window around a real engine, as `gui.app` does, and closes it at the end.
 
     It is not started yet. `engine` is the engine's thread where it is not that of the settings;
-    `changes` are settings; without `chats_file` chats live as long as the window.
+    `changes` are settings, or the most tokens of a reply; without `chats_file` chats live as long
+    as the window.
     """
     made: list[Program] = []
 
@@ -138,8 +140,15 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
         **changes: Any,
     ) -> Program:
         engine = engine or EngineThread(service_factory(host))
+        preset = ReplyPreset(
+            "Test", ReplySettings(max_tokens=changes.pop("max_tokens", 1024), seed=7)
+        )
         settings = Settings(
-            seed=7, strategies=("draft:n_max=4",), engine_host=host, was_welcomed=True
+            strategies=("draft:n_max=4",),
+            engine_host=host,
+            was_welcomed=True,
+            reply_presets=(preset,),
+            default_preset=preset.name,
         )
         settings = replace(settings, **changes)
         program = Program(

@@ -27,8 +27,8 @@ from paceline.gui.bench.rows import panels_of, ratio_tone, report_csv, verdict
 from paceline.gui.bench.titles import kind_of, title_of
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
-from paceline.gui.state.reply_settings import ReplySettings
 from paceline.gui.state.speculation import SpeculationModel
+from paceline.params import ReplySettings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -273,8 +273,7 @@ class TestQuickly:
         first = asked(client, qtbot, 1)
         sampling = program.window.panel.sampling
         settings = sampling.settings
-        sampling.show_settings(replace(settings, system_prompt="Be brief.", max_tokens=77))
-        program.panel.settings_changed.emit()
+        sampling.use(replace(settings, system_prompt="Be brief.", max_tokens=77))
         second = asked(client, qtbot, 2)
         assert second.messages == (ChatMessage("system", "Be brief."), *first.messages)
         assert second.max_tokens == 77

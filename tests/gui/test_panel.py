@@ -29,7 +29,6 @@ from paceline.messages import (
     DeviceInfo,
     EngineDescribed,
     LoadPair,
-    LogitBias,
     SamplingParams,
     StartTurn,
     Tune,
@@ -38,7 +37,7 @@ from paceline.messages import (
     TurnFailed,
     TurnStats,
 )
-from paceline.params import Strategy
+from paceline.params import ReplySettings, Strategy
 from paceline.settings import Settings
 from strategies import strategy as strategy_of
 
@@ -271,21 +270,13 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
 def test_sampling_settings_can_be_reset(program: Program) -> None:
     program.window.panel.sampling.temperature.field.setValue(1.5)
     program.window.panel.sampling.reset_button.click()
-    assert program.panel.turn_options() == TurnOptions(
-        strategy=Strategy.of("draft"), remember=True, cuts=True
-    )
+    assert program.session.conversations.settings == ReplySettings()
 
 
 def test_settings_are_restored_and_kept(
     make_program: Callable[..., Program], client: FakeClient
 ) -> None:
     settings = Settings(
-        sampling=SamplingParams(
-            0.25, 3, 0.5, 0.0, 1.1, 0.5, -0.25, (LogitBias(5, -2.5),), json_schema="{}"
-        ),
-        max_tokens=77,
-        seed=5,
-        system_prompt="Hm.",
         strategies=("prompt-lookup:n_pred=4", "draft:n_max=3"),
         token_colours=False,
         learns_from_chats=False,

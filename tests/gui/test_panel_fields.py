@@ -14,7 +14,7 @@ from paceline.gui.kit.fields import SliderField
 from paceline.gui.sampling.fields import SeedField, StopField
 from paceline.gui.sampling.reply_form import EXAMPLES, judge
 from paceline.messages import StartTurn, TurnFinished
-from paceline.settings import MAX_SEED
+from paceline.params import MAX_SEED, ReplySettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,9 +92,9 @@ def test_stop_strings_go_into_the_next_reply(program: Program, client: FakeClien
     program.window.panel.sampling.stops.add("\\t")
     program.session.send("Hello?")
     assert client.last(StartTurn).stop == ("\t",)
-    assert program.settings.settings.stop == ("\t",)
+    assert program.session.current.settings == ReplySettings(stop=("\t",))
     program.window.panel.sampling.reset_button.click()
-    assert program.panel.turn_options().stop == ()
+    assert program.session.conversations.settings.stop == ()
 
 
 # ----------------------------------------------------------------------------------------- seed
@@ -127,7 +127,7 @@ def test_the_seed_of_the_last_reply(program: Program, client: FakeClient) -> Non
     assert seed.last.isEnabled()
     seed.last.click()
     assert seed.seed == 7
-    assert program.panel.turn_options().seed == 7
+    assert program.session.conversations.settings.seed == 7
     program.session.new()
     assert not seed.last.isEnabled()
 
@@ -148,7 +148,7 @@ def test_one_value_is_put_back(program: Program, qtbot: QtBot) -> None:
     assert field.put_back_button.isHidden()
     sampling.min_p.put_back_button.setFocus()
     qtbot.keyClick(sampling.min_p.put_back_button, Qt.Key.Key_Space)
-    assert program.panel.turn_options().sampling.min_p == 0.05
+    assert program.session.conversations.settings.sampling.min_p == 0.05
     assert sampling.focusWidget() is sampling.min_p.field
 
 
@@ -208,7 +208,7 @@ def test_a_schema_is_loaded_from_a_file(program: Program, tmp_path: Path, qtbot:
     assert opener.dialog is None
     with qtbot.waitSignal(card.changed):
         opener.read(str(file))
-    assert program.panel.turn_options().sampling.json_schema == '{"type": "array"}'
+    assert program.session.conversations.settings.sampling.json_schema == '{"type": "array"}'
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_
 from paceline.errors import UserError
 from paceline.gui.kit.file_dialogs import read_text
 from paceline.gui.sampling.presets import DEFAULT_KEY, ReplyPresets
-from paceline.gui.state.reply_settings import ReplySettings
 from paceline.messages import StartTurn
-from paceline.params import LogitBias, SamplingParams
+from paceline.params import LogitBias, ReplySettings, SamplingParams
 from paceline.settings import MAX_PRESETS, ReplyPreset, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -32,7 +31,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
-TUTOR = ReplyPreset("Tutor", SamplingParams(temperature=0.4), 300, ("\n\n",), "Explain.")
+TUTOR = ReplyPreset(
+    "Tutor", ReplySettings(SamplingParams(temperature=0.4), 300, None, "Explain.", ("\n\n",))
+)
 WORK = ReplySettings(
     SamplingParams(temperature=1.3, logit_bias=(LogitBias(1, 2.0),), json_schema="{}"),
     77, 5, "Be brief.", ("###",),
@@ -58,16 +59,33 @@ def test_a_built_in_preset_leaves_what_belongs_to_the_work(presets: ReplyPresets
     assert presets.applied(":code").max_tokens > presets.applied(":greedy").max_tokens
 
 
-def test_an_own_preset_brings_everything_but_the_seed(presets: ReplyPresets) -> None:
+def test_an_own_preset_brings_everything(presets: ReplyPresets) -> None:
     presets.show_settings(WORK)
-    assert presets.applied("Tutor") == ReplySettings(TUTOR.sampling, 300, 5, "Explain.", ("\n\n",))
+    assert presets.applied("Tutor") == TUTOR.settings
 
 
-def test_the_first_choice_is_what_is_set(presets: ReplyPresets) -> None:
-    presets.show_settings(ReplySettings())
+def test_a_chat_is_compared_with_the_preset_that_is_like_it(presets: ReplyPresets) -> None:
     assert (presets.chosen, presets.differs) == (DEFAULT_KEY, False)
     presets.show_settings(WORK)
     assert (presets.chosen, presets.differs) == (DEFAULT_KEY, True)
+    presets.show_chat(TUTOR.settings)
+    assert (presets.chosen, presets.differs) == ("Tutor", False)
+    presets.show_chat(ReplySettings(SamplingParams(temperature=0.0), system_prompt="Be brief."))
+    assert (presets.chosen, presets.differs) == (":greedy", False)
+    presets.show_chat(WORK)
+    assert (presets.chosen, presets.differs) == (DEFAULT_KEY, True)
+
+
+def test_one_preset_is_what_new_chats_begin_with(presets: ReplyPresets) -> None:
+    assert presets.default_settings == ReplySettings()
+    presets.choose("Tutor")
+    presets.make_default()
+    assert (presets.default_key, presets.default_settings) == ("Tutor", TUTOR.settings)
+    presets.rename("Tutor", "Teacher")
+    assert presets.default_key == "Teacher"
+    presets.delete("Teacher")
+    assert (presets.default_key, presets.default_settings) == (DEFAULT_KEY, ReplySettings())
+    assert ReplyPresets([TUTOR], "gone").default_key == DEFAULT_KEY
 
 
 def test_every_built_in_preset_differs_from_the_others(presets: ReplyPresets) -> None:
@@ -93,20 +111,20 @@ def test_save_update_rename_delete(presets: ReplyPresets) -> None:
     told = QSignalSpy(presets.kept_changed)
     presets.show_settings(WORK)
     presets.save_as("  Work ")
-    assert presets.own[-1] == ReplyPreset("Work", WORK.sampling, 77, ("###",), "Be brief.")
+    assert presets.own[-1] == ReplyPreset("Work", WORK)
     assert (presets.chosen, presets.differs) == ("Work", False)
     changed = ReplySettings(max_tokens=5)
     presets.show_settings(changed)
     assert presets.differs
     presets.update_chosen()
     assert not presets.differs
-    assert presets.own[-1].max_tokens == 5
+    assert presets.own[-1].settings.max_tokens == 5
     presets.rename("Work", "Play")
     assert presets.chosen == "Play"
     presets.rename("Tutor", "Teacher")
     assert [p.name for p in presets.own] == ["Teacher", "Play"]
     presets.delete("Play")
-    assert (presets.chosen, [p.name for p in presets.own]) == ("", ["Teacher"])
+    assert (presets.chosen, [p.name for p in presets.own]) == (DEFAULT_KEY, ["Teacher"])
     assert told.count() == 5
 
 
@@ -123,13 +141,7 @@ def test_imported_names_give_way(presets: ReplyPresets) -> None:
     names = presets.add([TUTOR, ReplyPreset("balanced"), ReplyPreset(":code"), TUTOR])
     assert names == ("Tutor (2)", "balanced (2)", "code (2)", "Tutor (3)")
     assert [p.name for p in presets.own] == ["Tutor", *names]
-    assert presets.chosen == ""
-
-
-def test_a_choice_that_is_gone_is_none(qapp: object) -> None:
-    assert ReplyPresets([TUTOR], "Other").chosen == ""
-    assert ReplyPresets([TUTOR], "Tutor").title == "Tutor"
-    assert ReplyPresets([], ":greedy").chosen == ":greedy"
+    assert presets.chosen == DEFAULT_KEY
 
 
 # ------------------------------------------------------------------------------------ the window
@@ -203,7 +215,7 @@ def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> N
     assert presets.title == "precise but wild"
     sampling.temperature.field.setValue(1.8)
     menu_action(program, "Update").trigger()
-    assert presets.own[0].sampling.temperature == 1.8
+    assert presets.own[0].settings.sampling.temperature == 1.8
     menu_action(program, "Rename").trigger()
     dialog_of(program).field.setText("Wild")
     qtbot.keyClick(dialog_of(program).field, Qt.Key.Key_Return)
@@ -221,18 +233,19 @@ def test_presets_survive_a_restart(
     first = make_program()
     first.window.panel.sampling.use(WORK)
     first.reply_presets.presets.save_as("Work")
+    menu_action(first, "Use “Work” for new chats").trigger()
     first.window.panel.sampling.temperature.field.setValue(0.5)
     first.window.panel.sampling.cuts.setChecked(False)
     first.settings.save()
     loaded = load_settings(paceline_home / "config" / "settings.json")
     assert loaded.put_aside is None
-    assert loaded.settings.reply_presets[0].name == "Work"
-    assert loaded.settings.stop == ("###",)
+    assert loaded.settings.reply_presets == (ReplyPreset("Work", WORK),)
     second = make_program(loaded.settings)
     presets = second.reply_presets.presets
-    assert (presets.chosen, presets.differs) == ("Work", True)
-    assert second.reply_presets.card_button.text() == "Preset: Work • ▾"
-    assert second.window.panel.sampling.settings.sampling.temperature == 0.5
+    assert (presets.chosen, presets.default_key, presets.differs) == ("Work", "Work", False)
+    assert second.reply_presets.card_button.text() == "Preset: Work ▾"
+    assert menu_action(second, "Work").text() == "Work (new chats)"
+    assert second.window.panel.sampling.settings == WORK
     assert replace(second.settings.settings, window=loaded.settings.window) == loaded.settings
     assert not second.panel.turn_options().cuts
 

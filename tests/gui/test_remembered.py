@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline.params import ModelParams, Prompting, SamplingParams
+from paceline.params import ModelParams, Prompting, ReplySettings, SamplingParams
 from paceline.settings import (
     DraftPreset,
     ModelPrompting,
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 OTHER = Settings(
     theme="dark",
     token_colours=False,
-    sampling=SamplingParams(temperature=0.3, top_k=7),
-    max_tokens=77,
-    seed=5,
-    system_prompt="Be kind.\nAlways.",
     strategies=("ngram-simple:n=3", "draft:n_max=5"),
     learns_from_chats=False,
     learned_mb=4,
@@ -48,9 +44,10 @@ OTHER = Settings(
     pairs=(SavedPair(ModelParams("/a.gguf"), ModelParams("/b.gguf"), "Mine"),),
     model_folders=("/models",),
     hub_offline=True,
-    stop=("END", "\n\n"),
-    reply_presets=(ReplyPreset("Calm", SamplingParams(0.1), 10, ("x",), "Hm."),),
-    reply_preset="Calm",
+    reply_presets=(
+        ReplyPreset("Calm", ReplySettings(SamplingParams(0.1), 10, 5, "Hm.", ("x", "\n\n"))),
+    ),
+    default_preset="Calm",
     draft_presets=(DraftPreset("Fast", "a.gguf", "b.gguf", "draft:n_max=9"),),
     promptings=(ModelPrompting("a.gguf", Prompting("{{ messages }}", "off")),),
     cuts_long_chats=False,

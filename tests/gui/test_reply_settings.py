@@ -102,8 +102,8 @@ def test_everything_goes_into_the_next_reply(program: Program, client: FakeClien
     assert client.last(StartTurn).sampling == wanted
     client.reply("{}")
     choose_form(program, "Grammar", GRAMMAR)
-    assert program.panel.turn_options().sampling.grammar == GRAMMAR
-    assert program.panel.turn_options().sampling.json_schema == ""
+    assert program.session.conversations.settings.sampling.grammar == GRAMMAR
+    assert program.session.conversations.settings.sampling.json_schema == ""
 
 
 def test_each_form_keeps_its_text(program: Program) -> None:
@@ -113,11 +113,11 @@ def test_each_form_keeps_its_text(program: Program) -> None:
     choose_form(program, "Grammar", GRAMMAR)
     form.form_choice.setCurrentText("Free text")
     assert form.editor.isHidden()
-    assert program.panel.turn_options().sampling == SamplingParams()
+    assert program.session.conversations.settings.sampling == SamplingParams()
     form.form_choice.setCurrentText("JSON schema")
     assert form.editor.toPlainText() == SCHEMA
     program.window.panel.sampling.reset_button.click()
-    assert program.panel.turn_options().sampling == SamplingParams()
+    assert program.session.conversations.settings.sampling == SamplingParams()
 
 
 @pytest.mark.parametrize("what", ["bias", "schema"])

@@ -207,9 +207,7 @@ def test_a_forged_token_is_found_at_its_place(
 
 
 def test_a_check_can_be_stopped_and_ends_with_the_dialog(real: Program, qtbot: QtBot) -> None:
-    real.window.panel.sampling.show_settings(
-        replace(real.window.panel.sampling.settings, max_tokens=120)
-    )
+    real.window.panel.sampling.use(replace(real.window.panel.sampling.settings, max_tokens=120))
     reply_to(real, qtbot, "Count from one to two hundred, in words.")
     real.runs.open_last()
     dialog = real.runs.dialog

@@ -36,7 +36,7 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
-from paceline.params import Strategy
+from paceline.params import ReplySettings, Strategy
 
 QUESTION = "What does os.path.join do?"
 N_CALLS = 50
@@ -333,8 +333,8 @@ def test_in_a_chat_the_next_message_loads_again_by_itself(
     client = InlineClient()
     loader = PairLoader(client)
     greedy = SamplingParams(temperature=0)
-    options = TurnOptions(strategy=Strategy.of("off"), sampling=greedy, max_tokens=20)
-    session = ChatSession(client, loader, lambda: options)
+    options, settings = TurnOptions(Strategy.of("off")), ReplySettings(greedy, max_tokens=20)
+    session = ChatSession(client, loader, lambda: options, defaults=lambda: settings)
     client.set_listener(session.on_event)
     target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
     loader.load(Pair(target, draft))

@@ -21,6 +21,7 @@ from paceline.conversation import ViewPlace
 from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage import database, writer
 from paceline.storage.archive import Archive
+from paceline.storage.database import MIGRATIONS
 from paceline.storage.problems import StorageError
 from storage.chats import Watched, chat, record, steps
 
@@ -308,7 +309,7 @@ def test_a_newer_database_is_not_touched(db: Path) -> None:
     assert not watched.archive.close()
     assert db.read_bytes() == before
     with contextlib.closing(sqlite3.connect(db)) as other:
-        other.execute("PRAGMA user_version = 1")
+        other.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
     assert reopened(db) == {"c0", "c1", "new"}
 
 

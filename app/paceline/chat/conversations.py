@@ -8,22 +8,25 @@ so that no word of a private chat can reach the disk. No Qt, no files, no engine
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from paceline.chat.presets import check_settings
 from paceline.chat.reply import renamed, to_record, to_reply
 from paceline.chat.store import NEW_CHAT, MemoryStore, no_such_chat, summary_of, with_figures
 from paceline.conversation import Conversation, Message, ViewPlace, clean, clean_message
-from paceline.errors import UserError
+from paceline.errors import UserError, ValueOutOfRangeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from paceline.chat.reply import Reply
     from paceline.chat.store import ConversationStore
     from paceline.conversation import Attachment, ConversationSummary, Role, SearchHit
     from paceline.messages import StepCommitted
+    from paceline.params import ReplySettings
     from paceline.run_record import RunRecord
 
 _YEAR_9999_S = 253_370_764_800
@@ -42,14 +45,20 @@ class Conversations:
         store: Keeps the conversations that are not private.
         new_id: See above.
         now: See above.
+        defaults: How replies of a new conversation are drawn.
     """
 
     def __init__(
-        self, store: ConversationStore, new_id: Callable[[], str], now: Callable[[], float]
+        self,
+        store: ConversationStore,
+        new_id: Callable[[], str],
+        now: Callable[[], float],
+        defaults: Callable[[], ReplySettings],
     ) -> None:
         self.new_id = new_id
         self.now = now
         self.on_texts: Callable[[str], None] = lambda _: None
+        self._defaults = defaults
         self._kept = store
         self._memory = MemoryStore()
         self._private: set[str] = set()
@@ -59,6 +68,7 @@ class Conversations:
         self._records: Mapping[str, RunRecord] = {}  # of the shown one, as read when it was shown
         self._replies: dict[str, Reply] = {}  # made of these records on demand, or newer than they
         self._current = self.empty()
+        self._has_other_settings = False  # than the store
 
     def store_of(self, conversation_id: str) -> ConversationStore:
         """Return the store that keeps this conversation: private ones stay in memory."""
@@ -158,15 +168,57 @@ class Conversations:
 
     def show(self, conversation: Conversation) -> None:
         """Make this conversation the shown one."""
+        self.keep_settings()
         name = conversation.conversation_id
         self._records = self.store_of(name).runs(name) if conversation.messages else {}
         self._replies = {}
-        self._current = conversation
+        if conversation.messages:
+            conversation = replace(conversation, settings=self._settings_of(conversation))
+        self._current, self._has_other_settings = conversation, False
 
     def add_reply(self, reply: Reply) -> None:
         """Let `reply_of` return this reply if its message is in the shown conversation."""
         if reply.message_id in self._current.messages:
             self._replies[reply.message_id] = reply
+
+    @property
+    def settings(self) -> ReplySettings:
+        """How the replies of the shown conversation are drawn."""
+        return self._current.settings or self._defaults()
+
+    def set_settings(self, settings: ReplySettings) -> None:
+        """Let the next replies of the shown one be drawn like this; see `keep_settings`."""
+        self._current = replace(self._current, settings=settings)
+        self._has_other_settings = True
+
+    def keep_settings(self) -> None:
+        """Store what `set_settings` has changed; a conversation without messages is not kept."""
+        if self._has_other_settings and self._current.conversation_id in self._summaries:
+            self.put(self._current)
+
+    def _settings_of(self, conversation: Conversation) -> ReplySettings:
+        """Return what a conversation says, or its newest records, if a reply can be drawn so."""
+        path = (self._records.get(m.message_id) for m in reversed(conversation.path()))
+        records = (record for record in path if record is not None and record.max_tokens)
+        for settings in (conversation.settings, self._as_recorded(records)):
+            if settings is not None:
+                with contextlib.suppress(ValueOutOfRangeError):
+                    check_settings(settings)
+                    return settings
+        return self._defaults()
+
+    def _as_recorded(self, records: Iterator[RunRecord]) -> ReplySettings | None:
+        """Return the settings of the first of these records, the newest; None: there is none.
+
+        A record has the seed of its reply, whether it was drawn or fixed: two replies after each
+        other have the same one only if it was fixed, and so has one that has that of the defaults.
+        """
+        last = next(records, None)
+        if last is None:
+            return None
+        before = next(records, None)
+        fixed = (self._defaults().seed, before.seed if before is not None else None)
+        return last.settings if last.seed in fixed else replace(last.settings, seed=None)
 
     # ------------------------------------------------------------------------------ changing
 
@@ -191,7 +243,7 @@ class Conversations:
         for message_id in removed:
             self._replies.pop(message_id, None)
         if name == self._current.conversation_id:
-            self._current = conversation
+            self._current, self._has_other_settings = conversation, False
         if removed:
             self.on_texts(name)
 
@@ -270,6 +322,7 @@ class Conversations:
 
     def remove(self, conversation_id: str) -> None:
         """Take one out of the list; if it was the shown one, an empty one is shown."""
+        self.keep_settings()
         self._removed[conversation_id] = self._summaries.pop(conversation_id)
         self.store_of(conversation_id).remove(conversation_id)
         if conversation_id == self._current.conversation_id:

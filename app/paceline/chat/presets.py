@@ -17,10 +17,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paceline.codec import CodecError, decode_part, encode_part
+from paceline.conversation import clean
 from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, ValueOutOfRangeError
-from paceline.params import SamplingParams, range_of
-from paceline.settings import MAX_PRESETS, MAX_TOKENS, ReplyPreset
+from paceline.params import MAX_SEED, MAX_TOKENS, ReplySettings, SamplingParams, range_of
+from paceline.settings import MAX_PRESETS, ReplyPreset, preset_fields
 
 KIND = "paceline reply presets"
 VERSION = 1
@@ -59,31 +60,42 @@ def check_preset(preset: ReplyPreset) -> None:
     """
     if not clean_name(preset.name):
         _refuse("A preset has no name.", "Give it one.")
-    if not 1 <= preset.max_tokens <= MAX_TOKENS:
-        _refuse(f"Max tokens is {preset.max_tokens}.", f"Give a number from 1 to {MAX_TOKENS:,}.")
-    if preset.sampling.grammar and preset.sampling.json_schema:
+    _check_text(preset.name)
+    check_settings(preset.settings)
+
+
+def check_settings(settings: ReplySettings) -> None:
+    """Check that a reply can be drawn with these.
+
+    Raises:
+        ValueOutOfRangeError: Says which value, and what it may be.
+    """
+    sampling, seed = settings.sampling, settings.seed
+    if not 1 <= settings.max_tokens <= MAX_TOKENS:
+        _refuse(f"Max tokens is {settings.max_tokens}.", f"Give a number from 1 to {MAX_TOKENS:,}.")
+    if seed is not None and not 0 <= seed <= MAX_SEED:
+        _refuse(f"The seed is {seed}.", f"Give a number from 0 to {MAX_SEED:,}.")
+    if sampling.grammar and sampling.json_schema:
         _refuse("A grammar and a JSON schema are given.", "Give one of them.")
-    check_sampling(preset.sampling)
+    check_sampling(sampling)
     for name, title in (("temperature", "Temperature"), ("top_k", "Top-k")):
-        value, (_, highest) = getattr(preset.sampling, name), range_of(SamplingParams, name).offered
+        value, (_, highest) = getattr(sampling, name), range_of(SamplingParams, name).offered
         if value > highest:
             given = f"{value:g}" if isinstance(value, float) else value
             _refuse(f"{title} is {given}.", f"Give at most {highest:,}.")
-    check_stops(preset.stop)
-    for text in (preset.name, preset.system_prompt, preset.sampling.grammar,
-                 preset.sampling.json_schema, *preset.stop):  # fmt: skip
-        if not _can_be_kept(text):
-            _refuse("A text holds half of a character (a surrogate).", "Write it anew.")
+    check_stops(settings.stop)
+    for text in (settings.system_prompt, sampling.grammar, sampling.json_schema, *settings.stop):
+        _check_text(text)
 
 
 def presets_to_text(presets: Sequence[ReplyPreset]) -> str:
     """Return presets as the text of a file."""
-    fields = [encode_part(preset) for preset in presets]
-    for preset in fields:
-        for bias in preset["sampling"]["logit_bias"]:
+    items = [{"name": preset.name, **encode_part(preset.settings)} for preset in presets]
+    for item in items:
+        for bias in item["sampling"]["logit_bias"]:
             if bias["bias"] == float("-inf"):
                 bias["bias"] = _FORBIDDEN
-    data = {"kind": KIND, "version": VERSION, "presets": fields}
+    data = {"kind": KIND, "version": VERSION, "presets": items}
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -117,7 +129,7 @@ def _preset(item: object, number: int) -> ReplyPreset:
     name = item.get("name") if isinstance(item, dict) else None
     where = f"Preset {number}" + (f" (“{name:.40}”)" if isinstance(name, str) else "")
     try:
-        preset = decode_part(ReplyPreset, _with_numbers(item))
+        preset = decode_part(ReplyPreset, preset_fields(_with_numbers(item)))
         check_preset(preset)
     except CodecError as error:
         raise _unusable(f"{where} cannot be read: {error}.") from None
@@ -143,12 +155,9 @@ def _bias(bias: object) -> object:
     return bias
 
 
-def _can_be_kept(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _check_text(text: str) -> None:
+    if clean(text) != text:
+        _refuse("A text holds half of a character (a surrogate).", "Write it anew.")
 
 
 def _unusable(message: str) -> UserError:

@@ -12,7 +12,6 @@ from paceline.messages import (
     FiguresReported,
     PrefillProgressed,
     Prompting,
-    SamplingParams,
     StepCommitted,
     TextDiverged,
     TuneApplied,
@@ -21,7 +20,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
-from paceline.params import DEFAULT_STRATEGY
+from paceline.params import DEFAULT_STRATEGY, ReplySettings
 from paceline.run_record import INTERRUPTED, ModelRecord, RunError, RunRecord
 
 if TYPE_CHECKING:
@@ -50,23 +49,15 @@ class TurnOptions:
 
     Attributes:
         strategy: Which drafters are asked, and with which settings.
-        sampling: How tokens are sampled.
-        max_tokens: The largest number of tokens of the reply.
-        seed: None draws a new one.
-        system_prompt: Put before the conversation; empty: none.
+        settings: How the reply is drawn: the chat's.
         remember: Whether drafters may keep what they learn from the turn; never of a private chat.
-        stop: Texts that end the reply.
         cuts: Whether the oldest messages are left out where the context is too small.
         prompting: How the conversation becomes a prompt.
     """
 
     strategy: Strategy = DEFAULT_STRATEGY
-    sampling: SamplingParams = field(default_factory=SamplingParams)
-    max_tokens: int = 1024
-    seed: int | None = None
-    system_prompt: str = ""
+    settings: ReplySettings = field(default_factory=ReplySettings)
     remember: bool = False
-    stop: tuple[str, ...] = ()
     cuts: bool = False
     prompting: Prompting = field(default_factory=Prompting)
 
@@ -161,8 +152,12 @@ class Reply:
         self.traces = [trace for step in steps for trace in step.tokens]
         self.n_parts = 2 if old is None else old.n_parts + 1
         if old is not None:
-            seed = old.seed if old.seed is not None else self.options.seed
-            self.ask(drawn_like(replace(self.options, seed=seed), old.options))
+            settings = replace(
+                old.options.settings,
+                max_tokens=self.options.settings.max_tokens,
+                seed=old.seed if old.seed is not None else self.options.settings.seed,
+            )
+            self.ask(drawn_like(self.options, replace(old.options, settings=settings)))
 
     def ask(self, options: TurnOptions) -> None:
         """Take what the turn is to be generated with."""
@@ -210,14 +205,7 @@ class Reply:
 
 def drawn_like(options: TurnOptions, old: TurnOptions) -> TurnOptions:
     """Return the options with all of the old ones that decides which tokens are drawn."""
-    return replace(
-        options,
-        sampling=old.sampling,
-        system_prompt=old.system_prompt,
-        stop=old.stop,
-        cuts=old.cuts,
-        prompting=old.prompting,
-    )
+    return replace(options, settings=old.settings, cuts=old.cuts, prompting=old.prompting)
 
 
 def model_record(info: ModelInfo, fingerprint: str = "") -> ModelRecord:
@@ -242,18 +230,18 @@ def to_record(reply: Reply) -> RunRecord:
     status: Literal["running", "finished", "failed"] = "running"
     if reply.status in ("finished", "failed"):
         status = "finished" if reply.status == "finished" else "failed"
-    error, options = reply.error, reply.options
+    error, options, settings = reply.error, reply.options, reply.options.settings
     return RunRecord(
         reply.message_id,
         status,
         started_s=reply.started_s,
         strategy=reply.strategy,
         asked_strategy=reply.asked_strategy,
-        sampling=options.sampling,
-        max_tokens=options.max_tokens,
-        seed=reply.seed if reply.seed is not None else options.seed,
-        stop=options.stop,
-        system_prompt=options.system_prompt,
+        sampling=settings.sampling,
+        max_tokens=settings.max_tokens,
+        seed=reply.seed if reply.seed is not None else settings.seed,
+        stop=settings.stop,
+        system_prompt=settings.system_prompt,
         cuts=options.cuts,
         prompting=options.prompting,
         n_cut=reply.n_cut,
@@ -290,15 +278,7 @@ def to_reply(
         turn_id="",
         message_id=record.message_id,
         conversation_id=conversation_id,
-        options=TurnOptions(
-            sampling=record.sampling,
-            max_tokens=record.max_tokens,
-            seed=record.seed,
-            system_prompt=record.system_prompt,
-            stop=record.stop,
-            cuts=record.cuts,
-            prompting=record.prompting,
-        ),
+        options=TurnOptions(settings=record.settings, cuts=record.cuts, prompting=record.prompting),
         status="finished" if record.status == "finished" else "failed",
         strategy=record.strategy,
         asked_strategy=record.asked_strategy or record.strategy,

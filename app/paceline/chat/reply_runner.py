@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Strategy,
         Unloaded,
     )
+    from paceline.params import ReplySettings
 
 
 class SessionListener(Protocol):
@@ -102,7 +103,8 @@ class ReplyRunner:
         client: Where commands go.
         pair: The models; loaded again if they are gone.
         conversations: Gets the reply's message, text and record.
-        options: What the next reply is generated with; asked when one begins.
+        options: What the next reply is generated with, besides the chat's settings; asked when one
+            begins.
         fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not known,
             or not yet.
         clock: Monotonic seconds.
@@ -127,7 +129,7 @@ class ReplyRunner:
         self._fingerprint_of = fingerprint_of
         self._clock = clock
         self._active: Reply | None = None
-        self._is_submitted = self._is_greedy = self._is_recorded = False
+        self._is_submitted = self._is_recorded = False
         self._models: tuple[ModelInfo | None, ModelInfo | None] = (None, None)
 
     @property
@@ -156,9 +158,13 @@ class ReplyRunner:
             recording: Its events will come from here; the engine is not asked.
             continued: Another reply to the question, with which it begins.
         """
-        self._is_greedy, self._is_recorded = greedy, recording is not None
+        self._is_recorded = recording is not None
         if recording is None:
-            options = self._asked_options(self._conversations.current.conversation_id)
+            settings = self._conversations.settings
+            if greedy:
+                sampling = replace(settings.sampling, temperature=0.0)
+                settings = replace(settings, sampling=sampling)
+            options = self._asked_options(self._conversations.current.conversation_id, settings)
         else:
             options = TurnOptions(read_strategy(recording.strategy))
         answer = self._conversations.new_message("assistant", "", question_id)
@@ -193,17 +199,12 @@ class ReplyRunner:
             self._fail(reply, "no-model", "No model is loaded.", "Open one in the Models menu.")
         return reply
 
-    def _asked_options(self, conversation_id: str) -> TurnOptions:
-        """Return what the settings ask for now, with temperature 0 for a greedy reply.
-
-        Nothing of a private conversation is remembered, regardless of the settings.
-        """
-        options = self._options()
+    def _asked_options(self, conversation_id: str, settings: ReplySettings) -> TurnOptions:
+        """Return what is asked for now; nothing of a private conversation is remembered."""
+        options = replace(self._options(), settings=settings)
         if self._conversations.is_private(conversation_id):
             options = replace(options, remember=False)
-        if not self._is_greedy:
-            return options
-        return replace(options, sampling=replace(options.sampling, temperature=0.0))
+        return options
 
     def _submit(self, reply: Reply) -> None:
         try:
@@ -279,10 +280,8 @@ class ReplyRunner:
         state = self._pair.state
         if state.status == "ready":
             # The options that fitted when the reply was asked for need not fit the loaded pair.
-            options, seed = self._asked_options(reply.conversation_id), reply.options.seed
-            if reply.n_parts > 1:
-                options = drawn_like(options, reply.options)
-            reply.ask(options if seed is None else replace(options, seed=seed))
+            options = self._asked_options(reply.conversation_id, reply.options.settings)
+            reply.ask(drawn_like(options, reply.options) if reply.n_parts > 1 else options)
             self._submit(reply)
         elif state.status == "failed":
             hint = event.hint if isinstance(event, LoadFailed) else ""
@@ -347,16 +346,16 @@ class ReplyRunner:
 
 def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
     """Return the command for a reply whose message the conversation has."""
-    options = reply.options
+    options, settings = reply.options, reply.options.settings
     path = conversation.path_to(conversation.messages[reply.message_id].parent_id)
     return StartTurn(
         reply.turn_id,
-        messages=build_messages(path, options.system_prompt),
-        sampling=options.sampling,
+        messages=build_messages(path, settings.system_prompt),
+        sampling=settings.sampling,
         strategy=options.strategy,
-        max_tokens=options.max_tokens,
-        seed=options.seed,
-        stop=options.stop,
+        max_tokens=settings.max_tokens,
+        seed=settings.seed,
+        stop=settings.stop,
         remember=options.remember,
         cuts=options.cuts,
         prompting=options.prompting,

@@ -39,6 +39,7 @@ from paceline.messages import (
     TurnStarted,
     Unloaded,
 )
+from paceline.params import ReplySettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -155,6 +156,7 @@ class ChatSession:
         options: Callable[[], TurnOptions],
         *,
         store: ConversationStore | None = None,
+        defaults: Callable[[], ReplySettings] = ReplySettings,
         fingerprint_of: Callable[[str], str] = lambda _: "",
         new_id: Callable[[], str] = _new_id,
         clock: Callable[[], float] = time.perf_counter,
@@ -165,8 +167,10 @@ class ChatSession:
         Args:
             client: Where commands go.
             pair: The models.
-            options: What the next reply is generated with; asked when one begins.
+            options: What the next reply is generated with, besides the chat's settings; asked when
+                one begins.
             store: Keeps the conversations; None: they are kept in memory.
+            defaults: How replies of a new conversation are drawn.
             fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not
                 known, or not yet.
             new_id: Makes ids.
@@ -174,7 +178,7 @@ class ChatSession:
             now: Seconds since the epoch.
         """
         kept = store if store is not None else MemoryStore()
-        self.conversations = Conversations(kept, new_id, now)
+        self.conversations = Conversations(kept, new_id, now, defaults)
         self.stored_texts = StoredTexts(client, self.conversations)
         self._client = client
         self._pair = pair
@@ -281,7 +285,8 @@ class ChatSession:
         return question.message_id
 
     def _put_question(self, conversation: Conversation, question_id: str) -> None:
-        self.conversations.put(with_title(self.current, conversation), (question_id,))
+        named = with_title(self.current, conversation)
+        self.conversations.put(replace(named, settings=self.conversations.settings), (question_id,))
 
     def edit(
         self, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
@@ -375,8 +380,12 @@ class ChatSession:
             gone = [message_id for message_id in old.messages if message_id not in rest.messages]
             self.conversations.put(rest, removed=gone)
         else:
+            settings = self.conversations.settings
             self.conversations.remove(name)
             self.conversations.purge(name)
+            if was_shown:  # what was refused may be a setting, which is to be corrected
+                empty = self.conversations.empty(private=old.private)
+                self.conversations.show(replace(empty, settings=settings))
         self._tell_conversations()
         if was_shown:
             self._tell_shown()

@@ -74,6 +74,7 @@ class PanelController(QObject):
         speculation.strategy_changed.connect(self._on_strategy_changed)
         speculation.drafter_changed.connect(self._check_models)
         panel.sampling.changed.connect(self._on_sampling_changed)
+        panel.sampling.shown.connect(self._on_sampling_changed)
         panel.view_changed.connect(self.settings_changed)
         for name in ("cuts_long_chats", "promptings"):
             context.settings.setting(name).changed.connect(self.settings_changed)
@@ -92,16 +93,10 @@ class PanelController(QObject):
         self._on_pair_changed(pair.state)
 
     def turn_options(self) -> TurnOptions:
-        """What the next reply uses; the session asks when one begins."""
+        """What the next reply uses besides its chat's settings; asked for when one begins."""
         self._tune.stop()  # the reply starts with the newest strategy
-        settings = self._panel.sampling.settings
         return TurnOptions(
             strategy=self._speculation.strategy,
-            sampling=settings.sampling,
-            max_tokens=settings.max_tokens,
-            seed=settings.seed,
-            system_prompt=settings.system_prompt,
-            stop=settings.stop,
             remember=self._settings.value("learns_from_chats"),
             cuts=self._settings.value("cuts_long_chats"),
             prompting=prompting_for(self._settings.value("promptings"), self._pair.state),
@@ -157,7 +152,6 @@ class PanelController(QObject):
         if error.code in REFUSALS:
             topic = SAMPLING
             self._panel.show_tab("chat")
-            self._panel.sampling.show_refusal(error.code, f"{error.message} {error.hint}".strip())
         elif error.code in LOOKUP_CACHE_CODES:
             topic = LOOKUP_CACHE
             self._panel.show_tab("speed")
@@ -170,6 +164,8 @@ class PanelController(QObject):
         else:
             return
         question = self._session.take_back(reply)
+        if topic == SAMPLING:
+            self._panel.sampling.show_refusal(error.code, f"{error.message} {error.hint}".strip())
         if question is None or error.code != TOO_LONG:  # otherwise the composer says it
             self._notifications.error(error.message, error.hint, action=action, topic=topic)
         if question is not None:
@@ -178,11 +174,13 @@ class PanelController(QObject):
     def _tell_of_incomplete_json(self, reply: Reply) -> None:
         """Warn where a reply was ended by something other than its schema."""
         hints = {
-            "length": self.tr("Allow more than {} tokens.").format(reply.options.max_tokens),
+            "length": self.tr("Allow more than {} tokens.").format(
+                reply.options.settings.max_tokens
+            ),
             "context": self.tr("Load the models with a longer context."),
             "stop": self.tr("A stop string ended it: leave that out."),
         }
-        if reply.options.sampling.json_schema and reply.reason in hints:
+        if reply.options.settings.sampling.json_schema and reply.reason in hints:
             try:
                 json.loads(reply.text)
             except (ValueError, RecursionError):
@@ -264,7 +262,7 @@ class PanelController(QObject):
     @Slot()
     def show_settings(self) -> None:
         """Say in the status line what the next reply will use."""
-        settings = self._panel.sampling.settings
+        settings = self._session.conversations.settings
         seed = self.tr("new seed each time") if settings.seed is None else f"seed {settings.seed}"
         sampling = settings.sampling
         self._status.set_settings(

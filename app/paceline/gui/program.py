@@ -40,6 +40,7 @@ from paceline.gui.run.controller import RunController
 from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.run.versions_controller import VersionsController
 from paceline.gui.sampling.controller import PresetsController, SamplingController
+from paceline.gui.sampling.presets import ReplyPresets
 from paceline.gui.sampling.prompting import PromptingController
 from paceline.gui.settings.controller import Appearance, SettingsController
 from paceline.gui.speculation.draft_settings import DraftPresetsController
@@ -161,6 +162,7 @@ class Program(QObject):
         self.window.chat_pane.errors.dismiss()  # what its button would do needs what ends now
         self.unsent.keep()
         self.chat.keep_place()
+        self.session.conversations.keep_settings()
         self.session.end_reply()  # what it has is kept
         self.session.set_listener(None)
         self.loader.set_listener(None)
@@ -184,6 +186,7 @@ class Program(QObject):
         settings = self.settings.settings
         look.start(self._resources, settings.theme, settings.font_px)
         look.set_motion(settings.motion)
+        self.presets = ReplyPresets(settings.reply_presets, settings.default_preset, self)
         self.speculation = SpeculationModel(infos, settings.strategies, self)
         self.live = LiveFigures(Sources((*infos, in_words(grammar_drafter.INFO))), self)
         self.pair = PairModel(self)
@@ -211,6 +214,7 @@ class Program(QObject):
             self.loader,
             lambda: self.panel.turn_options(),  # noqa: PLW0108 - `panel` is made later
             store=self.storage.store,
+            defaults=lambda: self.presets.default_settings,
             fingerprint_of=self.hashes.fingerprint_of,
         )
         self.loader.set_listener(self.pair)
@@ -286,12 +290,14 @@ class Program(QObject):
         self.learning = LearningController(context, paths=self._paths, parent=self)
         self.open_file = OpenFile(self.background, self.notices, self)
         self.sampling = SamplingController(
-            context, card=panel.sampling, open_file=self.open_file, parent=self
-        )
+            context, card=panel.sampling, presets=self.presets, open_file=self.open_file,
+            parent=self,
+        )  # fmt: skip
         self.prompting = PromptingController(context, panel.sampling, self)
         self.reply_presets = PresetsController(
-            context, card=panel.sampling, open_file=self.open_file, parent=self
-        )
+            context, card=panel.sampling, presets=self.presets, open_file=self.open_file,
+            parent=self,
+        )  # fmt: skip
         self.draft_presets = DraftPresetsController(
             context, button=panel.draft_settings.presets, parent=self
         )
@@ -319,7 +325,7 @@ class Program(QObject):
             resources=self._resources,
         )
         self.exchange = ExchangeController(context, window.sidebar, self)
-        self.bench = BenchController(context, lambda: window.panel.sampling.settings, self)
+        self.bench = BenchController(context, self)
         self.imports = ImportController(context, window.sidebar, self.bench.show_passport, self)
 
     # --------------------------------------------------------------------------- what is remembered
@@ -328,8 +334,6 @@ class Program(QObject):
         """Show the settings, and from now on keep what is changed by hand."""
         store, settings, window = self.settings, self.settings.settings, self.window
         window.restore(settings.window)
-        self.sampling.restore()
-        self.reply_presets.show_settings()
         window.panel.loading.show_host(settings.engine_host)
         self.panel.show_settings()
         window.chat_pane.composer.set_obstacle(window.panel.sampling.obstacle)
@@ -351,16 +355,8 @@ class Program(QObject):
 
     @Slot()
     def _on_panel(self) -> None:
-        """Keep the strategy and how replies are drawn; which sections are open is saved, too."""
-        reply = self.window.panel.sampling.settings
-        self.settings.update(
-            strategies=self.speculation.saved(),
-            sampling=reply.sampling,
-            max_tokens=reply.max_tokens,
-            seed=reply.seed,
-            system_prompt=reply.system_prompt,
-            stop=reply.stop,
-        )
+        """Keep the strategy; which sections are open is saved, too."""
+        self.settings.set("strategies", self.speculation.saved())
         self.settings.save_soon()
 
     @Slot()

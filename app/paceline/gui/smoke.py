@@ -22,8 +22,9 @@ from paceline.errors import UserError
 from paceline.gui.app import Ending, make_application
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.program import Program
+from paceline.params import ReplySettings
 from paceline.paths import Paths, resources
-from paceline.settings import LoadedSettings, Settings
+from paceline.settings import LoadedSettings, ReplyPreset, Settings
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
@@ -121,7 +122,13 @@ def run_smoke_test(out: Path) -> int:
         UserError: It failed; the one line for stderr says how.
     """
     app = make_application(["paceline"])
-    settings = Settings(theme="light", seed=SEED, max_tokens=MAX_TOKENS, strategies=(STRATEGY,))
+    preset = ReplyPreset("Smoke test", ReplySettings(max_tokens=MAX_TOKENS, seed=SEED))
+    settings = Settings(
+        theme="light",
+        strategies=(STRATEGY,),
+        reply_presets=(preset,),
+        default_preset=preset.name,
+    )
     with tempfile.TemporaryDirectory(prefix="paceline-smoke-") as folder:
         paths = Paths.below(Path(folder))
         program = Program(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from paceline.conversation import Message, ViewPlace, clean, clean_message
 from paceline.messages import StepCommitted
+from paceline.params import ReplySettings
 from paceline.run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Head:
         tags: See above.
         leaf_id: See above.
         reply_id: The last reply on the active path, whose figures the list shows; empty: none.
+        settings: See `Conversation`.
     """
 
     conversation_id: str
@@ -43,6 +45,7 @@ class Head:
     tags: tuple[str, ...] = ()
     leaf_id: str | None = None
     reply_id: str = ""
+    settings: ReplySettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,4 +185,5 @@ def _head(conversation: Conversation) -> Head:
         tuple(map(clean, conversation.tags)),
         conversation.leaf_id,
         reply,
+        conversation.settings,
     )

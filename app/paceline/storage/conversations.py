@@ -9,8 +9,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from paceline.codec import CodecError, decode_part, encode_part
+from paceline.codec import CodecError, decode_known, decode_part, encode_part
 from paceline.conversation import Attachment, Conversation, ConversationSummary, Message, ViewPlace
+from paceline.params import ReplySettings
 from paceline.run_record import Figures
 from paceline.storage.changes import Head
 from paceline.storage.columns import TABLES, read_as
@@ -18,7 +19,17 @@ from paceline.storage.problems import DamageError
 
 _HEAD = read_as(
     "conversations",
-    ("id", "title", "created_s", "changed_s", "pinned", "tags", "leaf_id", "reply_id"),
+    (
+        "id",
+        "title",
+        "created_s",
+        "changed_s",
+        "pinned",
+        "tags",
+        "leaf_id",
+        "reply_id",
+        "settings",
+    ),
 )
 _SUMMARY = read_as(
     "conversations",
@@ -138,7 +149,7 @@ def conversation_of(head: Head, messages: dict[str, Message]) -> Conversation:
         leaf = next(reversed(known), None)
     return Conversation(
         head.conversation_id, head.title, head.created_s, MappingProxyType(known), leaf,
-        head.changed_s, head.pinned, head.tags,
+        head.changed_s, head.pinned, head.tags, settings=head.settings,
     )  # fmt: skip
 
 
@@ -147,12 +158,14 @@ def write_head(connection: sqlite3.Connection, head: Head) -> int:
     values = (
         head.title, head.created_s, head.changed_s, int(head.pinned),
         json.dumps(head.tags, ensure_ascii=False), head.leaf_id, head.reply_id,
+        json.dumps(encode_part(head.settings), ensure_ascii=False) if head.settings else None,
     )  # fmt: skip
     connection.execute(
         "INSERT INTO conversations"
-        " (id, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, strategy)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, '') ON CONFLICT (id) DO UPDATE SET title = ?2,"
-        " created_s = ?3, changed_s = ?4, pinned = ?5, tags = ?6, leaf_id = ?7, reply_id = ?8",
+        " (id, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, settings, strategy)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '') ON CONFLICT (id) DO UPDATE SET"
+        " title = ?2, created_s = ?3, changed_s = ?4, pinned = ?5, tags = ?6, leaf_id = ?7,"
+        " reply_id = ?8, settings = ?9",
         (head.conversation_id, *values),
     )
     return _written(conversation_key(connection, head.conversation_id))
@@ -296,8 +309,18 @@ def write_place(connection: sqlite3.Connection, conversation_id: str, place: Vie
 
 
 def _head(row: tuple[Any, ...]) -> Head:
-    key, title, created_s, changed_s, pinned, tags, leaf_id, reply_id = row
-    return Head(key, title, created_s, changed_s, bool(pinned), _tags(tags), leaf_id, reply_id)
+    key, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, settings = row
+    return Head(
+        key, title, created_s, changed_s, bool(pinned), _tags(tags), leaf_id, reply_id,
+        _settings(settings),
+    )  # fmt: skip
+
+
+def _settings(text: str) -> ReplySettings | None:
+    try:
+        return decode_known(ReplySettings, json.loads(text)) if text else None
+    except (ValueError, RecursionError):  # it was damaged
+        return None
 
 
 def _tags(text: str) -> tuple[str, ...]:

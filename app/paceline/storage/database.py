@@ -267,7 +267,12 @@ def _first(connection: sqlite3.Connection) -> None:
     create_index(connection)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first,)
+def _settings(connection: sqlite3.Connection) -> None:
+    """Let a conversation have settings of its own: a JSON object, NULL where it has none yet."""
+    connection.execute("ALTER TABLE conversations ADD COLUMN settings TEXT")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first, _settings)
 
 
 def migrate(
@@ -306,16 +311,19 @@ def migrate(
 
 
 def has_layout(connection: sqlite3.Connection) -> bool:
-    """Whether tables and indexes are those of a new database, page for page.
+    """Whether tables and indexes are those of a new database, or of an older one, page for page.
 
     Raises:
         sqlite3.Error: It cannot be read; UnicodeDecodeError likewise.
     """
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
+        query = "SELECT name, rootpage, sql FROM sqlite_master ORDER BY rowid"
+        found = connection.execute(query).fetchall()
         for migration in MIGRATIONS:
             migration(new)
-        query = "SELECT name, rootpage, sql FROM sqlite_master ORDER BY rowid"
-        return connection.execute(query).fetchall() == new.execute(query).fetchall()
+            if new.execute(query).fetchall() == found:
+                return True
+        return False
 
 
 def user_version(connection: sqlite3.Connection) -> int:

@@ -14,7 +14,7 @@ import shutil
 import sqlite3
 import struct
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -190,12 +190,14 @@ def _delete(path: Path) -> None:
 
 
 def _take_over(damaged: sqlite3.Connection, new: sqlite3.Connection, table: str) -> int:
-    columns = list(TABLES[table])
+    there = {name for _, name, *_ in damaged.execute(f"PRAGMA table_info({table})")}
+    # A database of an older layout lacks some; where SQLite does not know the table, all are asked.
+    columns = [name for name in TABLES[table] if name in there or name == "rowid" or not there]
     statement = (
         f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     )
     n = 0
-    for row in _rows(damaged, table):
+    for row in _rows(damaged, table, columns):
         values = dict(zip(columns, row, strict=True))
         for other in _OTHERS if values.get("id") else _OTHERS[:1]:
             with contextlib.suppress(sqlite3.IntegrityError):
@@ -205,10 +207,14 @@ def _take_over(damaged: sqlite3.Connection, new: sqlite3.Connection, table: str)
     return n
 
 
-def _rows(connection: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
-    """Yield all rows of a table that can be read."""
-    key = next(iter(TABLES[table]))
-    query = f"SELECT {read_as(table)} FROM {table} NOT INDEXED WHERE {key} >= ? ORDER BY {key}"
+def _rows(
+    connection: sqlite3.Connection, table: str, columns: Sequence[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield these columns, the first of which counts the rows, of all rows that can be read."""
+    key = columns[0]
+    query = (
+        f"SELECT {read_as(table, columns)} FROM {table} NOT INDEXED WHERE {key} >= ? ORDER BY {key}"
+    )
     first = 0
     for _ in range(_MOST_ATTEMPTS):  # broken pages may lead in circles
         try:

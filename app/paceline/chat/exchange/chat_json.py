@@ -1,9 +1,9 @@
 """A conversation as JSON, complete: the whole tree, its files, and how every reply was made.
 
-Version 1 is an object with five fields: `format`, `version`, `conversation` (title and flags),
-`messages` (in the order in which they were added, so each after its parent) and `runs`
+Version 1 is an object with five fields: `format`, `version`, `conversation` (title, flags and
+settings), `messages` (in the order in which they were added, so each after its parent) and `runs`
 (`run_json`). One difference to `run_json`: JSON has no infinity, so a bias that forbids a token is
-the text "-Infinity".
+the text "-Infinity". Settings may be missing, and may have fields that a later version added.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from paceline.chat.exchange.checks import LAST_SECOND, Fields, broken, scrubbed
-from paceline.codec import CodecError
+from paceline.chat.presets import check_settings
+from paceline.codec import CodecError, decode_known, encode_part
 from paceline.conversation import Attachment, Conversation, Message
-from paceline.errors import UserError
+from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.figures import TokenTrace
 from paceline.messages import StepCommitted
+from paceline.params import ReplySettings
 from paceline.run_json import record_from_json, record_to_json
 from paceline.run_record import RunRecord
 
@@ -55,6 +57,7 @@ def to_json(
             "tags": list(conversation.tags),
             "private": conversation.private,
             "leaf_id": conversation.leaf_id,
+            "settings": _settings_to_json(conversation.settings),
         },
         "messages": [_message_to_json(message) for message in messages.values()],
         "runs": [_run_to_json(records[name]) for name in messages if name in records],
@@ -183,14 +186,36 @@ def _conversation(fields: Fields, messages: dict[str, Message]) -> Conversation:
         fields.flag("pinned"),
         words,
         fields.flag("private"),
+        _settings(fields),
     )
+
+
+def _settings_to_json(settings: ReplySettings | None) -> dict[str, Any] | None:
+    return _without_infinity(encode_part(settings)) if settings is not None else None
+
+
+def _settings(fields: Fields) -> ReplySettings | None:
+    place, data = fields.place("settings"), scrubbed(fields.raw("settings"))
+    if data is None:
+        return None
+    try:
+        settings = decode_known(ReplySettings, _with_infinity(data))
+        check_settings(settings)
+    except CodecError as error:
+        raise broken(place, f"have something that does not fit ({error!s:.200})") from None
+    except ValueOutOfRangeError as error:
+        raise broken(place, f"cannot be used ({error.message:.200})") from None
+    return settings
 
 
 # ---------------------------------------------------------------------------------------- runs
 
 
 def _run_to_json(record: RunRecord) -> dict[str, Any]:
-    data = record_to_json(record)
+    return _without_infinity(record_to_json(record))
+
+
+def _without_infinity(data: dict[str, Any]) -> dict[str, Any]:
     for bias in data["sampling"]["logit_bias"]:
         if bias["bias"] == -math.inf:
             bias["bias"] = _FORBIDDEN

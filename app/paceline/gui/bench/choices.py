@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from paceline.conversation import Conversation, Message
-    from paceline.gui.state.reply_settings import ReplySettings
     from paceline.gui.state.speculation import SpeculationModel
+    from paceline.params import ReplySettings
 
 CHAT_TOKENS = 128
 """Tokens that a question of a chat is answered with at most; more change the ratios little."""

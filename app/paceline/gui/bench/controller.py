@@ -32,7 +32,7 @@ from paceline.gui.plot.plot_picture import png_of
 from paceline.messages import PairLoaded, TurnFinished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from PySide6.QtWidgets import QWidget
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from paceline.gui.kit.background import Background
     from paceline.gui.kit.file_dialogs import SaveFile
     from paceline.gui.kit.notices import Notifications
-    from paceline.gui.state.reply_settings import ReplySettings
     from paceline.messages import Event
 
 
@@ -105,18 +104,11 @@ _TELL_MS = 250
 class BenchController(QObject):
     """Owns the dialog while it is open, and what was found while the program runs."""
 
-    def __init__(
-        self,
-        context: AppContext,
-        reply_settings: Callable[[], ReplySettings],
-        parent: QObject | None = None,
-    ) -> None:
-        """`reply_settings` returns how the questions of a chat are to be answered."""
+    def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._context = context
         self._session, self._pair = context.session, context.pair
         self._speculation = context.speculation
-        self._reply_settings = reply_settings
         self._exports = BenchExports(context.save_file, context.background, context.notices, self)
         self._workloads: tuple[Workload, ...] = ()
         self._plain_tokens_per_s: float | None = None
@@ -258,7 +250,7 @@ class BenchController(QObject):
         assert self.dialog is not None
         prompts = self.dialog.setup.prompts
         if prompts.is_chat:
-            settings = self._reply_settings()
+            settings = self._session.conversations.settings
             make = chat_outline if is_outline else chat_workloads
             return make(self._session.current, settings, prompts.n_questions)
         return [workload for workload in self._workloads if workload.name in prompts.names]

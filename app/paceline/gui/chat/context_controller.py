@@ -112,9 +112,9 @@ class ContextMeterController(QObject):
         is_ready = self._pair.state.status == "ready" and self._session.active is None
         if target is None or not is_ready:
             return
-        options = self._turn_options()
+        options, settings = self._turn_options(), self._session.conversations.settings
         path = self._session.current.path()
-        if not self._prompt.take(path, options.system_prompt, perf_counter() + TURN_S):
+        if not self._prompt.take(path, settings.system_prompt, perf_counter() + TURN_S):
             self._ask.start(0)
             return
         text = self._composer.text.strip()
@@ -123,15 +123,15 @@ class ContextMeterController(QObject):
             unsent = [Message("", None, "user", text, attachments=self._attachments)]
         messages = self._prompt.messages(*unsent)
         if not messages:
-            use = ContextUse(0, target.n_ctx, room=options.max_tokens)
+            use = ContextUse(0, target.n_ctx, room=settings.max_tokens)
             self._meter.show_use(use)
             self.counted.emit(use)
             return
         self._n_asked += 1
-        self._asked = messages, bool(unsent), options.max_tokens
+        self._asked = messages, bool(unsent), settings.max_tokens
         self._client.submit(
             CountTokens(
-                self._request_id, messages, options.max_tokens, options.cuts, options.prompting
+                self._request_id, messages, settings.max_tokens, options.cuts, options.prompting
             )
         )
 

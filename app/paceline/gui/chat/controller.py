@@ -343,7 +343,7 @@ class ReplyWriter(QObject):
         edited = figures.edited_words() if reply.edited else ""
         mark = figures.cut_words().get(reply.reason or "eog", "") if reply.text else ""
         left_out = self._cut_note(reply.n_cut) if reply.n_cut else ""
-        notes = edited, mark.format(f"{reply.options.max_tokens:,}"), left_out
+        notes = edited, mark.format(f"{reply.options.settings.max_tokens:,}"), left_out
         view.set_note(" ".join(filter(None, notes)))
         if reply.reason == "cancelled" and not reply.text:
             view.set_status(self.tr("Stopped."))

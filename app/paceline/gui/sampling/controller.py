@@ -1,66 +1,89 @@
-"""What the sampling card asks for: the last seed, a form from a file, presets with their files."""
+"""Between the shown chat and the sampling card: its settings, the last seed, forms, presets."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_text
 from paceline.errors import UserError
 from paceline.gui.kit.commands import PaletteCommand
 from paceline.gui.kit.dialogs import NameDialog
 from paceline.gui.kit.notices import Action
-from paceline.gui.sampling.presets import PresetButton, ReplyPresets
+from paceline.gui.sampling.presets import PresetButton
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
-from paceline.gui.state.reply_settings import ReplySettings
-from paceline.settings import MAX_SEED
+from paceline.gui.state.settings_store import SAVE_AFTER_MS
+from paceline.params import MAX_SEED, ReplySettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paceline.conversation import Conversation
     from paceline.gui.context import AppContext
     from paceline.gui.kit.file_dialogs import OpenFile
+    from paceline.gui.sampling.presets import ReplyPresets
     from paceline.gui.sampling.sampling_settings import SamplingSettings
     from paceline.settings import ReplyPreset
 
 
 class SamplingController(QObject):
-    """Fills the card from the settings, the chat that is shown, and files; main thread."""
+    """Lets the card show and change the settings of the chat that is shown; main thread."""
 
     def __init__(
         self,
         context: AppContext,
         *,
         card: SamplingSettings,
+        presets: ReplyPresets,
         open_file: OpenFile,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session = context.session
+        self._chats = context.session.conversations
         self._window = context.window
-        self._settings = context.settings
+        self._presets = presets
         self._card = card
+        self._shown_id = ""
+        self._keep_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
+        self._keep_soon.timeout.connect(self._chats.keep_settings)
         self._open_file = open_file
         card.seed.last_wanted.connect(self._on_last_seed)
         card.form.load_wanted.connect(self._on_load_form)
         for signal in (context.signals.ended, context.signals.shown):
             signal.connect(self._offer_last_seed)
         self._offer_last_seed()
+        card.changed.connect(self._on_card_changed)
+        context.signals.shown.connect(self._on_shown)
+        presets.kept_changed.connect(self._on_kept_changed)
+        self._on_shown(self._session.current)
 
-    def restore(self) -> None:
-        """Show how replies were drawn when the program ended."""
-        settings = self._settings.settings
-        self._card.show_settings(
-            ReplySettings(
-                settings.sampling,
-                settings.max_tokens,
-                settings.seed,
-                settings.system_prompt,
-                settings.stop,
-            )
-        )
+    @Slot(object)
+    def _on_shown(self, conversation: Conversation) -> None:
+        if conversation.conversation_id != self._shown_id:
+            self._shown_id = conversation.conversation_id
+            self._show()
+
+    def _show(self) -> None:
+        settings = self._chats.settings
+        self._card.show_settings(settings)
+        self._presets.show_chat(settings)
+        self._card.shown.emit()
+
+    @Slot()
+    def _on_card_changed(self) -> None:
+        """Keep what was changed for the chat, on the disk when the slider rests."""
+        self._chats.set_settings(self._card.settings)
+        self._presets.show_settings(self._card.settings)
+        self._keep_soon.start()
+
+    @Slot()
+    def _on_kept_changed(self) -> None:
+        """Let a new chat, in which nothing was set, follow another default."""
+        if self._session.current.settings is None:
+            self._show()
 
     def _last_seed(self) -> int | None:
         """The seed of the newest reply that is shown; None: there is none to use."""
@@ -94,6 +117,15 @@ class SamplingController(QObject):
         )
 
 
+class _Before(NamedTuple):
+    """What an undo brings back."""
+
+    settings: ReplySettings
+    chosen: str
+    default: str
+    own: tuple[ReplyPreset, ...]
+
+
 UNDO_PRESET = "undo-preset"
 """Topic of the notice after a preset took the place of other values, or was deleted."""
 
@@ -106,19 +138,20 @@ class PresetsController(QObject):
         context: AppContext,
         *,
         card: SamplingSettings,
+        presets: ReplyPresets,
         open_file: OpenFile,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._settings = context.settings
-        settings = context.settings.settings
-        self.presets = ReplyPresets(settings.reply_presets, settings.reply_preset, self)
+        self.presets = presets
+        self._shown_id = ""
         self._card = card
         self._open_file = open_file
         self._save_file = context.save_file
         self._notifications = context.notices
         self._window = context.window
-        self._before: tuple[ReplySettings, str, tuple[ReplyPreset, ...]] | None = None
+        self._before: _Before | None = None
         self.dialog: NameDialog | None = None
         self.card_button = PresetButton(self.presets, long=True)
         self.foot_button = PresetButton(self.presets, long=False)
@@ -128,17 +161,14 @@ class PresetsController(QObject):
             menu.chosen.connect(self.apply)
             menu.save_as_wanted.connect(self.save_as)
             menu.update_wanted.connect(self.presets.update_chosen)
+            menu.default_wanted.connect(self.presets.make_default)
             menu.rename_wanted.connect(self._on_rename)
             menu.delete_wanted.connect(self._on_delete)
             menu.import_wanted.connect(self._on_import)
             menu.export_wanted.connect(self._on_export)
-        card.changed.connect(self.show_settings)
+        card.reset_button.clicked.connect(self.reset)
+        context.signals.shown.connect(self._on_shown)
         self.presets.kept_changed.connect(self._on_kept_changed)
-
-    @Slot()
-    def show_settings(self) -> None:
-        """Know what is set in the card now."""
-        self.presets.show_settings(self._card.settings)
 
     def commands(self) -> Sequence[PaletteCommand]:
         """Return a command for each preset, for the palette; the chosen one is ticked."""
@@ -156,23 +186,27 @@ class PresetsController(QObject):
     @Slot(str)
     def apply(self, key: str) -> None:
         """Put a preset in force; what took work to set can be brought back."""
+        self._put(key, self.presets.applied(key), is_lost=self.presets.differs)
+
+    @Slot()
+    def reset(self) -> None:
+        """Put all that new chats begin with in force; what took work to set can be brought back."""
         presets = self.presets
-        self.show_settings()
-        before = self._card.settings
-        is_lost = presets.differs or not presets.chosen
-        snapshot = (before, presets.chosen, presets.own)
-        after = presets.applied(key)
-        presets.choose(key)
+        chosen = presets.preset(presets.chosen)
+        is_lost = chosen is None or presets.now != chosen.settings
+        self._put(presets.default_key, presets.default_settings, is_lost=is_lost)
+
+    def _put(self, key: str, after: ReplySettings, *, is_lost: bool) -> None:
+        before = self._as_it_is()
+        self.presets.choose(key)
         self._card.use(after)
-        if is_lost and after != before:
-            self._offer_undo(
-                self.tr("“{}” took the place of your values.").format(presets.title), snapshot
-            )
+        if is_lost and after != before.settings:
+            words = self.tr("“{}” took the place of your values.")
+            self._offer_undo(words.format(self.presets.title), before)
 
     @Slot()
     def save_as(self) -> None:
         """Ask for the name of a new preset."""
-        self.show_settings()
         self._ask(self.tr("Save as a preset"), self.tr("Save"), "", "")
         if self.dialog is not None:
             self.dialog.named.connect(self.presets.save_as)
@@ -186,10 +220,16 @@ class PresetsController(QObject):
     def undo(self) -> None:
         """Undo what the last notice is about."""
         if self._before is not None:
-            values, chosen, own = self._before
-            self._before = None
-            self.presets.restore(own, chosen)
-            self._card.use(values)
+            before, self._before = self._before, None
+            self.presets.restore(before.own, before.chosen, before.default)
+            self._card.use(before.settings)
+            self._notifications.settled.emit(UNDO_PRESET)
+
+    @Slot(object)
+    def _on_shown(self, conversation: Conversation) -> None:
+        """Drop the undo: it is about the chat from before."""
+        if conversation.conversation_id != self._shown_id:
+            self._shown_id, self._before = conversation.conversation_id, None
             self._notifications.settled.emit(UNDO_PRESET)
 
     # ------------------------------------------------------------------------------ within
@@ -201,16 +241,19 @@ class PresetsController(QObject):
         self.dialog.finished.connect(self._on_finished)
         self.dialog.open()
 
-    def _offer_undo(
-        self, words: str, before: tuple[ReplySettings, str, tuple[ReplyPreset, ...]]
-    ) -> None:
+    def _as_it_is(self) -> _Before:
+        presets = self.presets
+        return _Before(presets.now, presets.chosen, presets.default_key, presets.own)
+
+    def _offer_undo(self, words: str, before: _Before) -> None:
         self._before = before
         undo = Action(self.tr("Undo"), self.undo)
         self._notifications.tell(words, action=undo, topic=UNDO_PRESET)
 
     @Slot()
     def _on_kept_changed(self) -> None:
-        self._settings.update(reply_presets=self.presets.own, reply_preset=self.presets.chosen)
+        presets = self.presets
+        self._settings.update(reply_presets=presets.own, default_preset=presets.default_key)
 
     @Slot()
     def _on_finished(self) -> None:
@@ -232,9 +275,8 @@ class PresetsController(QObject):
     def _on_delete(self) -> None:
         own = self.presets.chosen_own
         if own is not None:
-            before = (self._card.settings, own.name, self.presets.own)
+            before = self._as_it_is()
             self.presets.delete(own.name)
-            self.show_settings()
             self._offer_undo(self.tr("The preset “{}” is deleted.").format(own.name), before)
 
     @Slot()

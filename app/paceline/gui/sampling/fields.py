@@ -12,7 +12,7 @@ from paceline.gui.kit.fields import Number, Segments
 from paceline.gui.kit.flow_layout import FlowLayout
 from paceline.gui.kit.labels import YieldingLabel, with_soft_breaks
 from paceline.gui.look.scale import px
-from paceline.settings import MAX_SEED
+from paceline.params import MAX_SEED
 
 _NEW, _FIXED = "new", "fixed"
 _FIELD_PX = 128

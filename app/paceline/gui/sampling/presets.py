@@ -2,7 +2,7 @@
 
 A built-in preset sets how tokens are drawn and how long a reply may be; system prompt, stop
 strings, biases and form stay as they are, since they belong to the task and not to the style. One
-of the user's brings all of it. Main thread.
+of the user's brings all of it. One preset is what new chats begin with. Main thread.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QWidget
 
 from paceline.chat.presets import clean_name, free_name
-from paceline.gui.state.reply_settings import ReplySettings
-from paceline.params import SamplingParams
+from paceline.params import ReplySettings, SamplingParams
 from paceline.settings import MAX_PRESETS, ReplyPreset
 
 if TYPE_CHECKING:
@@ -40,15 +39,15 @@ class PresetRow:
 
 
 class ReplyPresets(QObject):
-    """Knows the presets and what is set now; changes nothing but its own list."""
+    """Knows the presets and what the shown chat has set; changes nothing but its own list."""
 
     changed = Signal()
-    """The list, the choice, or whether what is set differs from it"""
+    """The list, the choice, the default, or what is set"""
     kept_changed = Signal()
     """What is to be saved"""
 
     def __init__(
-        self, own: Sequence[ReplyPreset] = (), chosen: str = "", parent: QObject | None = None
+        self, own: Sequence[ReplyPreset] = (), default: str = "", parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._built_in = {
@@ -57,32 +56,27 @@ class ReplyPresets(QObject):
                 self.tr("The defaults: lively, and still to the point."),
             ),
             ":precise": (
-                ReplyPreset(self.tr("Precise"), SamplingParams(temperature=0.2)),
+                _of(self.tr("Precise"), SamplingParams(temperature=0.2)),
                 self.tr("Facts and instructions: stays close to the likeliest words."),
             ),
             ":creative": (
-                ReplyPreset(
-                    self.tr("Creative"), SamplingParams(temperature=1.0, top_k=0, min_p=0.05)
-                ),
+                _of(self.tr("Creative"), SamplingParams(temperature=1.0, top_k=0, min_p=0.05)),
                 self.tr("Stories and ideas: takes the less likely word more often."),
             ),
             ":greedy": (
-                ReplyPreset(self.tr("Greedy"), SamplingParams(temperature=0.0)),
+                _of(self.tr("Greedy"), SamplingParams(temperature=0.0)),
                 self.tr("Always the likeliest token: the same reply each time, and the most "
                         "accepted drafts."),
             ),
             ":code": (
-                ReplyPreset(
-                    self.tr("Code"),
-                    SamplingParams(temperature=0.2, top_p=0.9),
-                    max_tokens=_CODE_TOKENS,
-                ),
+                _of(self.tr("Code"), SamplingParams(temperature=0.2, top_p=0.9), _CODE_TOKENS),
                 self.tr("Programs: steady, without penalties, and room for long replies."),
             ),
         }  # fmt: skip
         self._own = tuple(own)
-        self._now = ReplySettings()
-        self._chosen = chosen if self.preset(chosen) is not None else ""
+        self._default = default
+        self._now = self.default_settings
+        self._chosen = self.default_key
 
     @property
     def own(self) -> tuple[ReplyPreset, ...]:
@@ -101,8 +95,24 @@ class ReplyPresets(QObject):
 
     @property
     def chosen(self) -> str:
-        """Key of the preset that was chosen last; empty: none."""
+        """Key of the preset that the shown chat is compared with."""
         return self._chosen
+
+    @property
+    def default_key(self) -> str:
+        """Key of the preset that new chats begin with."""
+        return self._default if self.preset(self._default) is not None else DEFAULT_KEY
+
+    @property
+    def default_settings(self) -> ReplySettings:
+        """What new chats begin with."""
+        preset = self.preset(self.default_key)
+        return preset.settings if preset is not None else ReplySettings()
+
+    @property
+    def now(self) -> ReplySettings:
+        """What the shown chat has set."""
+        return self._now
 
     @property
     def chosen_own(self) -> ReplyPreset | None:
@@ -111,14 +121,14 @@ class ReplyPresets(QObject):
 
     @property
     def title(self) -> str:
-        """What the chosen one is called; empty: none is."""
+        """What the chosen one is called."""
         preset = self.preset(self._chosen)
         return preset.name if preset is not None else ""
 
     @property
     def differs(self) -> bool:
         """Whether other values are set than those of the chosen preset."""
-        return bool(self._chosen) and self.applied(self._chosen) != self._now
+        return self.applied(self._chosen) != self._now
 
     def preset(self, key: str) -> ReplyPreset | None:
         """Return a preset; None: it does not exist."""
@@ -133,32 +143,41 @@ class ReplyPresets(QObject):
             return now
         if key in self._built_in:
             sampling = replace(
-                preset.sampling,
+                preset.settings.sampling,
                 logit_bias=now.sampling.logit_bias,
                 grammar=now.sampling.grammar,
                 json_schema=now.sampling.json_schema,
             )
-            return replace(now, sampling=sampling, max_tokens=preset.max_tokens)
-        return ReplySettings(
-            preset.sampling, preset.max_tokens, now.seed, preset.system_prompt, preset.stop
-        )
+            return replace(now, sampling=sampling, max_tokens=preset.settings.max_tokens)
+        return preset.settings
 
     def show_settings(self, settings: ReplySettings) -> None:
-        """Know what is set now; without a choice, the first preset that is like it is chosen."""
-        if settings == self._now and self._chosen:
-            return
+        """Know what the shown chat has set now."""
+        if settings != self._now:
+            self._now = settings
+            self.changed.emit()
+
+    def show_chat(self, settings: ReplySettings) -> None:
+        """Know what another chat has set; it is compared with the first preset that is like it."""
         self._now = settings
-        if not self._chosen:
-            keys = [row.key for row in self.rows]
-            self._chosen = next((key for key in keys if self.applied(key) == settings), "")
+        self._chosen = self._like(settings)
         self.changed.emit()
+
+    def _like(self, settings: ReplySettings) -> str:
+        default = self.default_key
+        keys = [default, *(preset.name for preset in self._own), *self._built_in]
+        return next((key for key in keys if self.applied(key) == settings), default)
 
     def choose(self, key: str) -> None:
         """Take a preset as the one to compare with; what it sets is applied by the caller."""
         if key != self._chosen and self.preset(key) is not None:
             self._chosen = key
             self.changed.emit()
-            self.kept_changed.emit()
+
+    def make_default(self) -> None:
+        """Let new chats begin with the chosen preset."""
+        self._default = self._chosen
+        self._set(self._own)
 
     def obstacle(self, name: str, but: str = "") -> str:
         """Why a preset cannot have a name, in words; empty: it can. `but` is its own one."""
@@ -181,13 +200,13 @@ class ReplyPresets(QObject):
         """Keep what is set under a name that has no obstacle, and choose it."""
         name = clean_name(name)
         self._chosen = name
-        self._set((*self._own, self._of_now(name)))
+        self._set((*self._own, ReplyPreset(name, self._now)))
 
     def update_chosen(self) -> None:
         """Let the chosen preset hold what is set; one of the user's."""
         chosen = self.chosen_own
         if chosen is not None:
-            new = self._of_now(chosen.name)
+            new = replace(chosen, settings=self._now)
             self._set(tuple(new if preset is chosen else preset for preset in self._own))
 
     def rename(self, key: str, name: str) -> None:
@@ -197,15 +216,18 @@ class ReplyPresets(QObject):
             new = replace(preset, name=name)
             if self._chosen == key:
                 self._chosen = name
+            if self._default == key:
+                self._default = name
             self._set(tuple(new if other is preset else other for other in self._own))
 
     def delete(self, key: str) -> None:
         """Drop one of the user's; what is set stays."""
         preset = self._find(key)
         if preset is not None:
+            self._own = tuple(other for other in self._own if other is not preset)
             if self._chosen == key:
-                self._chosen = ""
-            self._set(tuple(other for other in self._own if other is not preset))
+                self._chosen = self._like(self._now)
+            self._set(self._own)
 
     def add(self, presets: Sequence[ReplyPreset]) -> tuple[str, ...]:
         """Add presets under names that are free; returns these."""
@@ -219,14 +241,10 @@ class ReplyPresets(QObject):
         self._set((*self._own, *new))
         return tuple(names)
 
-    def restore(self, own: Sequence[ReplyPreset], chosen: str) -> None:
-        """Bring back a list and a choice as they were."""
-        self._chosen = chosen
+    def restore(self, own: Sequence[ReplyPreset], chosen: str, default: str) -> None:
+        """Bring back a list, a choice and a default as they were."""
+        self._chosen, self._default = chosen, default
         self._set(tuple(own))
-
-    def _of_now(self, name: str) -> ReplyPreset:
-        now = self._now
-        return ReplyPreset(name, now.sampling, now.max_tokens, now.stop, now.system_prompt)
 
     def _find(self, key: str) -> ReplyPreset | None:
         return next((preset for preset in self._own if preset.name == key), None)
@@ -238,7 +256,12 @@ class ReplyPresets(QObject):
 
 
 def _summary(preset: ReplyPreset) -> str:
-    return f"T {preset.sampling.temperature:g} · top-p {preset.sampling.top_p:g}"
+    sampling = preset.settings.sampling
+    return f"T {sampling.temperature:g} · top-p {sampling.top_p:g}"
+
+
+def _of(name: str, sampling: SamplingParams, max_tokens: int = 1024) -> ReplyPreset:
+    return ReplyPreset(name, ReplySettings(sampling, max_tokens))
 
 
 _TITLE_CHARS = 22
@@ -253,6 +276,7 @@ class PresetMenu(QMenu):
     """Key of a preset"""
     save_as_wanted = Signal()
     update_wanted = Signal()
+    default_wanted = Signal()
     rename_wanted = Signal()
     delete_wanted = Signal()
     import_wanted = Signal()
@@ -280,9 +304,16 @@ class PresetMenu(QMenu):
             action.setChecked(row.key == presets.chosen)
             action.setData(row.key)
             action.setToolTip(row.summary)
+            if row.key == presets.default_key:
+                action.setText(self.tr("{} (new chats)").format(action.text()))
             action.triggered.connect(self._on_preset)
         self.addSeparator()
         own = presets.chosen_own
+        self._add(
+            self.tr("Use “{}” for new chats").format(_menu_text(presets.title)),
+            self.default_wanted.emit,
+            is_on=presets.chosen != presets.default_key,
+        )
         self._add(self.tr("Save as…"), self.save_as_wanted.emit, is_on=presets.room > 0)
         if own is not None:
             name = _menu_text(own.name)
@@ -335,7 +366,7 @@ class PresetButton(QPushButton):
     def refresh(self) -> None:
         """Show the choice."""
         presets = self._presets
-        title = presets.title or self.tr("none")
+        title = presets.title
         mark = _MARK if presets.differs else ""
         words = self.tr("Preset: {}").format(f"{_short(title)}{mark}")
         self.setText(f"{_menu_text(words)} ▾")

@@ -126,7 +126,7 @@ class PromptingController(QObject):
         if self.editor is None:
             return
         path = self._context.session.current.path()
-        messages = build_messages(path, self._card.settings.system_prompt)
+        messages = build_messages(path, self._context.session.conversations.settings.system_prompt)
         if not any(message.role == "user" for message in messages):
             messages = (*messages, ChatMessage("user", self.tr("What is a list?")))
         prompting = replace(self.prompting, template=self.editor.source)

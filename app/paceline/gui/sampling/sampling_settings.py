@@ -23,10 +23,8 @@ from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, with_soft_b
 from paceline.gui.look.scale import px
 from paceline.gui.sampling.fields import SeedField, StopField
 from paceline.gui.sampling.reply_form import ReplyForm
-from paceline.gui.state.reply_settings import ReplySettings
 from paceline.messages import LogitBias, SamplingParams
-from paceline.params import Prompting, range_of
-from paceline.settings import MAX_TOKENS
+from paceline.params import MAX_TOKENS, Prompting, ReplySettings, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,9 +196,11 @@ def write_biases(biases: tuple[LogitBias, ...]) -> str:
 
 
 class SamplingSettings(Card):
-    """Applies to the next reply."""
+    """Of the shown chat; applies to its next reply."""
 
     changed = Signal()
+    shown = Signal()
+    """Another chat's are shown"""
     think_chosen = Signal(str)
     """How much the model is to reason: one of the words that were shown, or empty."""
 
@@ -224,7 +224,6 @@ class SamplingSettings(Card):
         self._make_cuts()
         self.reset_button = QPushButton(self.tr("Reset to defaults"))
         self.reset_button.setProperty("kind", "link")
-        self.reset_button.clicked.connect(self._on_reset)
         self.body.setSpacing(10)
         self.body.addWidget(self.sliders)
         self.body.addLayout(self._make_max_tokens())
@@ -283,8 +282,7 @@ class SamplingSettings(Card):
             self.max_tokens.setValue(settings.max_tokens)
             self.seed.show_seed(settings.seed)
             self.stops.show_stops(settings.stop)
-            if settings.system_prompt != self.system_prompt.toPlainText():
-                self.system_prompt.setPlainText(settings.system_prompt)
+            self.system_prompt.setPlainText(settings.system_prompt)
 
     def show_prompting(
         self, prompting: Prompting, choices: Sequence[str], *, is_guessed: bool
@@ -454,8 +452,3 @@ class SamplingSettings(Card):
         self._refusal = ""
         self._show_problem()
         self.changed.emit()
-
-    @Slot()
-    def _on_reset(self) -> None:
-        self.cuts.setChecked(True)
-        self.use(ReplySettings())
