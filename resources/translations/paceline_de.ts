@@ -3075,8 +3075,8 @@
     <name>Export</name>
     <message>
         <location filename="../../app/paceline/gui/conversations/exchange.py"/>
-        <source>Beside version {other} of {n}: {kept:.0f} % of the words are the same</source>
-        <translation>Neben Version {other} von {n}: {kept:.0f} % der Wörter sind gleich</translation>
+        <source>Beside version {other} of {n}</source>
+        <translation>Neben Version {other} von {n}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/exchange.py"/>
@@ -8720,11 +8720,6 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/run/versions.py"/>
         <source>{} differences</source>
         <translation>{} Unterschiede</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/versions.py"/>
-        <source>{} of the words are the same</source>
-        <translation>{} der Wörter sind gleich</translation>
     </message>
 </context>
 <context>

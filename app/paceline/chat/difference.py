@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNIT = re.compile(r"(?:\w+|[^\w\s])\s*|\s+")
-_WORD = re.compile(r"\w+")
 _INK = re.compile(r"\S(?:[^\n]*\S)?")
 _END = "\n"
 _ISLAND = 2
@@ -53,13 +52,10 @@ class Difference(NamedTuple):
     Attributes:
         rows: Both texts from top to bottom, without the line ends between rows.
         n_changes: Rows in a row that differ count as one change.
-        kept: Share of the words of the longer text that both have at the same place, 0..1; 1 for
-            two empty texts.
     """
 
     rows: tuple[Row, ...]
     n_changes: int
-    kept: float
 
 
 class _Line(NamedTuple):
@@ -89,9 +85,7 @@ def compare(left: str, right: str) -> Difference:
         not row.is_same and (before is None or before.is_same)
         for before, row in zip((None, *shown), shown, strict=False)
     )
-    n_kept = sum(_n_words(part.text) for row in shown for part in row.left if part.is_same)
-    n_words = max(_n_words(left), _n_words(right))
-    return Difference(shown, n_changes, n_kept / n_words if n_words else 1.0)
+    return Difference(shown, n_changes)
 
 
 def _lines(text: str) -> list[_Line]:
@@ -189,10 +183,6 @@ def _is_shown(row: Row) -> bool:
     """Blank lines matter in code alone."""
     parts = (*row.left, *row.right)
     return bool(parts) if row.is_code else any(part.text.strip() for part in parts)
-
-
-def _n_words(text: str) -> int:
-    return len(_WORD.findall(text))
 
 
 def as_table(difference: Difference, *, anchors: bool = False) -> str:

@@ -216,7 +216,7 @@ def test_other_versions_of_a_reply_stand_beside_it_with_their_differences() -> N
     chat = chat.add(Message("old", "q", "assistant", "In <Paris>, a big city."))
     chat = chat.add(Message("new", "q", "assistant", "In <Paris>, a huge city."))
     page = Page(to_html(chat, {}, LOOK))
-    assert "Beside version 1 of 2: 80 % of the words are the same" in page.texts
+    assert "Beside version 1 of 2" in page.texts
     marked = [attrs["class"] for tag, attrs in page.tags if tag == "span" and "class" in attrs]
     assert marked == ["gone", "new"]
     assert {"big", "huge"} <= set(page.texts)
@@ -227,6 +227,6 @@ def test_only_the_newest_versions_are_exported() -> None:
     for n in range(12):
         chat = chat.add(Message(f"r{n}", "q", "assistant", f"There, {n}."))
     page = Page(to_html(chat, {}, LOOK))
-    assert [t.split(":")[0] for t in page.texts if t.startswith("Beside")] == [
+    assert [text for text in page.texts if text.startswith("Beside")] == [
         f"Beside version {n} of 12" for n in range(5, 12)
     ]

@@ -408,13 +408,9 @@ class _Page:
         for number, other in enumerate(siblings, start=1):
             if other is shown or number <= len(siblings) - MOST_VERSIONS:
                 continue
-            difference = compare(other.content, shown.content)
-            summary = self._words.version.format(
-                other=number, n=len(siblings), kept=difference.kept * 100
-            )
-            self.out.append(
-                f"<details><summary>{escape(summary)}</summary>\n{as_table(difference)}</details>\n"
-            )
+            summary = escape(self._words.version.format(other=number, n=len(siblings)))
+            table = as_table(compare(other.content, shown.content))
+            self.out.append(f"<details><summary>{summary}</summary>\n{table}</details>\n")
 
     def _legend(self, sources: list[str]) -> None:
         drafters = [source for source in sources if source != SOURCE_TARGET]

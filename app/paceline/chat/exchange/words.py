@@ -63,7 +63,7 @@ class Words:
         )
     )
     edited: str = "Edited by its user."
-    version: str = "Beside version {other} of {n}: {kept:.0f} % of the words are the same"
+    version: str = "Beside version {other} of {n}"
     speed: str = "{} tokens/s"
     plain: str = "plain ≈ {}"
     accepted: str = "{share:.0f} % of {n} drafted accepted"

@@ -307,7 +307,7 @@ def export_words() -> Words:
         failed=_tr("This reply failed: {why}"),
         cuts=cut_words(),
         edited=edited_words(),
-        version=_tr("Beside version {other} of {n}: {kept:.0f} % of the words are the same"),
+        version=_tr("Beside version {other} of {n}"),
         speed=_tr("{} tokens/s"),
         plain=_tr("plain ≈ {}"),
         accepted=_tr("{share:.0f} % of {n} drafted accepted"),

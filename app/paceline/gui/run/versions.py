@@ -24,7 +24,6 @@ from paceline.gui.look.scale import px, scaled
 from paceline.gui.look.style import RUN
 from paceline.gui.look.theme import mono_font
 from paceline.gui.run.details import figures_words, sampling_words
-from paceline.gui.state.figures import percent_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,9 +133,8 @@ class VersionsDialog(QDialog):
         self._difference = difference
         self._at = 0
         n = difference.n_changes
-        words = self.tr("{} of the words are the same").format(percent_text(difference.kept))
         count = self.tr("1 difference") if n == 1 else self.tr("{} differences").format(n)
-        self.summary.setText(f"{words} · {count}" if n else self.tr("Both texts are the same."))
+        self.summary.setText(count if n else self.tr("Both texts are the same."))
         for button in (self.back, self.on):
             button.setEnabled(n > 0)
         self._render()
