@@ -82,7 +82,7 @@ def target_of(engine: Engine) -> LlamaModel:
 
 @pytest.fixture
 def binding(monkeypatch: pytest.MonkeyPatch, allow_warnings: Callable[[str], None]) -> Binding:
-    allow_warnings(r"llama_decode gave -?\d+ for \d+ tokens behind \d+ with \d+ rows, n_ctx \d+$")
+    allow_warnings(r"llama_decode gave -?\d+ for \d+ tokens after \d+ with \d+ rows, n_ctx \d+$")
     binding = Binding(llama_cpp.llama_decode)
     monkeypatch.setattr(llama_cpp, "llama_decode", binding)
     return binding

@@ -375,7 +375,7 @@ class ProcessService:
                 if stop.is_overdue(child):
                     return self._keeper.stop_by_force()
             elif self._watchdog.awake_s - self._over_since > KEEP_S:
-                return self._keeper.give_up("The engine did not come to an end behind a reply")
+                return self._keeper.give_up("The engine did not come to an end after a reply")
             trouble = self._watchdog.trouble()
             if trouble:
                 return self._give_up(trouble)

@@ -323,7 +323,7 @@ def test_a_listener_that_fails_does_not_stop_the_download(
     folder: Path,
     allow_warnings: Callable[[str], None],
 ) -> None:
-    allow_warnings("whoever listens")
+    allow_warnings("a listener to downloads")
 
     def fail(_: object) -> None:
         raise ValueError("listener")

@@ -203,7 +203,7 @@ class Downloads:
             try:
                 self._listener(job.state())
             except Exception:  # the download itself is not affected
-                _logger.exception("whoever listens to downloads failed")
+                _logger.exception("a listener to downloads failed")
 
     def _new_job(self, request: DownloadRequest) -> Job:
         record = Record(

@@ -199,7 +199,7 @@ class InspectorThread:
         """Add the process's last messages to the error."""
         for answer in child.receive(_POLL_S):
             if isinstance(answer, Ready) or (answers and is_last(answers[-1])):
-                raise WireError("an answer that nobody asked for")
+                raise WireError("an answer without a question")
             answers.append(answer)
         if answers and is_last(answers[-1]):
             return

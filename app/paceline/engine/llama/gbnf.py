@@ -122,7 +122,7 @@ class _Reader:
         self.at += len(name)
         self.skip(lines=False)
         if not self.text.startswith("::=", self.at):
-            raise self.fail(f"“::=” is expected behind the name “{name}”")
+            raise self.fail(f"“::=” is expected after the name “{name}”")
         self.at += 3
         self.skip(lines=True)
         levels = [_Level(number)]

@@ -287,13 +287,13 @@ class LlamaModel:
             )  # fmt: skip
         why = start().why()
         _log.warning(
-            "llama_decode gave %d for %d tokens behind %d with %d rows, n_ctx %d",
+            "llama_decode gave %d for %d tokens after %d with %d rows, n_ctx %d",
             code, n, past, n_rows, self.n_ctx,
         )  # fmt: skip
         if code == -1:  # llama.cpp's reason may name a token of a private text
             raise BatchRefusedError(
                 "batch-refused",
-                f"llama.cpp refused a batch of {n} tokens behind {past} others.",
+                f"llama.cpp refused a batch of {n} tokens after {past} others.",
                 "This is a fault of Paceline, please report it. Asking again may help.",
             )
         if code in {-2, 2}:  # aborted, though it was not asked to

@@ -23,7 +23,7 @@ def state_bytes(context: Any) -> int:
 
 
 class _Copy:
-    """The memory as it was behind `n_past` tokens; -1: there is none."""
+    """The memory as it was after `n_past` tokens; -1: there is none."""
 
     def __init__(self) -> None:
         self.n_past = -1
@@ -58,11 +58,11 @@ class SavedStates:
         self._copies: dict[Place, _Copy] = {}
 
     def save(self, place: Place, context: Any, n_past: int) -> None:
-        """Copy the memory behind `n_past` tokens, in place of the last copy of this kind."""
+        """Copy the memory after `n_past` tokens, in place of the last copy of this kind."""
         self._copies.setdefault(place, _Copy()).save(context, n_past)
 
     def restore(self, context: Any, n_past: int) -> int:
-        """Go back to the last place that is not behind `n_past` tokens.
+        """Go back to the last place that is not after `n_past` tokens.
 
         Returns:
             Tokens that the context holds then; -1: there is no such place, and what the context
@@ -75,7 +75,7 @@ class SavedStates:
         return latest.n_past
 
     def forget(self, n_past: int = -1) -> None:
-        """Forget the places behind `n_past` tokens, since another text will be there."""
+        """Forget the places after `n_past` tokens, since another text will be there."""
         for copy in self._copies.values():
             if copy.n_past > n_past:
                 copy.n_past = -1

@@ -177,7 +177,7 @@ class LanguageModel(Protocol):
         """
 
     def restore(self, n_past: int) -> int:
-        """Go back to the last saved place that is not behind `n_past` tokens.
+        """Go back to the last saved place that is not after `n_past` tokens.
 
         Returns:
             Tokens that the context holds then; -1: none is saved, and it is to be cleared.

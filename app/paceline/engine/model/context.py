@@ -18,7 +18,7 @@ _MOST_OWED = 16
 """Tokens that are decoded again with a draft; more are decoded before, and the place after them is
 saved, or they would be decoded once more if that draft is rejected."""
 PROMPT_END = 32
-"""Tokens of a prompt behind the place that is saved in it: another reply to it begins at its last
+"""Tokens of a prompt after the place that is saved in it: another reply to it begins at its last
 token, and in the next prompt what stands before a reply may be written in another way."""
 
 
