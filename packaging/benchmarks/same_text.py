@@ -167,7 +167,7 @@ def _replies(
         pair.loaded.empty()  # exact mode promises a next turn that is that of an empty context, too
     plain_next, *_ = reply(again, "off", n_tokens // 3)
     for strategy in strategies:
-        if strategy == "draft" and pair.draft is None:
+        if strategy.startswith("draft") and pair.draft is None:
             continue
         found, found_rows, found_s = reply(prompt, strategy, n_tokens)
         is_same = found.tokens == plain.tokens

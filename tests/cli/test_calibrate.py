@@ -32,7 +32,7 @@ def test_json_has_every_width_and_the_facts_keep_it(paceline_home: Path) -> None
     report = json.loads(result.out)
     assert list(report) == [
         "target", "draft", "threads", "draft_threads", "widths", "draft_token_s", "kernels",
-        "conclusion",
+        "conclusion", "same_text",
     ]  # fmt: skip
     assert report["kernels"] == {"q8_0": "stock", "attention": "stock"}
     assert "demo" in report["target"]
@@ -48,11 +48,13 @@ def test_json_has_every_width_and_the_facts_keep_it(paceline_home: Path) -> None
     assert rows[0]["ratio"] == 1
     assert 0 < report["draft_token_s"] < rows[0]["seconds"]
     assert report["conclusion"].endswith(".")
+    assert "not known" not in report["same_text"]
     caches = [path.parent for path in paceline_home.rglob("facts.json")]
     assert len(caches) == 1
     kept = Facts(str(caches[0]))._facts
     assert sum(key.startswith("verify_costs|") for key in kept) == 1
     assert sum(key.startswith("draft_costs|") for key in kept) == 1
+    assert sum(key.startswith("rows|") for key in kept) == 1
 
 
 def test_the_table_for_people_without_a_draft_model_from_a_process_of_its_own() -> None:

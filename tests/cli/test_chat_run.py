@@ -17,6 +17,7 @@ from paceline.cli.chat import LOAD_ID, TURN_ID
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import USAGE_CODES, TurnError
+from paceline.figures import Sameness
 from paceline.messages import (
     Command,
     DraftCount,
@@ -139,6 +140,18 @@ def test_notes_and_rejected_tunes_are_told(capsys: Capture) -> None:
         "paceline: From the turn.",
         "paceline: The drafter failed. Try another.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("holds", "is_exact", "is_told"),
+    [(False, False, True), (False, True, False), (None, False, False), (True, False, False)],
+)
+def test_that_the_text_depends_on_drafts_is_told(
+    capsys: Capture, holds: bool | None, is_exact: bool, is_told: bool
+) -> None:
+    sameness = Sameness(holds, 4, 0.5, is_exact, "Near-ties can turn.")
+    run([STARTED, finished("")], [replace(LOADED, sameness=sameness)])
+    assert ("paceline: Near-ties can turn.\n" in capsys.readouterr().err) == is_told
 
 
 def test_progress_is_for_terminals(capsys: Capture) -> None:

@@ -48,7 +48,7 @@ def failure_of(model: FakeModel) -> ModelError:
 
 def test_three_widths_are_decoded_and_nothing_stays() -> None:
     model = Odd()
-    assert self_test(model)
+    assert self_test(model).can_rollback
     assert model.widths == model.rows_asked == [1, 2, 8]
     assert model.tokens == []
     assert model.native_s == 0.0
@@ -70,7 +70,7 @@ def test_as_far_as_they_fit(
 ) -> None:
     model = Odd(n_ctx=n_ctx, max_rows=max_rows)
     model.n_batch = n_batch
-    assert self_test(model)
+    assert self_test(model).can_rollback
     assert (model.widths, model.rows_asked) == (widths, rows)
 
 
@@ -84,13 +84,29 @@ def test_any_row_that_is_no_number_is_found(place: tuple[int, int], number: floa
 
 def test_rows_of_minus_infinity_are_found_and_single_ones_are_fine() -> None:
     model = Odd({(2, 1): -np.inf})
-    assert self_test(model)
+    assert self_test(model).can_rollback
     silent = FakeModel(lambda _tokens: np.full(N_VOCAB, -np.inf, np.float32))
     assert failure_of(silent).code == "invalid-numbers"
 
 
 def test_a_model_that_cannot_take_tokens_back_is_recognised() -> None:
-    assert not self_test(Odd(can_rollback=False))
+    assert not self_test(Odd(can_rollback=False)).can_rollback
+
+
+@pytest.mark.parametrize(
+    ("first", "apart"),
+    [
+        ({}, {}),
+        ({(2, 0): 0.5}, {(1, 2): 0.5}),
+        ({(8, 0): 0.5, (8, 1): -2.0}, {(1, 8): 0.5, (2, 8): 2.0}),
+        ({(8, 7): 4.0}, {}),  # no other row has this token's place
+    ],
+)
+def test_rows_of_one_place_are_compared(
+    first: dict[tuple[int, int], float], apart: dict[tuple[int, int], float]
+) -> None:
+    assert self_test(Odd(first)).apart == apart
+    assert self_test(Odd(first, max_rows=1)).apart == {}
 
 
 # -------------------------------------------------------------------------------- in a load
@@ -153,3 +169,16 @@ def test_a_model_that_fails_is_freed_and_so_is_the_other(failing: str) -> None:
     assert failed.code == "invalid-numbers"
     assert models["target"].closed
     assert models["draft"].closed == (failing == "draft")
+
+
+@pytest.mark.parametrize(("first", "holds"), [({}, None), ({(8, 1): 0.5}, False)])
+def test_a_load_says_at_once_that_rows_depend_on_their_batch(
+    first: dict[tuple[int, int], float], holds: bool | None
+) -> None:
+    events: list[Event] = []
+    load(FakeBackend({"target": Odd(first), "draft": Odd()}), events.append)
+    loaded = events[-1]
+    assert isinstance(loaded, PairLoaded)
+    assert loaded.sameness is not None
+    assert loaded.sameness.holds is holds
+    assert loaded.sameness.difference == (0.5 if first else None)

@@ -217,7 +217,7 @@ def _texts(report: Report) -> list[str]:
         False: " On this machine logits depend a little on the number of tokens decoded at once, "
         "so that near-ties can fall either way.",
         None: " Whether logits depend on the number of tokens decoded at once was not looked at "
-        "yet; a window, or a chat that waits for a line, does so in idle time.",
+        "long enough; a window, or a chat that waits for a line, goes on in idle time.",
         True: "",
     }[_invariance(report)]
     return [f"{n_different} of {n} replies differ from plain decoding's.{why}"]

@@ -2,9 +2,10 @@
 
 ``--json`` prints ``{"target", "draft", "threads": {…}, "draft_threads", "widths": [{"tokens",
 "seconds", "ratio", "seconds_per_token", "break_even", "n_samples"}], "draft_token_s",
-"kernels": {…}, "conclusion"}``; ``ratio`` is to a plain step, and ``break_even`` is the share of
-drafted tokens, 0..1, that must be accepted for the step to be no slower than plain decoding; null:
-none is enough. ``kernels`` is as in the figures of `paceline chat`.
+"kernels": {…}, "conclusion", "same_text"}``; ``ratio`` is to a plain step, and ``break_even`` is
+the share of drafted tokens, 0..1, that must be accepted for the step to be no slower than plain
+decoding; null: none is enough. ``kernels`` is as in the figures of `paceline chat`, and
+``same_text`` says in words whether the text of a turn can depend on the strategy.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.figures import by_kind
 from paceline.hosting.exit_reasons import DIED
-from paceline.messages import Calibrate, Calibrated, EngineDied, LoadPair
+from paceline.messages import Calibrate, Calibrated, EngineDied, LoadPair, SamenessChanged
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paceline.cli.usage import Parser
+    from paceline.figures import Sameness
     from paceline.hosting.client import EngineClient
     from paceline.messages import Event, ModelInfo, PairLoaded, WidthCost
 
@@ -44,7 +46,8 @@ def add(parser: Parser) -> None:
     """Describe the command line of `paceline calibrate`."""
     parser.description = (
         "Measure what decoding several tokens at once costs, compared with one, and print from "
-        "which acceptance on drafts pay. What is found is kept for the strategy auto."
+        "which acceptance on drafts pay, and whether the text depends on drafts. What is found is "
+        "kept."
     )
     model_options.add_options(parser)
     output = parser.add_argument_group("output")
@@ -73,8 +76,8 @@ def run(args: argparse.Namespace) -> int:
         )
         in_process = args.host == "process"
         with loaded_pair(load, paths, interrupts, in_process=in_process) as (client, loaded):
-            answer = measure(client, interrupts)
-    report = as_object(args, loaded, answer)
+            answer, sameness = measure(client, interrupts)
+    report = as_object(args, loaded, answer, sameness or loaded.sameness)
     results = Results()
     results.write(
         json.dumps(report, indent=2, ensure_ascii=False) + "\n" if args.json else as_text(report)
@@ -83,8 +86,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def measure(client: EngineClient, interrupts: Interrupts) -> Calibrated:
+def measure(client: EngineClient, interrupts: Interrupts) -> tuple[Calibrated, Sameness | None]:
     """Let a client with a loaded pair measure it.
+
+    Returns:
+        What it took, and what is new about sameness.
 
     Raises:
         UserError: It could not be, or Ctrl+C was pressed.
@@ -102,17 +108,22 @@ def measure(client: EngineClient, interrupts: Interrupts) -> Calibrated:
         progress.clear()
     if interrupts.hit:
         raise TurnError("cancelled", "Stopped before everything was measured.")
+    sameness: Sameness | None = None
     for event in answers:
+        if isinstance(event, SamenessChanged):
+            sameness = event.sameness
         if isinstance(event, EngineDied):
             raise TurnError(DIED, event.reason, event.hint)
         if isinstance(event, Calibrated):
             if event.problem:
                 raise UserError("not-calibrated", event.problem)
-            return event
+            return event, sameness
     raise UserError("not-calibrated", "The engine did not tell what steps cost.")
 
 
-def as_object(args: argparse.Namespace, loaded: PairLoaded, answer: Calibrated) -> dict[str, Any]:
+def as_object(
+    args: argparse.Namespace, loaded: PairLoaded, answer: Calibrated, sameness: Sameness | None
+) -> dict[str, Any]:
     """Return the report as plain data."""
     draft_token_s = one_token_s(answer.draft_costs)
     rows = rows_of(answer.costs, draft_token_s or 0.0)
@@ -125,6 +136,7 @@ def as_object(args: argparse.Namespace, loaded: PairLoaded, answer: Calibrated) 
         "draft_token_s": draft_token_s,
         "kernels": by_kind(loaded.target.kernels),
         "conclusion": conclusion(rows, draft_token_s or 0.0),
+        "same_text": sameness.words if sameness else None,
     }
 
 
@@ -150,7 +162,8 @@ def as_text(report: dict[str, Any]) -> str:
             )
     rows = [Row(**row) for row in report["widths"]]
     table = costs_table(rows, report["draft_token_s"])
-    return "\n".join([*lines, "", table]) + f"\n{report['conclusion']}\n"
+    ends = [report["conclusion"], *filter(None, [report["same_text"]])]
+    return "\n".join([*lines, "", table, *ends, ""])
 
 
 def costs_table(rows: Sequence[Row], draft_token_s: float | None) -> str:

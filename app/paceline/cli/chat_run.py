@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Protocol, assert_never
 from paceline.chat.advice.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
-from paceline.cli.loading import TurnError, decide_layers
+from paceline.cli.loading import TurnError, decide_layers, notes_of
 from paceline.cli.output import Progress, Results, remark
 from paceline.cli.remembered import add_texts, load_texts
 from paceline.figures import by_kind
@@ -174,7 +174,7 @@ class ChatRun:
                 self._printer.progress(event)
             case PairLoaded():
                 self._loaded = event
-                self._tell(event.notes)
+                self._tell(notes_of(event))
             case TurnStarted():
                 self._tell(event.notes)
                 self._printer.started(event)

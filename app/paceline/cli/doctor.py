@@ -359,8 +359,12 @@ def _kernels_line(kernels: dict[str, Any]) -> str:
     if proved:
         tests = f"{len(proved)} of {len(proved) + len(refused)} have passed their test here."
     left_out = ", ".join(f"{name} ({why})" for name, why in refused.items())
-    return f"CPU kernels: Paceline's ({kernels['library']}). {tests}" + (
-        f" Left out: {left_out}." if left_out else ""
+    return " ".join(
+        (
+            f"CPU kernels: Paceline's ({kernels['library']}). {tests}",
+            *([f"Left out: {left_out}."] if left_out else []),
+            *filter(None, map(own_kernels.why_expected, refused, refused.values())),
+        )
     )
 
 

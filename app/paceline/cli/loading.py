@@ -112,13 +112,19 @@ def loaded_pair(
     try:
         load, notes = decide_layers(load, client, planner(paths))
         loaded = _load(client, load, interrupts)
-        sameness = loaded.sameness
-        differs = sameness is not None and sameness.holds is False and not sameness.is_exact
-        for note in (*notes, *loaded.notes, *((sameness.words,) if differs and sameness else ())):
+        for note in (*notes, *notes_of(loaded)):
             remark(note)
         yield client, loaded
     finally:
         client.close()
+
+
+def notes_of(loaded: PairLoaded) -> tuple[str, ...]:
+    """Return what is told about a load, that its text depends on drafts included."""
+    sameness = loaded.sameness
+    if sameness is None or sameness.holds is not False or sameness.is_exact:
+        return loaded.notes
+    return (*loaded.notes, sameness.words)
 
 
 def _load(client: EngineClient, load: LoadPair, interrupts: Interrupts) -> PairLoaded:

@@ -19,6 +19,7 @@ Fact = bool | int | float | str
 class Facts:
     """Read at the beginning and before every change, so that two programs may note theirs.
 
+    Of one fact the last one noted counts: what is added to an earlier value begins with `newest`.
     An empty folder name keeps the facts in memory only.
     """
 
@@ -30,6 +31,11 @@ class Facts:
     def get(self, key: str) -> Fact | None:
         """Return a fact; None when it was never measured."""
         return self._facts.get(key)
+
+    def newest(self, key: str) -> Fact | None:
+        """Return a fact as others may have noted it meanwhile; None when it never was."""
+        self._take_over()
+        return self.get(key)
 
     def below(self, prefix: str) -> dict[str, Fact]:
         """Return the facts whose keys begin so."""

@@ -24,10 +24,11 @@ from paceline.engine.facts import Facts
 from paceline.engine.idle import IdleWork
 from paceline.engine.measure.calibration import calibrated
 from paceline.engine.measure.known import keep_costs, recall_acceptance
-from paceline.engine.measure.self_test import check_going_back, self_test
+from paceline.engine.measure.self_test import WIDTHS, check_going_back, self_test
 from paceline.engine.measure.thread_choice import ThreadChooser
 from paceline.engine.measure.thread_choice import note as thread_note
 from paceline.engine.model.backend import Backend, LanguageModel
+from paceline.engine.model.context import BatchWidths
 from paceline.engine.model.states import MOST_STATES, GoingBack
 from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
 from paceline.engine.model.vocabularies import vocabulary_mismatch
@@ -37,6 +38,7 @@ from paceline.engine.prompt.formats import words_on
 from paceline.engine.prompt.renderer import renderer
 from paceline.engine.refusals import describe_failure, no_model, not_running
 from paceline.engine.request import count_tokens, render_prompt
+from paceline.engine.sameness.evidence import Evidence, evidence_key
 from paceline.engine.stats import Activity, activity_of
 from paceline.engine.turn import Turn
 from paceline.errors import CancelledError, ModelError, UserError
@@ -200,14 +202,15 @@ class EngineService:
                 "A draft model and an MTP head are given, and one of them can draft.",
                 "Leave one of them out.",
             )
-        target = self._load_model(command, "target", load_target)
+        target = self._load_model(command, "target", load_target, facts)
         draft: LanguageModel | None = None
         translation: Translation | None = None
         try:
             if command.draft:
-                draft = self._load_model(command, "draft", partial(load, command.draft, n_rows=1))
+                load_draft = partial(load, command.draft, n_rows=1)
+                draft = self._load_model(command, "draft", load_draft, facts)
             elif command.mtp != "off":
-                draft, failure = self._load_head(command, target)
+                draft, failure = self._load_head(command, target, facts)
                 told = (*told, *failure)
             if draft is not None:
                 mismatch = vocabulary_mismatch(target.vocab, draft.vocab)
@@ -252,7 +255,7 @@ class EngineService:
             raise
 
     def _load_head(
-        self, command: LoadPair, target: LanguageModel
+        self, command: LoadPair, target: LanguageModel, facts: Facts
     ) -> tuple[LanguageModel | None, tuple[str, ...]]:
         """Load the MTP head that is asked for, or the one that the target's file has.
 
@@ -262,10 +265,10 @@ class EngineService:
         load = partial(self._get_backend().load_head, target, cancel=self._cancel)
         if not _is_inside(command):
             params = replace(command.target, path=command.mtp)
-            return self._load_model(command, "draft", partial(load, params)), ()
+            return self._load_model(command, "draft", partial(load, params), facts), ()
         try:
             head = load(command.target, progress=lambda _fraction: None)  # it takes no time
-            return (self._tried(head, "draft") if head is not None else None), ()
+            return (self._tried(head, "draft", facts) if head is not None else None), ()
         except CancelledError:
             raise
         except UserError as error:
@@ -276,6 +279,7 @@ class EngineService:
         command: LoadPair,
         stage: Literal["target", "draft"],
         load: Callable[..., LanguageModel | None],
+        facts: Facts,
     ) -> LanguageModel:
         """Load one model and see it decode; by then, its load has been told as complete."""
         last = -1.0
@@ -291,13 +295,18 @@ class EngineService:
         assert model is not None
         if last < 1:
             progress(1.0)
-        return self._tried(model, stage)
+        return self._tried(model, stage, facts)
 
-    def _tried(self, model: LanguageModel, stage: Literal["target", "draft"]) -> LanguageModel:
+    def _tried(
+        self, model: LanguageModel, stage: Literal["target", "draft"], facts: Facts
+    ) -> LanguageModel:
         """See a model decode that was just loaded; free one that does not."""
         self._opening = (*self._opening, model)
         try:
-            model.can_rollback = self_test(model)
+            model.can_rollback, apart = self_test(model)
+            if apart:
+                seen = BatchWidths(highest=max(WIDTHS))
+                Evidence(facts, evidence_key(model)).add(seen, len(WIDTHS), 0, apart)
             model.max_rollback = model.n_ctx if model.can_rollback else 0
             if not model.can_rollback:
                 model.keep_states(MOST_STATES if stage == "target" else 0)
@@ -370,10 +379,13 @@ class EngineService:
         """
         if self._idle_work is None or self._pair is None or not self._idle_work.slice():
             return False
-        sameness = self._pair.promise.sameness
+        self._tell_if_new(self._pair)
+        return True
+
+    def _tell_if_new(self, pair: LoadedPair) -> None:
+        sameness = pair.promise.sameness
         if (sameness.holds, sameness.basis) != self._told:
             self._tell(sameness)
-        return True
 
     def _tell(self, sameness: Sameness) -> None:
         self._told = sameness.holds, sameness.basis
@@ -384,8 +396,9 @@ class EngineService:
         if self._pair is not None and self._pair.is_lost:
             self._unload()
             self._emit(Unloaded())
-        elif self._idle_work is not None and not answer.problem:
+        elif self._idle_work is not None and self._pair is not None and not answer.problem:
             self._idle_work.stop_calibrating()
+            self._tell_if_new(self._pair)
         self._emit(answer)
 
     # ------------------------------------------------------------------------------ watching

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -131,3 +132,20 @@ def test_a_difference_that_is_no_number_is_kept_as_well(difference: float) -> No
     facts = Facts("")
     Evidence(facts, "m").add(ANY, 12, 300, {(1, 8): difference})
     assert Evidence(facts, "m").refutes(ANY)
+
+
+def test_two_programs_that_look_at_one_model_keep_each_others_looks(tmp_path: Path) -> None:
+    some, more = (Evidence(Facts(str(tmp_path)), "m") for _ in range(2))
+    some.add(ANY, 10, 100, {})
+    more.add(ANY, 20, 400, {(1, 8): 0.5})
+    some.add(ANY, 30, 100, {(1, 8): 0.25, (2, 4): 1.0})
+    for each in (some, Evidence(Facts(str(tmp_path)), "m")):
+        assert each.apart == {(1, 8): 0.5, (2, 4): 1.0}
+        assert (each.n_rows(ANY), each.looks(ANY)) == (60, [2, 1, 0, 0])
+
+
+def test_what_another_program_has_seen_counts_with_the_next_look(tmp_path: Path) -> None:
+    some, more = (Evidence(Facts(str(tmp_path)), "m") for _ in range(2))
+    more.add(ANY, 12, 100, {(1, 8): 0.5})
+    some.add(ANY, 12, 100, {})
+    assert some.refutes(ANY)

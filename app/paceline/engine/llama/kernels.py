@@ -27,11 +27,11 @@ from paceline.engine.model.own_kernels import (
     check_mark,
     fact_name,
     find_library,
-    is_expected,
     isa_fact,
     key_of,
     known_outcomes,
     mark_path,
+    why_expected,
 )
 from paceline.figures import KernelUse
 from paceline.files import private_folder
@@ -197,10 +197,10 @@ def proof_notes(library: KernelLibrary, outcomes: Mapping[str, str]) -> tuple[st
     refused = [
         f"{name} ({why})"
         for name, why in outcomes.items()
-        if why != EQUAL and not is_expected(name, why)
+        if why != EQUAL and not why_expected(name, why)
     ]
     n_open = sum(kernel.name not in outcomes for kernel in library.kernels)
-    notes = []
+    notes = [*filter(None, map(why_expected, outcomes, outcomes.values()))]
     if refused:
         notes.append(
             "Paceline's own CPU kernels that failed their test here are left out: "

@@ -248,6 +248,8 @@ def calibrated(
 ) -> Calibrated:
     """Measure the pair again, and keep what was found. Both contexts are empty afterwards.
 
+    First it is looked at whether rows depend on the width of their batch, until that is known.
+
     Returns:
         The answer; a failure and a cancel are told by its `problem`, and change nothing.
     """
@@ -260,6 +262,8 @@ def calibrated(
             problem=NO_COPIES.format("target"),
         )
     try:
+        pair.empty()
+        pair.promise.find_out()
         items = _measure(pair, clock)
     except CancelledError:
         return Calibrated(request_id, problem="Stopped.")

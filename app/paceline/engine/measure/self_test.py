@@ -11,21 +11,36 @@ of llama.cpp (common/common.cpp) does.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from paceline.engine.model.backend import LanguageModel
+from paceline.engine.model.backend import LanguageModel, Rows
+from paceline.engine.sameness.evidence import Pair
+from paceline.engine.sameness.look import difference
 from paceline.errors import DecodeMemoryError, ModelError
 
 WIDTHS = (1, 2, 8)
 
 
-def self_test(model: LanguageModel) -> bool:
+class Tested(NamedTuple):
+    """What a self-test has found.
+
+    Attributes:
+        can_rollback: Whether the context's tail can be removed; True where nothing could be
+            drafted anyway.
+        apart: Pairs of widths whose rows for the same tokens differed, with the largest difference
+            of one logit. That there is none tells little, see `sameness/promise.py`.
+    """
+
+    can_rollback: bool
+    apart: dict[Pair, float]
+
+
+def self_test(model: LanguageModel) -> Tested:
     """Decode 1, 2 and 8 tokens, as far as they fit, and take one back.
 
     Leaves an empty context and `native_s` at 0. Takes the time of eleven tokens.
-
-    Returns:
-        Whether the context's tail can be removed; True where nothing could be drafted anyway.
 
     Raises:
         ModelError: "invalid-numbers": a logit is NaN, or none is finite.
@@ -33,6 +48,8 @@ def self_test(model: LanguageModel) -> bool:
         EngineError: The library failed.
     """
     can_rollback = True
+    narrowest: dict[int, tuple[int, Rows]] = {}  # by place: its width and row
+    apart: dict[Pair, float] = {}
     try:
         for width in WIDTHS:
             if width > min(model.n_ctx, model.n_batch):
@@ -45,13 +62,17 @@ def self_test(model: LanguageModel) -> bool:
                     "The model gives invalid numbers instead of logits.",
                     "The file may be damaged, or made for something else than writing text.",
                 )
+            for place, row in enumerate(rows, width - len(rows)):
+                narrow, first = narrowest.setdefault(place, (width, row.copy()))
+                if found := difference(row, first):
+                    apart[narrow, width] = max(found, apart.get((narrow, width), 0.0))
             if width == 2:
                 can_rollback = model.rollback(1)
             model.clear()  # each width on its own: a context of 8 tokens has room for all
     finally:
         model.clear()
         model.native_s = 0.0
-    return can_rollback
+    return Tested(can_rollback, apart)
 
 
 def check_going_back(model: LanguageModel) -> None:

@@ -1,5 +1,8 @@
 """What was seen of a model's rows at different batch widths, kept as one measured fact.
 
+Each look is added to what the fact is by then, so that of two programs which look at the same model
+both count, and a difference that one has seen withdraws the other's promise.
+
 A row that came out differently in batches of two widths sets these two apart for good; rows that
 were the same are counted. So no number of agreeing looks outweighs one that does not, and whether
 a choice of widths holds can be told for any choice, also for one that was never looked at.
@@ -13,7 +16,9 @@ from bisect import bisect_right
 
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.facts import Facts
+from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import BatchWidths
+from paceline.engine.model.own_kernels import processor
 
 Pair = tuple[int, int]
 """Two widths, the smaller one first."""
@@ -31,6 +36,11 @@ _BASES = ((1, 1), (2, 1), (4, 4), (8, 8), (16, 16), (_ANY, 0))
 """Lowest width and multiple, the cheapest first; 0: that width alone."""
 
 
+def evidence_key(model: LanguageModel) -> str:
+    """Return what rows of logits depend on: file, build, settings and processor."""
+    return f"{model.facts_key}|{processor()}"
+
+
 class Evidence:
     """Counts looks and keeps what they found; for one model with its settings.
 
@@ -40,7 +50,7 @@ class Evidence:
 
     Args:
         facts: Where it is kept.
-        key: Names model, build and settings.
+        key: See `evidence_key`.
     """
 
     def __init__(self, facts: Facts, key: str) -> None:
@@ -59,6 +69,7 @@ class Evidence:
             n_cells: Tokens in the context by then.
             found: The pairs that differed, and by how much.
         """
+        self._read(self._facts.newest(self._name))
         counts = self._looks.setdefault(widths, [0] * (1 + len(FAR)))
         counts[0] += n_rows
         counts[bisect_right(FAR, n_cells)] += 1

@@ -97,9 +97,9 @@ def look(
                     first.extend(rows.copy())
                     continue
                 for row, other in zip(rows, first[i:], strict=False):
-                    if not np.array_equal(row, other):
+                    if apart := difference(row, other):
                         pair = min(way.width, ways[0].width), max(way.width, ways[0].width)
-                        found[pair] = max(_difference(row, other), found.get(pair, 0.0))
+                        found[pair] = max(apart, found.get(pair, 0.0))
             context.rollback(n_held)
     finally:
         context.widths = usual
@@ -107,8 +107,11 @@ def look(
     return len(tokens) * (len(ways) - 1), found
 
 
-def _difference(some: NDArray[np.float32], more: NDArray[np.float32]) -> float:
-    """Return the largest difference of two logits in rows [n_vocab]; equal infinite ones: none."""
+def difference(some: NDArray[np.float32], more: NDArray[np.float32]) -> float:
+    """Return the largest difference of two logits in rows [n_vocab]; equal infinite ones: none.
+
+    It is NaN where a row holds one, and 0.0 for equal rows alone.
+    """
     differs = some != more
     return float(np.abs(some[differs] - more[differs]).max(initial=0.0))
 

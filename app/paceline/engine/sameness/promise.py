@@ -7,10 +7,11 @@ reply generated again, or one after a restart find other cells in front of them,
 prefilled in batches that begin where the reuse ends; that is the same in exact mode alone, which
 prefills in pieces at fixed places. Another machine or build never is.
 
-Looks go on as long as there is idle time, at the text that the context holds, and a single row
-that differs withdraws the promise: then exact mode goes on with the next choice of widths, and
-otherwise the figures say so from the next reply on. Without exact mode wider batches than needed
-are taken only where a plain step costs next to nothing more.
+A load's self-test sees the coarsest differences for nothing, and the command `Calibrate` looks
+until it is known what holds. Looks go on as long as there is idle time, at the text that the
+context holds, and a single row that differs withdraws the promise: then exact mode goes on with the
+next choice of widths, and otherwise the figures say so from the next reply on. Without exact mode
+wider batches than needed are taken only where a plain step costs next to nothing more.
 """
 
 from __future__ import annotations
@@ -25,8 +26,7 @@ from collections.abc import Callable, Sequence
 from paceline.engine.auto.costs import MAX_WIDTH, VerifyCosts
 from paceline.engine.facts import Facts
 from paceline.engine.model.context import BatchWidths, CachedContext
-from paceline.engine.model.own_kernels import processor
-from paceline.engine.sameness.evidence import FAR, Evidence
+from paceline.engine.sameness.evidence import FAR, Evidence, evidence_key
 from paceline.engine.sameness.look import N_FEW, look, n_tokens_of, sample_tokens, ways_of_look
 from paceline.figures import Sameness
 
@@ -37,7 +37,8 @@ _PART = 100
 IDLE_S = 10.0
 """Seconds that a load spends on looks at texts of its own."""
 LIMIT_S = 15.0
-"""Seconds that exact mode may take for them at load; the rest follows in idle time."""
+"""Seconds that exact mode may take for them at load, or the command `Calibrate`; the rest follows
+in idle time."""
 CHEAP = 1.05
 """Plain steps that a padded one may cost without exact mode."""
 PIECE = 128
@@ -74,7 +75,7 @@ class Promise:
         self._costs = costs
         self._is_exact = is_exact and not context.model.forgets
         self._clock = clock
-        self._key = f"{context.model.facts_key}|{processor()}"
+        self._key = evidence_key(context.model)
         self._evidence = Evidence(facts, self._key)
         self._is_possible = True
         self._cost: float | None = None
@@ -227,18 +228,23 @@ class Promise:
             CancelledError: The user stopped the load.
             EngineError: The model could not be run.
         """
-        if not self._is_exact:
-            return
-        began = self._clock()
-        while (
-            not self._is_constructed
-            and self._is_possible
-            and not self._has_enough(self._context.widths)
-            and self._clock() - began < LIMIT_S
-            and self.look_at_a_text(began + LIMIT_S)
-        ):
-            self.settle()
-        self._time()
+        if self._is_exact:
+            self.find_out()
+            self._time()
+
+    def find_out(self) -> None:
+        """Look until it is known what holds, or time is up; leaves an empty context.
+
+        Raises:
+            CancelledError: The flag was set.
+            EngineError: The model could not be run.
+        """
+        until = self._clock() + LIMIT_S
+        while self._holds is None and not self._context.model.forgets:
+            if self._clock() >= until or not self.look_at_a_text(until):
+                return
+            if self._is_exact:
+                self.settle()
 
     @property
     def contexts(self) -> tuple[CachedContext]:
@@ -378,7 +384,7 @@ def usual_words(n_rows: int, difference: float | None, *, holds: bool | None, is
         case None:
             return (
                 "Whether the same turn gives the same text with any strategy is not known yet; it "
-                "is looked at in idle time."
+                "is looked at in idle time, and by `paceline calibrate`."
             )
 
 
