@@ -12,10 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from fake_model import FakeModel
+from fake_model import FakeModel, scripted
+from paceline.engine.auto.acceptance import Acceptance
+from paceline.engine.facts import Facts
+from paceline.engine.measure.known import keep_acceptance, recall_acceptance
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.translated_context import TranslatedContext
 from paceline.engine.model.translation import Translation
+from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError, NothingAllowedError
 from paceline.messages import Translating
 
@@ -166,7 +170,7 @@ def test_any_text_that_grows_and_is_taken_back(
         # What is settled stays as it is, so words are whole nearly everywhere, not everywhere.
         whole = model.vocab.tokenize(written(context.tokens), special=True)
         assert abs(len(context.own.tokens) - len(whole)) <= 0.05 * len(whole) + 1
-        again = context._translation.row(model._logits(context.own.tokens))  # type: ignore[attr-defined]
+        again = context.translation.row(model._logits(context.own.tokens))  # type: ignore[attr-defined]
         assert np.array_equal(row, again), "the row is that of what the context holds"
         if len(context.tokens) > 400:
             context.clear()
@@ -236,5 +240,32 @@ def test_tokens_without_a_text_are_of_both() -> None:
     context = made()
     tokens = context.any_tokens(50)
     assert len(tokens) == 50
-    assert set(tokens) <= set(context._translation.ids.tolist())
+    assert set(tokens) <= set(context.translation.ids.tolist())
     assert tokens == context.any_tokens(50)
+
+
+def test_what_is_kept_of_acceptance_is_that_of_the_translation_chosen() -> None:
+    facts = Facts("")
+    ways = (
+        PLAIN,
+        Translating(bridges=True),
+        Translating((("a", "b"),)),
+        Translating((("a", "c"),)),
+    )
+
+    def pair(how: Translating) -> LoadedPair:
+        models = FakeModel(scripted("x", 1)), FakeModel(scripted("x", 1))
+        translation = Translation(OURS, GreedyVocabulary(*THEIRS), how)
+        return LoadedPair(*models, facts, translation=translation)
+
+    for number, how in enumerate(ways, 1):
+        learned = pair(how)
+        learned.knowledge.rates["draft"] = Acceptance()
+        for _ in range(number):
+            learned.knowledge.rates["draft"].add([0], 1, 1)
+        keep_acceptance(learned)
+    for number, how in enumerate(ways, 1):
+        again = pair(how)
+        recall_acceptance(again)
+        assert again.knowledge.rates["draft"].n_judged == number
+    assert "acceptance|fake|fake" in facts.below("acceptance|"), "as where there is nothing to say"

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import make_pairs
 from integration.engine import PROMPT, Engine, ids
+from paceline.engine import UserError, generate, load_pair
 from paceline.engine.llama import hidden_rows
 from paceline.engine.llama.mtp_head import MtpHead
 from paceline.errors import CancelledError
@@ -21,6 +23,7 @@ from paceline.messages import (
     Calibrate,
     Calibrated,
     LoadFailed,
+    ModelParams,
     PairLoaded,
     SamplingParams,
     TuneRejected,
@@ -187,6 +190,21 @@ def test_a_head_that_knows_is_believed_and_one_that_does_not_costs_nothing_of_th
     assert shares["tiny-mtp-true"] >= 0.99
     assert shares["tiny-mtp-step35-true"] >= 0.99
     assert shares["tiny-mtp-false"] < 0.05
+
+
+def test_a_script_chooses_a_head() -> None:
+    target = ModelParams(str(make_pairs.path("tiny-mtp-true")), n_ctx=512, n_threads=1)
+    tokens = {}
+    for mtp in ("auto", Path(target.path), "off"):
+        with load_pair(target, mtp=mtp) as pair:
+            assert (pair.draft is None) == (mtp == "off")
+            strategy = "off" if mtp == "off" else "mtp:n_max=3:p_min=0"
+            done = generate(pair, "Count.", strategy=strategy, max_tokens=40, seed=1).finish()
+            assert (done.stats.n_accepted > 0) == (mtp != "off")
+            tokens[mtp] = done.tokens
+    assert len(set(tokens.values())) == 1
+    with pytest.raises(UserError, match="A draft model and an MTP head are given"):
+        load_pair(target, target, mtp=target.path)
 
 
 def test_a_draft_model_takes_its_place_and_off_leaves_it_out() -> None:

@@ -102,7 +102,7 @@ def run(pair: Pair, prompt: object, strategy: str, n: int = 60, **options: objec
 def test_what_can_be_translated(pair: Pair) -> None:
     target, draft = pair.loaded.target.model.vocab, draft_of(pair).model.vocab
     assert vocabulary_mismatch(target, draft) is not None
-    translation = draft_of(pair)._translation
+    translation = draft_of(pair).translation
     assert 0.85 < translation.share <= 1.0
     note = next(note for note in pair.loaded.notes if "translated" in note)
     assert f"{100 * translation.share:.0f} %" in note

@@ -302,9 +302,10 @@ def load_pair(
     cache_dir: str | Path = "",
     lookup_cache: str | Path = "",
     translating: Translating | None = None,
+    mtp: str | Path = "auto",
     backend: Callable[[], Backend] | None = None,
 ) -> Pair:
-    """Load a target and, if one is given, a draft model.
+    """Load a target and, if one is given, a draft model or an MTP head.
 
     Args:
         target: A GGUF file; as `ModelParams` with context, threads, devices and so on.
@@ -317,6 +318,8 @@ def load_pair(
         lookup_cache: A static lookup-cache file for the drafter ``ngram-cache``; empty: none.
         translating: How a draft model of another vocabulary drafts; None: by the tokens that both
             write alike.
+        mtp: The MTP head that drafts by the strategy ``mtp``: "auto" is the one in the target's
+            file, if it has one and there is no draft model; "off" none; else a file with a head.
         backend: Makes the library that runs models; None is llama.cpp.
 
     Returns:
@@ -339,6 +342,7 @@ def load_pair(
         exact=exact,
         kernels=kernels,
         translating=translating or Translating(),
+        mtp=str(mtp),
     )
     return Pair(service.open_pair(command), cancel)
 

@@ -2,7 +2,8 @@
 
 The target's table stands under its own key, which names model, build, threads and cache types, and
 under the batch widths in use; the draft model's figures stand under its own key alone.
-How often drafts were accepted stands under the keys of both. Nothing of a text is in any.
+How often drafts were accepted stands under the keys of both, and under what was chosen of a
+translation. Nothing of a text is in any.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from paceline.engine.auto.acceptance import rates_from_json, rates_to_json
 from paceline.engine.auto.costs import DraftCosts, VerifyCosts
 from paceline.engine.facts import Facts
 from paceline.engine.model.context import BatchWidths, CachedContext
+from paceline.engine.model.translated_context import TranslatedContext
 from paceline.engine.pair import LoadedPair
+from paceline.params import Translating
 
 BACKLOG = 32
 """Tokens of the batch that shows what catching up costs the draft model."""
@@ -110,4 +113,7 @@ def keep_acceptance(pair: LoadedPair) -> None:
 
 def _acceptance_key(pair: LoadedPair) -> str:
     draft = pair.draft.model.facts_key if pair.draft else "none"
-    return f"acceptance|{pair.target.model.facts_key}|{draft}"
+    key = f"acceptance|{pair.target.model.facts_key}|{draft}"
+    if isinstance(pair.draft, TranslatedContext) and pair.draft.translation.how != Translating():
+        key += f"|{pair.draft.translation.how}"
+    return key

@@ -30,12 +30,13 @@ class TranslatedContext(CachedContext):
 
     Attributes:
         own: What the model holds.
+        translation: From its tokens to the target's.
     """
 
     def __init__(self, model: LanguageModel, translation: Translation) -> None:
         super().__init__(model)
         self.own = CachedContext(model)
-        self._translation = translation
+        self.translation = translation
         self._wanted: list[int] = []  # the text in the model's tokens
         self._settled = [(0, 0)]  # places in the target's tokens and in these, ascending
         first = model.vocab.tokenize("a", special=False)[:1]
@@ -47,11 +48,11 @@ class TranslatedContext(CachedContext):
     @property
     def n_vocab(self) -> int:
         """As of the target's context."""
-        return len(self._translation.written)
+        return len(self.translation.written)
 
     def any_tokens(self, n: int) -> list[int]:
         """Return tokens that stand for no text, of those that are tokens of both."""
-        tokens: list[int] = np.random.default_rng(0).choice(self._translation.ids, n).tolist()
+        tokens: list[int] = np.random.default_rng(0).choice(self.translation.ids, n).tolist()
         return tokens
 
     def feed(self, tokens: Sequence[int], n_rows: int, width: int = 0) -> Rows:
@@ -81,7 +82,7 @@ class TranslatedContext(CachedContext):
             del self.tokens[n_held:]
             raise
         self._settle()
-        return self._translation.row(rows[0])[None] if n_rows else rows[:0]
+        return self.translation.row(rows[0])[None] if n_rows else rows[:0]
 
     def rollback(self, n_tokens: int) -> None:
         """Shorten the text; the model follows when it reads the next one."""
@@ -117,8 +118,8 @@ class TranslatedContext(CachedContext):
     def _tokens_of(self, tokens: Sequence[int], n_before: int) -> tuple[list[int], bool]:
         """Return the model's tokens for the target's, which come after so many of the model's."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        text = decoder.decode(b"".join(map(self._translation.written.__getitem__, tokens)))
-        for ours, instead in self._translation.how.replace:
+        text = decoder.decode(b"".join(map(self.translation.written.__getitem__, tokens)))
+        for ours, instead in self.translation.how.replace:
             text = text.replace(ours, instead)
         vocab = self.model.vocab
         if n_before:
