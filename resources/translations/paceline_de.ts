@@ -213,6 +213,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>&amp;User guide</source>
+        <translation>&amp;Handbuch</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;View</source>
         <translation>&amp;Ansicht</translation>
     </message>
@@ -278,7 +283,7 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Find pre&amp;vious</source>
+        <source>Find prev&amp;ious</source>
         <translation>Rüc&amp;kwärts suchen</translation>
     </message>
     <message>
@@ -3642,6 +3647,27 @@
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>send key enter</source>
         <translation>senden taste eingabe</translation>
+    </message>
+</context>
+<context>
+    <name>GuideDialog</name>
+    <message>
+        <location filename="../../app/paceline/gui/help/guide.py"/>
+        <source>Find in the guide</source>
+        <translation>Im Handbuch suchen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/guide.py"/>
+        <source>User guide</source>
+        <translation>Handbuch</translation>
+    </message>
+</context>
+<context>
+    <name>GuidePage</name>
+    <message>
+        <location filename="../../app/paceline/gui/help/guide.py"/>
+        <source>User guide</source>
+        <translation>Handbuch</translation>
     </message>
 </context>
 <context>

@@ -1,4 +1,4 @@
-"""Every command that the documentation shows exists."""
+"""Every command that the documentation shows exists; `cli/test_documentation.py` runs them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ PAGES = [
         REPOSITORY / "app" / "ARCHITECTURE.md",
         REPOSITORY / "app" / "CONTRIBUTING.md",
         REPOSITORY / "app" / "kernels" / "README.md",
+        REPOSITORY / "resources" / "guide" / "guide.md",
     )
     if page.exists()
 ]
+BOOTSTRAP = "packaging/bootstrap.py"
 
 
 def commands(text: str) -> list[str]:
@@ -46,6 +48,8 @@ def problem(command: str) -> str:
     words = shlex.split(command, comments=True)
     if words[0] == "paceline":
         return _unknown_arguments(words[1:])
+    if words[1:3] == [BOOTSTRAP, "run"] and words[3:]:
+        return _unknown_arguments(words[3:])
     if words[1:3] == ["-m", "paceline"]:
         return _unknown_arguments(words[3:])
     if words[1] == "-m":
@@ -105,6 +109,7 @@ def test_commands_are_found_in_blocks_and_in_text() -> None:
         "paceline chat --no-such-option",
         "paceline dance",
         "paceline bench --repeats 3",
+        "python3 packaging/bootstrap.py run bench --repeats 3",
         "python3 packaging/no_such_script.py",
         "python packaging/benchmarks no_such_benchmark",
         "python3 -m paceline chat --top-k many",

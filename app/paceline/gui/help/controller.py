@@ -1,4 +1,4 @@
-"""Opens what the Help menu offers: the palette, the shortcuts, the log, and About."""
+"""Opens what the Help menu offers: the guide, the palette, the shortcuts, the log, and About."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtGui import QIcon
 
 from paceline import logs
 from paceline.gui.help.about import AboutDialog, Component, ReadLicences, requirements
+from paceline.gui.help.guide import GuideDialog
 from paceline.gui.help.log_view import LogDialog
 from paceline.gui.help.palette import ChatCommands, MenuCommands, PaletteSheet, StrategyCommands
 from paceline.gui.help.shortcuts import ShortcutsDialog, shortcuts_of
@@ -60,11 +61,13 @@ class HelpController(QObject):
         recent = context.settings.value("recent_commands")
         self.commands = CommandIndex((*own, *sources), (self._chats,), recent)
         self.palette = PaletteSheet(self.commands, context.window)
+        self.guide: GuideDialog | None = None
         self.shortcuts: ShortcutsDialog | None = None
         self.log: LogDialog | None = None
         self.about: AboutDialog | None = None
         self.palette.used.connect(self._on_used)
         actions.palette.triggered.connect(self.open_palette)
+        actions.guide.triggered.connect(self.open_guide)
         actions.shortcuts.triggered.connect(self.open_shortcuts)
         actions.log.triggered.connect(self.open_log)
         actions.about.triggered.connect(self.open_about)
@@ -73,7 +76,7 @@ class HelpController(QObject):
     def close(self) -> None:
         """Close everything with the window."""
         self.palette.leave()
-        for dialog in (self.shortcuts, self.log, self.about):
+        for dialog in (self.guide, self.shortcuts, self.log, self.about):
             if dialog is not None:
                 dialog.reject()
 
@@ -85,6 +88,16 @@ class HelpController(QObject):
         else:
             self._chats.refresh()
             self.palette.open()
+
+    @Slot()
+    def open_guide(self) -> None:
+        """Show the user guide, or bring it to the front."""
+        if self.guide is None:
+            self.guide = GuideDialog(self._resources / "guide", self._context.window)
+            self.guide.finished.connect(self._on_guide_closed)
+            self.guide.show()
+        self.guide.raise_()
+        self.guide.activateWindow()
 
     @Slot()
     def open_shortcuts(self) -> None:
@@ -145,6 +158,10 @@ class HelpController(QObject):
     def _on_no_licences(self, error: UserError) -> None:
         if self.about is not None:
             self.about.licences.show_components((Component(error.message, "", error.hint),))
+
+    @Slot()
+    def _on_guide_closed(self) -> None:
+        self.guide = None
 
     @Slot()
     def _on_shortcuts_closed(self) -> None:

@@ -1,0 +1,179 @@
+"""The user guide: the shipped Markdown file as one page, with its plots in the theme's colours."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QRectF, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QImage, QPainter, QTextDocument, QTextOption
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QDialog, QFrame, QTextBrowser, QVBoxLayout, QWidget
+
+from paceline.chat.markdown import make_parser
+from paceline.gui.kit.dialogs import closing_row
+from paceline.gui.kit.search_field import SearchField
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import PAGE, STEP, px
+from paceline.gui.look.theme import ui_font
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtGui import QResizeEvent
+
+FILE = "guide.md"
+_PICTURE = re.compile(r'<picture>.*?<img alt="([^"]*)" src="([^"]+)">\s*</picture>', re.DOTALL)
+_HEADING = re.compile(r"<h([123])>(.*?)</h\1>")
+_IMAGE = re.compile('<img src="([^"]+)"')
+_FAMILIES = re.compile('font-family="[^"]*"')
+_TEXT_PX = 14
+_PLOT_PX = 640
+
+
+def anchor_of(heading: str) -> str:
+    """Return the name of a heading in links, as GitHub gives it."""
+    return re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-")
+
+
+def page_of(markdown: str) -> str:
+    """Return the guide as HTML: headings have names, and pictures one file for both themes."""
+    text = _PICTURE.sub(r"![\1](\2)", markdown)
+    html = str(make_parser().render(text))
+    html = html.replace("<th>", '<th align="left">').replace("\n</code></pre>", "</code></pre>")
+    html = html.replace("<p><img", '<p style="line-height: 100%"><img')  # else it counts as a line
+    return _HEADING.sub(
+        lambda found: f'<h{found[1]}><a name="{anchor_of(found[2])}"></a>{found[2]}</h{found[1]}>',
+        html,
+    )
+
+
+class GuidePage(QTextBrowser):
+    """Shows the page; only the guide's own pictures are read, and links open in the browser."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the guide.
+
+        Args:
+            folder: Has the file and its plots.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        super().__init__()
+        self._folder = folder
+        self._html = page_of((folder / FILE).read_text(encoding="utf-8"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName(self.tr("User guide"))
+        self.setOpenLinks(False)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.document().setDocumentMargin(PAGE)
+        self.anchorClicked.connect(self._on_link)
+        self._shown_px = 0
+        self._again = QTimer(self, singleShot=True, interval=0)
+        self._again.timeout.connect(self.show_page)
+        look.changed.connect(self.show_page)
+        self.show_page()
+
+    @Slot()
+    def show_page(self) -> None:
+        """Show the page in the colours and the size in force."""
+        theme, place = look.theme, self.verticalScrollBar().value()
+        self._shown_px = self._plot_width()
+        self.setFont(ui_font(_TEXT_PX))
+        self.document().clear()  # and of the pictures before
+        for name in _IMAGE.findall(self._html):
+            kind = QTextDocument.ResourceType.ImageResource.value
+            self.document().addResource(kind, QUrl(name), self._plot(self._folder / name))
+        self.document().setDefaultStyleSheet(
+            f"a {{ color: {theme.accent}; text-decoration: none; }}"
+            f"h1, h2 {{ font-weight: 600; }} h1 {{ font-size: {px(24)}px; }}"
+            f"h2 {{ font-size: {px(18)}px; margin-top: {px(26)}px; }}"
+            f"p, li {{ line-height: 135%; }} li {{ margin-bottom: {px(4)}px; }}"
+            f"code {{ font-family: 'JetBrains Mono'; background: {theme.bubble}; }}"
+            f"pre {{ background: {theme.bubble}; }}"
+            f"th, td {{ padding: {px(5)}px {px(12)}px {px(5)}px 0; }}"
+            f"th {{ color: {theme.muted}; }}"
+        )
+        self.setHtml(self._html)
+        self.verticalScrollBar().setValue(place)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let the plots be no wider than the page."""
+        super().resizeEvent(event)
+        if self._plot_width() != self._shown_px:
+            self._again.start()  # a page must not be replaced while it is laid out
+
+    def _plot_width(self) -> int:
+        return max(min(px(_PLOT_PX), self.viewport().width() - 2 * PAGE - 4), 1)
+
+    def _plot(self, file: Path) -> QImage:
+        """Draw one of the plots, in the theme's colours."""
+        dark = file.with_stem(f"{file.stem}-dark")
+        drawing = (dark if look.theme.is_dark else file).read_text(encoding="utf-8")
+        family = f'font-family="{ui_font(_TEXT_PX).family()}"'  # Qt takes a list for one name
+        renderer = QSvgRenderer(QByteArray(_FAMILIES.sub(family, drawing).encode()))
+        size = renderer.defaultSize().scaled(
+            self._shown_px, _PLOT_PX, Qt.AspectRatioMode.KeepAspectRatio
+        )
+        ratio = self.devicePixelRatioF()
+        image = QImage(size * ratio, QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        renderer.render(painter, QRectF(image.rect()))
+        painter.end()
+        image.setDevicePixelRatio(ratio)
+        return image
+
+    def loadResource(self, _kind: int, _name: QUrl | str) -> QByteArray:
+        """Load nothing; the plots are given to the document."""
+        return QByteArray()
+
+    @Slot(QUrl)
+    def _on_link(self, url: QUrl) -> None:
+        if url.isRelative():
+            self.scrollToAnchor(url.fragment())
+        elif url.scheme() == "https":
+            QDesktopServices.openUrl(url)
+
+
+class GuideDialog(QDialog):
+    """The page with a search; stands beside the window."""
+
+    def __init__(self, folder: Path, parent: QWidget) -> None:
+        """See `GuidePage`."""
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("User guide"))
+        self.page = GuidePage(folder)
+        self.search = SearchField(self.tr("Find in the guide"))
+        self.search.wanted.connect(self._on_wanted)
+        self.search.confirmed.connect(self._on_next)
+        self.search.left_downwards.connect(self.page.setFocus)
+        head = QVBoxLayout()
+        head.setContentsMargins(PAGE, 2 * STEP, PAGE, STEP)
+        head.addWidget(self.search)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.page, 1)
+        column.addWidget(closing_row(self))
+        self.setMinimumSize(420, 320)
+        self.resize(px(780), px(720))
+        self.search.setFocus()
+
+    @Slot(str)
+    def _on_wanted(self, _words: str) -> None:
+        cursor = self.page.textCursor()
+        cursor.setPosition(cursor.selectionStart())  # a longer word may begin where this one does
+        self.page.setTextCursor(cursor)
+        self._on_next()
+
+    @Slot()
+    def _on_next(self) -> None:
+        """Select the next place with the words, after the last one the first."""
+        words = self.search.text().strip()
+        if words and not self.page.find(words):
+            self.page.moveCursor(self.page.textCursor().MoveOperation.Start)
+            self.page.find(words)

@@ -1,0 +1,89 @@
+"""The user guide in the window: its links lead somewhere, its plots are there, words are found."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtTest import QTest
+
+from paceline import paths
+from paceline.gui.help import guide
+from paceline.gui.help.guide import GuideDialog, anchor_of
+from paceline.gui.look.current import look
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.program import Program
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+FOLDER = paths.resources() / "guide"
+TEXT = (FOLDER / guide.FILE).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def dialog(program: Program, qtbot: QtBot) -> GuideDialog:
+    qtbot.waitUntil(program.window.isActiveWindow)
+    QTest.keyClick(program.window.focusWidget(), Qt.Key.Key_F1)
+    shown = program.help.guide
+    assert shown is not None
+    qtbot.waitUntil(shown.isVisible)
+    return shown
+
+
+def test_f1_opens_it_once_and_closing_forgets_it(program: Program, dialog: GuideDialog) -> None:
+    program.window.actions_.guide.trigger()
+    assert program.help.guide is dialog
+    assert dialog.page.toPlainText().startswith("Paceline: user guide")
+    dialog.accept()
+    assert program.help.guide is None
+
+
+def test_every_link_leads_to_a_heading_or_to_the_web(dialog: GuideDialog, qtbot: QtBot) -> None:
+    names = {anchor_of(title) for title in re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)}
+    links = re.findall(r"\[[^\]]+\]\(([^)]+)\)", TEXT)
+    assert len(links) > 7
+    for link in links:
+        assert link.startswith("https://") or link.removeprefix("#") in names, link
+    bar = dialog.page.verticalScrollBar()
+    dialog.page.anchorClicked.emit(QUrl("#privacy"))
+    qtbot.waitUntil(lambda: bar.value() > bar.maximum() // 2)
+
+
+def test_plots_are_there_in_both_themes_and_fit(dialog: GuideDialog, qtbot: QtBot) -> None:
+    names = re.findall(r'(?:src|srcset)="([^"]+)"', TEXT)
+    assert len(names) == 6
+    assert all((FOLDER / name).is_file() for name in names)
+    assert {file.name for file in FOLDER.glob("*.svg")} == set(names), "no plot is left over"
+    light = _plot(dialog)
+    look.set_mode("dark")
+    assert _plot(dialog) != light
+    dialog.resize(440, 500)
+    qtbot.waitUntil(lambda: dialog.page.horizontalScrollBar().maximum() == 0)
+
+
+def _plot(dialog: GuideDialog) -> object:
+    kind = dialog.page.document().ResourceType.ImageResource.value
+    return dialog.page.document().resource(kind, QUrl("gain-by-length.svg"))
+
+
+def test_words_are_found_around_the_end(dialog: GuideDialog) -> None:
+    field, page = dialog.search, dialog.page
+    QTest.keyClicks(field, "acceptance")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    first = page.textCursor().selectionStart()
+    assert page.textCursor().selectedText() == "acceptance"
+    seen = [first]
+    for _ in range(10):
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        seen.append(page.textCursor().selectionStart())
+    assert len(set(seen)) == TEXT.count("acceptance")
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert field.text() == ""
+
+
+def test_nothing_but_its_plots_is_loaded(dialog: GuideDialog) -> None:
+    assert dialog.page.loadResource(2, QUrl("file:///etc/hostname")).isEmpty()
