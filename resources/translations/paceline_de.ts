@@ -1915,6 +1915,19 @@
     </message>
 </context>
 <context>
+    <name>ChatPairOffer</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/chat_pair.py"/>
+        <source>Load them</source>
+        <translation>Diese laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/chat_pair.py"/>
+        <source>This chat was answered by other models than the loaded ones: {}.</source>
+        <translation>In diesem Chat haben andere Modelle geantwortet als die geladenen: {}.</translation>
+    </message>
+</context>
+<context>
     <name>ChatView</name>
     <message>
         <location filename="../../app/paceline/gui/chat/view.py"/>
@@ -7294,6 +7307,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>SamplingSliders</name>
     <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Frequency</source>
         <translation>Häufigkeit</translation>
@@ -7309,6 +7323,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Macht die letzten 64 Token weniger wahrscheinlich. Hilft kleinen Modellen, die sich im Kreis drehen; schadet Code und Tabellen. Üblich: 1 bis 1.15; 1 ist aus.</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Min-p</source>
         <translation>Min-p</translation>
@@ -7329,11 +7344,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Nur Token, die mindestens diesen Anteil der größten Wahrscheinlichkeit haben. Hält hohe Temperaturen lesbar. Üblich: 0.02 bis 0.1; 0 heißt alle.</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Presence</source>
         <translation>Präsenz</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Repeat penalty</source>
         <translation>Wiederholungsstrafe</translation>
@@ -7349,16 +7366,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Wird vom Logit jedes Tokens unter den letzten 64 einmal abgezogen: lenkt die Antwort zu neuen Wörtern. Üblich: 0 bis 1; 0 ist aus.</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Top-k</source>
         <translation>Top-k</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Top-p</source>
         <translation>Top-p</translation>
@@ -7466,6 +7486,98 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/fields.py"/>
         <source>Use the seed of the last reply</source>
         <translation>Den Seed der letzten Antwort verwenden</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsBadge</name>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>At most {} tokens</source>
+        <translation>Höchstens {} Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>Free text</source>
+        <translation>Freier Text</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>Grammar</source>
+        <translation>Grammatik</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>Let this chat have what new chats begin with: “{}”</source>
+        <translation>Diesem Chat geben, womit neue Chats beginnen: „{}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>Logit bias</source>
+        <translation>Logit-Verschiebung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>New seed each time</source>
+        <translation>Jedes Mal neuer Seed</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>No logit bias</source>
+        <translation>Keine Logit-Verschiebung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>No stop strings</source>
+        <translation>Keine Stopptexte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>No system prompt</source>
+        <translation>Kein System-Prompt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>Reset</source>
+        <translation>Zurücksetzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>Reset the settings of this chat</source>
+        <translation>Die Einstellungen dieses Chats zurücksetzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>Seed {}</source>
+        <translation>Seed {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>Set for this chat, otherwise than in “{}”:
+{}
+A click shows it.</source>
+        <translation>Für diesen Chat anders gesetzt als in „{}“:
+{}
+Ein Klick zeigt es.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>Settings of this chat: {}</source>
+        <translation>Einstellungen dieses Chats: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>Stop strings</source>
+        <translation>Stopptexte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>System prompt</source>
+        <translation>System-Prompt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <source>{} more</source>
+        <translation>{} weitere</translation>
     </message>
 </context>
 <context>

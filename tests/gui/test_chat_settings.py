@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from paceline.messages import StartTurn, Tune
-from paceline.params import ReplySettings, SamplingParams
+import pytest
+
+from paceline.chat.pair import Pair
+from paceline.gui.sampling.badge import differences
+from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
+from paceline.params import LogitBias, ReplySettings, SamplingParams
 from paceline.settings import ReplyPreset, Settings
 
 if TYPE_CHECKING:
@@ -33,8 +38,10 @@ def test_the_card_follows_the_chat_at_once_also_while_another_one_is_answered(
 ) -> None:
     card, status = program.window.panel.sampling, program.window.status
     brief = set_and_ask(program, client, BRIEF, "One")
+    assert "seed 3 · T 0.2" in status.settings
     program.session.new()
     assert card.settings == ReplySettings()
+    assert "T 0.7" in status.settings
     program.session.send("Two")
     plain = program.session.current.conversation_id
     turn_id = client.start_turn()
@@ -145,3 +152,105 @@ def test_settings_outlive_the_window(
     second = make_program(Settings(was_welcomed=True), chats_file=file, engine=type(client)())
     second.session.show(chat)
     assert second.window.panel.sampling.settings == BRIEF
+
+
+# ------------------------------------------------------------------------------------ the badge
+
+
+def test_the_badge_says_what_differs_and_leads_there_and_back(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    badge, window = program.reply_presets.badge, program.window
+    assert badge.isHidden()
+    plain = set_and_ask(program, client, ReplySettings(), "One")
+    program.session.new()
+    window.panel.sampling.use(BRIEF)
+    assert badge.isVisible()
+    assert badge.open_button.text() == "Temperature 0.2 · JSON · System prompt · 2 more"
+    assert "• At most 50 tokens\n• Seed 3" in badge.open_button.toolTip()
+    window.panes.toggle("panel")
+    assert not window.panes.is_shown("panel")
+    badge.open_button.click()
+    assert window.panes.is_shown("panel")
+    assert window.panel.tab == "chat"
+    assert window.panel.sampling.temperature.field.hasFocus()
+    program.session.show(plain)
+    assert badge.isHidden()
+    window.panel.sampling.use(BRIEF)
+    badge.reset_button.click()
+    assert badge.isHidden()
+    assert program.session.conversations.settings == ReplySettings()
+
+
+@pytest.mark.parametrize(
+    ("now", "usual", "words"),
+    [
+        (ReplySettings(), BRIEF, ["Temperature 0.7", "Free text", "No system prompt",
+                                  "At most 1,024 tokens", "New seed each time"]),
+        (ReplySettings(SamplingParams(grammar="g")), ReplySettings(), ["Grammar"]),
+        (ReplySettings(stop=("a",)), ReplySettings(), ["Stop strings"]),
+        (ReplySettings(), ReplySettings(stop=("a",)), ["No stop strings"]),
+        (ReplySettings(SamplingParams(logit_bias=(LogitBias(1, 2.0),))), ReplySettings(),
+         ["Logit bias"]),
+        (BRIEF, BRIEF, []),
+    ],
+)  # fmt: skip
+def test_differences_in_words(
+    qapp: object, now: ReplySettings, usual: ReplySettings, words: list[str]
+) -> None:
+    assert list(differences(now, usual)) == words
+
+
+def test_every_setting_makes_a_difference(qapp: object) -> None:
+    usual = ReplySettings()
+    other = replace(BRIEF, seed=9, max_tokens=9, system_prompt="x", stop=("x",))
+    for each in fields(ReplySettings):
+        if each.name != "sampling":
+            changed = replace(usual, **{each.name: getattr(other, each.name)})
+            assert len(list(differences(changed, usual))) == 1, each.name
+    others = SamplingParams(1, 1, 0.1, 0.1, 1.1, 1, 1, (LogitBias(1, 1.0),), "g", "{}")
+    for each in fields(SamplingParams):
+        drawn = replace(SamplingParams(), **{each.name: getattr(others, each.name)})
+        assert len(list(differences(ReplySettings(drawn), usual))) == 1, each.name
+
+
+# ------------------------------------------------------------------------------- the chat's models
+
+
+def test_a_chat_of_other_models_offers_to_load_them(
+    program: Program, client: FakeClient, qtbot: QtBot, tmp_path: Path
+) -> None:
+    errors = program.window.chat_pane.errors
+    chat = set_and_ask(program, client, ReplySettings(), "One")
+    usual = program.loader.state.pair
+    other = tmp_path / "other.gguf"
+    other.write_bytes(b"GGUF")
+    program.models.load(Pair(ModelParams(str(other))))
+    assert "answered by other models" in errors.text.text()
+    assert errors.action.text() == "Load them"
+    client.finish_load()
+    n_loads = len(client.all(LoadPair))
+    program.session.new()
+    assert errors.isHidden(), "it was about the chat"
+    program.session.show(chat)
+    assert not errors.isHidden()
+    assert len(client.all(LoadPair)) == n_loads, "nothing is loaded unasked"
+    errors.action.click()
+    qtbot.waitUntil(lambda: len(client.all(LoadPair)) > n_loads)
+    assert program.loader.state.pair == usual
+    assert errors.isHidden()
+    client.finish_load()
+    assert errors.isHidden()
+
+
+def test_what_is_sent_goes_to_the_loaded_models_and_ends_the_offer(
+    program: Program, client: FakeClient, tmp_path: Path
+) -> None:
+    errors = program.window.chat_pane.errors
+    set_and_ask(program, client, ReplySettings(), "One")
+    program.models.load(Pair(ModelParams("/models/other.gguf")))
+    client.finish_load()
+    assert not errors.isHidden()
+    program.session.send("Two")
+    client.reply("2")
+    assert errors.isHidden()

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QLineEdit,
+    QTabBar,
     QTextEdit,
     QWidget,
 )
@@ -192,9 +193,23 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
     keys.press(Qt.Key.Key_L, CONTROL)
     assert keys.place is composer
 
+    # A setting of this chat: the badge says it, leads to it, and is gone in a new chat.
+    keys.go_to(lambda widget: isinstance(widget, QTabBar), "the tabs of the panel")
+    keys.press(Qt.Key.Key_Right)
+    assert program.window.panel.tab == "chat"
+    keys.go_to_name("Temperature")
+    keys.press(Qt.Key.Key_Left)
+    keys.press(Qt.Key.Key_L, CONTROL)
+    keys.go_to_name("Settings of this chat: Temperature")
+    keys.press(Qt.Key.Key_Space)
+    assert keys.place is program.window.panel.sampling.temperature.field
+    settings = program.session.conversations.settings
+    assert settings.sampling.temperature < 0.7
+
     # Find the chat by a word of the question.
     keys.press(Qt.Key.Key_N, CONTROL)
     assert not story.texts()
+    assert program.reply_presets.badge.isHidden()
     keys.press(Qt.Key.Key_F, CONTROL | SHIFT)
     keys.write("len")
     found = program.window.sidebar.finder.found
@@ -235,6 +250,7 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
 
     # What was written is the whole tree: both questions, three replies, and how each came about.
     (exported,) = read_chats(file.read_bytes(), file.name)
+    assert exported.conversation.settings == settings
     tree, current = exported.conversation, program.session.current
     assert [m.content for m in tree.path()] == [m.content for m in current.path()]
     assert sorted(m.content for m in tree.messages.values()) == sorted(

@@ -160,7 +160,7 @@ def test_a_refused_reply_gives_the_message_back(
     assert composer.text == "Hello?\nAnd then"
     problem = sampling.form.problem if is_form else sampling.problem
     assert problem.text() == "The grammar is wrong in line 1. Correct it."
-    assert sampling.is_open
+    assert program.window.panel.tab == "chat"
     assert "wrong in line 1" in program.window.chat_pane.errors.text.text()
     assert program.session.current.path() == ()
     assert program.session.summaries == ()

@@ -262,7 +262,7 @@ class PanelController(QObject):
     @Slot()
     def show_settings(self) -> None:
         """Say in the status line what the next reply will use."""
-        settings = self._session.conversations.settings
+        settings = self._panel.sampling.settings
         seed = self.tr("new seed each time") if settings.seed is None else f"seed {settings.seed}"
         sampling = settings.sampling
         self._status.set_settings(

@@ -33,6 +33,7 @@ from paceline.gui.kit.notices import Notifications
 from paceline.gui.kit.translation import in_words
 from paceline.gui.look.current import look
 from paceline.gui.models.catalogue import Catalogue
+from paceline.gui.models.chat_pair import ChatPairOffer
 from paceline.gui.models.controller import ModelsController
 from paceline.gui.models.saved_pairs import SavedPairs, first_pairs
 from paceline.gui.panel_controller import PanelController
@@ -277,6 +278,7 @@ class Program(QObject):
         composer = self.window.chat_pane.composer
         self.longer = LongerContext(self.context, composer, self.devices, self.models.load)
         self.context_meter.counted.connect(self.longer.show_use)
+        self.chat_pair = ChatPairOffer(self.context, self.saved_pairs, self.models)
         self.catalogue: Catalogue | None = None
         if models is not None:
             self.catalogue = Catalogue(
@@ -302,7 +304,9 @@ class Program(QObject):
             context, button=panel.draft_settings.presets, parent=self
         )
         self.advisor = StrategyAdvisor(context, parent=self)
-        self.window.chat_pane.composer.set_preset_widget(self.reply_presets.foot_button)
+        self.window.chat_pane.composer.set_settings_widgets(
+            self.reply_presets.foot_button, self.reply_presets.badge
+        )
 
     def _make_dialogs(self) -> None:
         """Make what stands around the chat and mostly opens dialogs."""
@@ -381,6 +385,7 @@ class Program(QObject):
         self.panel.question_returned.connect(pane.composer.return_message)
         panel.loading.host_requested.connect(self._on_host_requested)
         panel.picker.help_button.clicked.connect(self.advisor.open)
+        self.reply_presets.badge.open_button.clicked.connect(window.show_chat_settings)
         self.notices.posted.connect(pane.errors.show_notice)
         self.notices.settled.connect(pane.errors.settle)
         self.signals.described.connect(self.devices.show_engine)

@@ -470,6 +470,14 @@ class MainWindow(QMainWindow):
         self.panes.toggle("panel")
 
     @Slot()
+    def show_chat_settings(self) -> None:
+        """Show what the shown chat has set, and put the keyboard there."""
+        if not self.panes.is_shown("panel"):
+            self.panes.toggle("panel")
+        self.panel.show_tab("chat")
+        self.panel.sampling.temperature.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
     def _on_panes_changed(self) -> None:
         self.actions_.sidebar.setChecked(self.panes.is_shown("sidebar"))
         self.actions_.panel.setChecked(self.panes.is_shown("panel"))

@@ -328,7 +328,7 @@ class Composer(QFrame):
         row.addWidget(self.meter)
         row.addWidget(self._hint_label, 1)
         row.addWidget(self._button)
-        layout = QVBoxLayout(self)
+        self._rows = layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 12, 10, 10)
         layout.setSpacing(8)
         layout.addWidget(self.files)
@@ -377,9 +377,10 @@ class Composer(QFrame):
         """Add these to the files that go with the message."""
         self.files.add(attachments)
 
-    def set_preset_widget(self, widget: QWidget) -> None:
-        """Put the button that chooses a preset into the foot."""
-        self._foot.insertWidget(self._foot.indexOf(self.meter), widget)
+    def set_settings_widgets(self, preset: QWidget, badge: QWidget) -> None:
+        """Put the choice of a preset into the foot, and what the chat has set above it."""
+        self._foot.insertWidget(self._foot.indexOf(self.meter), preset)
+        self._rows.insertWidget(self._rows.indexOf(self._foot), badge)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow another size of text."""

@@ -12,6 +12,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.commands import PaletteCommand
 from paceline.gui.kit.dialogs import NameDialog
 from paceline.gui.kit.notices import Action
+from paceline.gui.sampling.badge import SettingsBadge
 from paceline.gui.sampling.presets import PresetButton
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
 from paceline.gui.state.settings_store import SAVE_AFTER_MS
@@ -166,7 +167,9 @@ class PresetsController(QObject):
             menu.delete_wanted.connect(self._on_delete)
             menu.import_wanted.connect(self._on_import)
             menu.export_wanted.connect(self._on_export)
-        card.reset_button.clicked.connect(self.reset)
+        self.badge = SettingsBadge(presets)
+        for reset in (card.reset_button, self.badge.reset_button):
+            reset.clicked.connect(self.reset)
         context.signals.shown.connect(self._on_shown)
         self.presets.kept_changed.connect(self._on_kept_changed)
 
