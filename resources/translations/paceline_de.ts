@@ -5044,6 +5044,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>MessageView</name>
     <message>
         <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
+        <source>Formulas, in their order: {}</source>
+        <translation>Formeln, der Reihe nach: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
         <source>Image not loaded</source>
         <translation>Bild nicht geladen</translation>
     </message>

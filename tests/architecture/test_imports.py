@@ -92,6 +92,10 @@ FORBIDDEN = {
         ("cli/chat.py", "huggingface_hub"),
         ("gui/look/theme.py", "huggingface_hub"),
     ),
+    "Formulas are read in chat/maths": (
+        ("gui/chat/markdown/formulas.py", "ziamath"),
+        ("chat/exchange/page.py", "latex2mathml"),
+    ),
     "SQLite lives in storage": (("chat/session.py", "sqlite3"),),
 }
 """Per contract, files and what they may not import."""

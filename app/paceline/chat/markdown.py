@@ -23,10 +23,13 @@ from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_inline import StateInline, backtick, image
 from markdown_it.token import Token
 
+from paceline.chat.maths import MAX_FORMULA_CHARS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from markdown_it.ruler import RuleOptionsType
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
@@ -37,8 +40,18 @@ if TYPE_CHECKING:
 PIECES, AT = "pieces", "at"
 """Keys of a token's `meta`: of a block with text its pieces; of an inline token its place."""
 
-MAX_MATH_CHARS = 600
-_DOLLAR_MATH = re.compile(r"\$\$[^$]+\$\$|\$(?=[^\s$])[^$\n]{0,600}?[^\s$\\]\$(?!\d)")
+# A dollar sign in prose is mostly money or a variable of a shell: "$5 and $10", "$HOME/$USER".
+_DOLLAR_MATH = re.compile(
+    r"\$\$(?:[^$`\\]|\\.)+\$\$"
+    r"|\$(?=[^\s$`])(?:[^$\n`\\]|\\.)*(?<![\s/:=,])\$(?![\dA-Z_{(])",
+    re.DOTALL,
+)
+_COMMANDS = re.compile(r"\\[A-Za-z]+\s*(?:\{[^{}]*\})?")
+_PROSE = re.compile(
+    r"\d[\d.,]*(?:\s+(?:to|and|or|per|a)\b|.*\b[A-Za-z]{4})|.*\b[A-Za-z]{3,}\s+[A-Za-z]{3,}\b"
+)
+_OPEN_MATH = re.compile(r"\\[(\[]|\$\$(?=\S)")
+_MATH_BLOCK = re.compile(r"\\\[|\$\$(?=\S|$)", re.MULTILINE)
 
 
 class Piece(NamedTuple):
@@ -254,22 +267,75 @@ class _InlineParser(ParserInline):
 
 
 def _math(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as called
-    r"""Take `$…$`, `$$…$$`, `\(…\)` and `\[…\]` as they are: emphasis and escapes would maim it."""
+    r"""Take `$…$`, `$$…$$`, `\(…\)` and `\[…\]` as they are: emphasis and escapes would maim it.
+
+    One that has no end yet stays as it is written, to the end of its paragraph.
+    """
     start, src = state.pos, state.src
-    end = -1
-    if src[start] == "$":
-        found = _DOLLAR_MATH.match(src, start, min(state.posMax, start + MAX_MATH_CHARS))
-        end = found.end() if found else -1
-    elif src[start] == "\\" and src[start + 1 : start + 2] in ("(", "["):
-        close = "\\)" if src[start + 1] == "(" else "\\]"
-        end = src.find(close, start + 2, min(state.posMax, start + MAX_MATH_CHARS))
-        end = end + 2 if end > start + 2 else -1
-    if end < 0:
+    if src[start] not in "$\\":
         return False
+    last = min(state.posMax, start + MAX_FORMULA_CHARS + 4)
+    end = _end_of_math(src, start, last)
+    kind = "math"
+    if end < 0:
+        if last < state.posMax or not _OPEN_MATH.match(src, start):
+            return False
+        end, kind = state.posMax, "open_math"
     if not silent:
-        token = state.push("math", "", 0)
+        token = state.push(kind, "", 0)
         token.content = src[start:end]
     state.pos = end
+    return True
+
+
+def _end_of_math(src: str, start: int, last: int) -> int:
+    """Where a formula that begins here ends; -1: none does, or not before `last`."""
+    if src[start] == "$":
+        found = _DOLLAR_MATH.match(src, start, last)
+        if found is None or (src[start + 1] != "$" and not _is_formula(src, start, found.end())):
+            return -1
+        return found.end()
+    if src[start + 1 : start + 2] not in ("(", "["):
+        return -1
+    end = src.find("\\)" if src[start + 1] == "(" else "\\]", start + 2, last)
+    return end + 2 if end > start + 2 else -1
+
+
+def _is_formula(src: str, start: int, end: int) -> bool:
+    """Whether what stands between two single dollar signs is no prose."""
+    if start and (src[start - 1].isalnum() or src[start - 1] in "$_"):
+        return False
+    return not _PROSE.match(_COMMANDS.sub(" ", src[start + 1 : end - 1]))
+
+
+def _math_block(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001
+    r"""A paragraph that begins with `$$` or `\[` goes on to the formula's end.
+
+    Its lines may begin as those of lists or headings do: "- b" goes on with a difference.
+    """
+    start = state.bMarks[first] + state.tShift[first]
+    mark = _MATH_BLOCK.match(state.src, start, state.eMarks[first])
+    if mark is None or state.is_code_block(first):
+        return False
+    if silent:
+        return True
+    close = "$$" if mark.group() == "$$" else "\\]"
+    line, at = first, start + 2
+    while state.src.find(close, at, state.eMarks[line]) < 0:
+        line += 1
+        if line >= end or state.isEmpty(line) or state.sCount[line] < state.blkIndent:
+            break
+        at = state.bMarks[line] + state.tShift[line]
+    else:
+        line += 1
+    state.line = line
+    token = state.push("paragraph_open", "p", 1)
+    token.map = [first, line]
+    token = state.push("inline", "", 0)
+    token.content = state.getLines(first, line, state.blkIndent, keepLastLF=False).strip()
+    token.map = [first, line]
+    token.children = []
+    state.push("paragraph_close", "p", -1)
     return True
 
 
@@ -320,7 +386,11 @@ class PlacingParser(MarkdownIt):
         self.inline.ruler.before("escape", "math", _math)
         self.inline.ruler.at("backticks", _code_span)
         self.inline.ruler.at("image", _any_image)
+        rules = self.block.ruler
+        before: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+        rules.before("fence", "math_block", _math_block, before)
         for name, place in (
+            ("math_block", _place_paragraph),
             ("paragraph", _place_paragraph),
             ("lheading", _place_paragraph),
             ("heading", _place_heading),
@@ -329,7 +399,6 @@ class PlacingParser(MarkdownIt):
             ("table", _place_table),
         ):
             _wrap(self, name, place)
-        rules = self.block.ruler
         old = next(rule for rule in rules.__rules__ if rule.name == "reference")
         rules.at("reference", _no_footnote(old.fn), {"alt": old.alt})
 

@@ -21,6 +21,7 @@ from paceline.gui.chat.context_controller import ContextMeterController
 from paceline.gui.chat.controller import ChatController
 from paceline.gui.chat.find import FindController
 from paceline.gui.chat.longer_context import LongerContext
+from paceline.gui.chat.markdown.formulas import shared_formulas
 from paceline.gui.chat.unsent_controller import AttachmentsController, UnsentController
 from paceline.gui.context import AppContext, ChatSignals
 from paceline.gui.conversations.controller import ConversationsController
@@ -178,6 +179,7 @@ class Program(QObject):
         engine_ended = self._client.close()
         self.storage.close()
         self.background.close()
+        shared_formulas().close()
         self.ended.emit(engine_ended)
 
     # -------------------------------------------------------------------------------- the parts

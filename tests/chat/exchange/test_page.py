@@ -26,7 +26,7 @@ ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6",
     "p", "section", "div", "span", "details", "summary", "pre", "code", "ul", "ol", "li", "table",
     "thead", "tbody", "tr", "th", "td", "blockquote", "strong", "em", "s", "a", "br", "hr",
-    "footer",
+    "footer", "math", "semantics", "annotation", "mrow", "mi", "mo", "mn", "msup", "mfrac",
 }  # fmt: skip
 SOURCES = ("target", "draft", "suffix")
 CLASSES = {"target": "", "draft": "m", "suffix": "l"}
@@ -198,6 +198,22 @@ def test_reasoning_is_folded_and_keeps_its_colours() -> None:
         text.index("H"), text.index("m "), text.index("so"), text.index("so") + 1, *range(24, 27)
     ]  # fmt: skip
     assert ("details", {"class": "thoughts"}) in page.tags
+
+
+def test_formulas_are_mathml_with_their_source_and_tokens() -> None:
+    text = "So $a^2$ and\n\n$$\\frac{x}{<y>}$$\n\nand $\\foo$."
+    page = reply_page(text, one_token_per_character(text))
+    tags = [tag for tag, _ in Page(page).tags]
+    assert tags.count("math") == 2
+    assert '<annotation encoding="application/x-tex">$a^2$</annotation>' in page
+    assert "<y>" not in page
+    bar = re.search(r'<span class="tokens">(.*?)</span></span>', page)
+    assert bar is not None
+    parts = re.findall(r'<span (?:class="(.)" )?title="[^"]*step (\d+)', bar[1] + "</span>")
+    assert parts == [(CLASSES[SOURCES[at % 3]], str(at)) for at in range(3, 8)]
+    assert bar[1].count("flex: 1") == 5
+    assert "tokens" not in reply_page(text).rpartition("</style>")[2]
+    assert "".join(char for char, _, _ in Page(page).chars).rstrip().endswith("and $\\foo$.")
 
 
 def test_a_reply_without_steps_has_no_colours() -> None:

@@ -1,7 +1,9 @@
 """A conversation as one HTML page: no scripts, nothing from elsewhere, light and dark.
 
 Replies are rendered, and each character has the colour of its token's drafter; a tooltip says the
-token's step, drafter, place and confidence. The page's own policy forbids loading anything.
+token's step, drafter, place and confidence. Formulas are MathML, which browsers draw themselves,
+with their source within; a line below shows their tokens. The page's own policy forbids loading
+anything.
 
 The parser knows each visible character's place in the source (`chat.markdown`), and the steps
 know which token has that place; so colours are exact in tables, code and escapes, too. Nothing of
@@ -18,6 +20,7 @@ from html import escape
 from string import Template
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
+from xml.etree import ElementTree as ET
 
 from paceline.chat.difference import as_table, compare
 from paceline.chat.exchange.markdown import system_prompt_of
@@ -40,6 +43,7 @@ from paceline.chat.markdown import (
     take_task_marker,
     text_of,
 )
+from paceline.chat.maths import is_display, mathml
 from paceline.chat.reasoning import split_reasoning
 from paceline.figures import TokenTrace
 from paceline.messages import SOURCE_TARGET, StepCommitted
@@ -204,7 +208,9 @@ class PageText:
                     self._text(text_of(token, at), pieces)
                 case "softbreak" | "hardbreak":
                     self.out.append("<br>\n")
-                case "code_inline" | "math":
+                case "math" if (root := mathml(token.content)) is not None:
+                    self._formula(token, root, pieces)
+                case "code_inline" | "math" | "open_math":
                     self.out.append("<code>")
                     self._text(PlacedText(token.content, at), pieces)
                     self.out.append("</code>")
@@ -224,6 +230,26 @@ class PageText:
                         self.out.append("</a>")
                 case _:
                     self.out.append(_PLAIN.get(token.type, ""))
+
+    def _formula(self, token: Token, root: ET.Element, pieces: Sequence[Piece]) -> None:
+        """Write a formula as MathML with its source, and below it its tokens by their length."""
+        meaning = ET.Element("semantics")
+        meaning.extend(list(root))
+        source = ET.SubElement(meaning, "annotation", encoding="application/x-tex")
+        source.text = token.content
+        root[:] = [meaning]
+        kind = "formula display" if is_display(token.content) else "formula"
+        self.out.append(f'<span class="{kind}">{ET.tostring(root, encoding="unicode")}')
+        at = token.meta.get(AT, 0)
+        bar = []
+        for length, offset in split_by_source(pieces, at, at + len(token.content)):
+            start = self._base + offset
+            for span in self._spans.over(start, start + length):
+                tag = self._open_tag(span) or "<span>"
+                bar.append(f'{tag[:-1]} style="flex: {span.end - span.start}"></span>')
+        if any("class=" in part for part in bar):
+            self.out.append(f'<span class="tokens">{"".join(bar)}</span>')
+        self.out.append("</span>")
 
     def _text(self, text: PlacedText, pieces: Sequence[Piece]) -> None:
         if not text.text:
@@ -502,6 +528,9 @@ code { background: var(--bubble); border-radius: 4px; padding: 1px 4px; }
   margin: 10px 0; overflow: hidden; }
 .code pre { margin: 0; padding: 12px 14px; overflow-x: auto; line-height: 1.55; }
 .code code { background: none; padding: 0; }
+.formula { display: inline-flex; flex-direction: column; max-width: 100%; }
+.formula.display { display: flex; align-items: center; margin: 10px 0; overflow-x: auto; }
+.formula math { font-size: 1.1em; } .tokens { display: flex; align-self: stretch; }
 .language { color: var(--muted); font-size: 12px; padding: 6px 14px;
   border-bottom: 1px solid var(--line); }
 .table { overflow-x: auto; }

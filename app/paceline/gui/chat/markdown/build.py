@@ -94,6 +94,11 @@ class Builder:
     def __post_init__(self) -> None:
         self._inline = InlineWriter(self.formats, self.source_map, self.marks)
 
+    @property
+    def awaited(self) -> set[str]:
+        """Formulas whose looks are not known yet, so that their source was written."""
+        return self._inline.awaited
+
     def set_source(self, source: str, base: int) -> None:
         """What the tokens were made from, and the offset of its first character in the reply."""
         self._source = source

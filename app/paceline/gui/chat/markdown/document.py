@@ -8,6 +8,7 @@ final text that defines links is rendered once as a whole: a definition reaches 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtGui import QTextCursor, QTextDocument
@@ -23,13 +24,24 @@ from paceline.gui.chat.markdown.build import Builder
 from paceline.gui.chat.markdown.code import PLAIN
 from paceline.gui.chat.markdown.cuts import Growth, can_append, find_cut, growth_of
 from paceline.gui.chat.markdown.format import INDENT_PX, Formats, TextStyle
+from paceline.gui.chat.markdown.formulas import OBJECT, FormulaObjects, shared_formulas
 from paceline.gui.chat.markdown.inline import Mark
 from paceline.gui.chat.markdown.live_code import LiveCode
-from paceline.gui.chat.markdown.provenance import Provenance, SourceMap, Span, TokenRecord
+from paceline.gui.chat.markdown.provenance import (
+    Provenance,
+    Segment,
+    SourceMap,
+    Span,
+    TokenRecord,
+)
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from PySide6.QtGui import QTextBlock, QTextDocument, QTextTable
+
+    from paceline.gui.chat.markdown.formulas import PlacedFormula
 
 
 _SIGNS = {"": "-", "box": "[ ]", "tick": "[x]"}
@@ -98,6 +110,8 @@ class MarkdownDocument:
         self.spans: list[Span] = []
         self.changed_from = 0
         self._map = SourceMap()
+        FormulaObjects(document, self._map.formulas)
+        self._awaited: set[str] = set()
         self._live_code = LiveCode()
         self._raw = self._source = ""
         self._is_final = False
@@ -108,6 +122,7 @@ class MarkdownDocument:
         self.marks.clear()
         self.spans.clear()
         self._map.truncate(0)
+        self._awaited.clear()
         self._live_code.forget()
         self._closed = _Closed()
         self._list_start: _Closed | None = None
@@ -132,10 +147,66 @@ class MarkdownDocument:
             if item is not None:
                 depth = max(0, round(item.left / px(INDENT_PX)) - 1)
                 parts.append("  " * depth + _SIGNS.get(item.label, item.label) + " ")
-            parts.append(block.text().replace("\u2028", "\n").replace("\u00a0", " "))
+            text = self._spelt(block.text(), block.position())
+            parts.append(text.replace("\u2028", "\n").replace("\u00a0", " "))
             parts.append("\t" if _is_before_a_cell(block) else "\n")
             block = block.next()
         return "".join(parts).strip("\n")
+
+    def copied(self, start: int, end: int) -> str:
+        """The text between two positions, as it is copied: formulas are their source."""
+        cursor = QTextCursor(self._document)
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        return self._spelt(cursor.selection().toPlainText(), start)
+
+    def _spelt(self, text: str, position: int) -> str:
+        """A text that begins at a position, with the source of formulas in the place of each."""
+        first, *others = text.split(OBJECT)
+        placed = self.formulas[bisect_left(self.formulas, position, key=_position) :]
+        return first + "".join(f.source + other for f, other in zip(placed, others, strict=False))
+
+    @property
+    def formulas(self) -> Sequence[PlacedFormula]:
+        """The formulas that are laid out, in their order."""
+        return self._map.formulas
+
+    def formula_at(self, position: int) -> PlacedFormula | None:
+        """The formula whose character stands at a position."""
+        index = bisect_left(self.formulas, position, key=_position)
+        found = self.formulas[index : index + 1]
+        return found[0] if found and found[0].position == position else None
+
+    def formula_spans(self, first: int, last: int) -> Iterator[tuple[PlacedFormula, Span]]:
+        """Which characters of formulas between two positions are drafters' tokens.
+
+        A span counts from the first character of its formula's source.
+        """
+        for placed in self.formulas[bisect_left(self.formulas, first, key=_position) :]:
+            if placed.position > last:
+                return
+            segment = Segment(0, placed.offset, placed.n_chars, placed.n_chars)
+            for span in self.provenance.spans([segment], self.base):
+                yield placed, span
+
+    def draw_formulas(self) -> bool:
+        """Show the formulas that were awaited, once all of them are known; tell if that is now.
+
+        What is closed has none of them, so nothing before the open end is built again.
+        """
+        n_known = sum(map(shared_formulas().is_known, self._awaited))
+        if not n_known or n_known < len(self._awaited):
+            return False
+        if self._is_final or self._plain_from is not None:
+            cursor = self._end()
+            cursor.beginEditBlock()
+            self._build_rest(cursor, split_at_caps(self._source))
+            cursor.endEditBlock()
+            self.spans[self._closed.n_spans :] = self._spans(self._closed.n_segments)
+        else:
+            self._growth = "none"
+            self.write(self._source)
+        return True
 
     def renew(self) -> None:
         """Build everything again in the colours and the size in force."""
@@ -147,9 +218,17 @@ class MarkdownDocument:
             self._reset()
             self.write(source)
 
-    def record_at(self, position: int) -> TokenRecord | None:
-        """The token that gave the character at a document position."""
+    def record_at(self, position: int, share: float = 0.0) -> TokenRecord | None:
+        """The token that gave the character at a document position.
+
+        Args:
+            position: In the document.
+            share: In a formula, how much of its width is before the place that is meant.
+        """
         offset = self._map.offset_at(position)
+        formula = self.formula_at(position)
+        if offset is not None and formula is not None:
+            offset += min(int(share * formula.n_chars), formula.n_chars - 1)
         return None if offset is None else self.provenance.record_at(self.base + offset)
 
     def place_of(self, start: int, end: int) -> Span | None:
@@ -239,6 +318,7 @@ class MarkdownDocument:
         builder.build(self._parser.parse(self._source[:end]))
         if end < len(self._source):
             builder.plain(self._source[end:MAX_SHOWN_CHARS], end)
+        self._awaited = builder.awaited
         cursor.endEditBlock()
         self.spans[:] = self._spans()
 
@@ -289,6 +369,7 @@ class MarkdownDocument:
         builder.build(self._parser.parse(tail))
         if end < len(self._source):
             builder.plain(self._source[end:MAX_SHOWN_CHARS], end)
+        self._awaited = builder.awaited
 
     def _cut_off_open(self, cursor: QTextCursor) -> None:
         """Remove what is built of the part that is not closed."""
@@ -376,11 +457,12 @@ class MarkdownDocument:
             return
         builder.set_source(tail, closed.offset)
         builder.build(tokens[: cut.n_tokens])
-        if cut.n_tokens:
+        if cut.n_tokens and not builder.awaited:
             self._close(
                 builder, closed.offset + sum(len(line) + 1 for line in lines[: cut.n_lines])
             )
         builder.build(tokens[cut.n_tokens :])
+        self._awaited = builder.awaited
         self._growth = growth_of(tokens[cut.n_tokens :], lines)
         self._shown = len(self._source)
         if self._growth == "code":
@@ -420,6 +502,10 @@ def _is_before_a_cell(block: QTextBlock) -> bool:
     """Whether another cell of the same row follows."""
     table = QTextCursor(block).currentTable()
     return table is not None and _is_inner(table, block.position())
+
+
+def _position(placed: PlacedFormula) -> int:
+    return placed.position
 
 
 def _is_inner(table: QTextTable, position: int) -> bool:

@@ -41,6 +41,7 @@ CELL_PADDING = 7
 MAX_CELL_CHARS = 60
 """Characters of a cell's text that are measured; what is longer is wide in any case."""
 HEADING_GAP = 8
+_AIR = 5
 MAX_DEPTH = 8
 """Deeper lists and quotes are not indented further."""
 
@@ -105,6 +106,10 @@ class Formats:
             fmt.setForeground(QColor(self.theme.accent))
             fmt.setFontUnderline(True)
         return fmt
+
+    def em(self, style: TextStyle) -> int:
+        """Pixels per em of inline text that is no code."""
+        return px(HEADING_PX[style.heading - 1] if style.heading else TEXT_PX)
 
     def _set_mono(self, fmt: QTextCharFormat) -> None:
         fmt.setFontFamilies(self._mono_families)
@@ -172,6 +177,23 @@ def code_format(top: float, left: float, *, is_last: bool) -> QTextBlockFormat:
     fmt.setRightMargin(CODE_PADDING)
     if is_last:
         fmt.setBottomMargin(CODE_PADDING)
+    return fmt
+
+
+def display_format(text: QTextBlockFormat) -> QTextBlockFormat:
+    """The format of a formula that stands alone in text of this format."""
+    fmt = QTextBlockFormat(text)
+    fmt.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+    fmt.setTopMargin(BLOCK_GAP)
+    fmt.setBottomMargin(BLOCK_GAP + 4)
+    fmt.setLineHeight(100, _PROPORTIONAL)
+    return fmt
+
+
+def uneven_format(text: QTextBlockFormat) -> QTextBlockFormat:
+    """The format of a paragraph with high lines: air between lines does not grow with them."""
+    fmt = QTextBlockFormat(text)
+    fmt.setLineHeight(px(_AIR), QTextBlockFormat.LineHeightTypes.LineDistanceHeight.value)
     return fmt
 
 

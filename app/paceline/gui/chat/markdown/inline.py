@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from paceline.chat.markdown import AT, Piece, PlacedText, split_by_source, text_of
+from paceline.chat.maths import is_display
 from paceline.gui.chat.markdown.cuts import link_target, split_bare_urls
-from paceline.gui.chat.markdown.format import Formats, TextStyle
+from paceline.gui.chat.markdown.format import Formats, TextStyle, display_format, uneven_format
+from paceline.gui.chat.markdown.formulas import (
+    OBJECT,
+    Formula,
+    PlacedFormula,
+    object_format,
+    shared_formulas,
+)
 from paceline.gui.kit.labels import units
 
 if TYPE_CHECKING:
@@ -44,15 +52,21 @@ class Mark(NamedTuple):
     code: str | None = None
 
 
+MAX_FORMULAS = 400
+"""Formulas of a message that are laid out; the others show their source."""
+
+
 class InlineWriter:
     """Writes inline tokens at any cursor of one document.
 
     Attributes:
         base: The offset in the reply of the first character that was parsed.
+        awaited: Formulas whose looks are not known yet, so that their source was written.
     """
 
     def __init__(self, formats: Formats, source_map: SourceMap, marks: list[Mark]) -> None:
         self.base = 0
+        self.awaited: set[str] = set()
         self._formats = formats
         self._source_map = source_map
         self._marks = marks
@@ -83,16 +97,23 @@ class InlineWriter:
         """
         style = base
         texts: list[PlacedText] = []
-        for token in children:
+        shown = [self._formula(token) for token in children]
+        # Around a formula that stands alone, blocks are what ends the lines.
+        alone = [
+            f is not None and is_display(c.content) for c, f in zip(children, shown, strict=True)
+        ]
+        for index, token in enumerate(children):
             at = token.meta.get(AT, 0)
             if token.type in {"text", "text_special"}:
-                if token.content:
-                    texts.append(text_of(token, at))
+                text = text_of(token, at)
+                texts.append(_stripped(text) if index and alone[index - 1] else text)
                 continue
             self._texts(cursor, texts, pieces, style)
             texts.clear()
             match token.type:
                 case "softbreak" | "hardbreak":
+                    if any(alone[max(0, index - 1) : index + 2]):
+                        continue
                     position = cursor.position()
                     cursor.insertText("\u2028", self._formats.text(base))
                     self.place("\n", position, pieces, at)
@@ -101,14 +122,78 @@ class InlineWriter:
                     mono = style._replace(code=True)
                     self._texts(cursor, [PlacedText(token.content, at)], pieces, mono)
                     self._marks.append(Mark("inline_code", position, cursor.position()))
-                case "math":
-                    mono = style._replace(code=True)
-                    self._texts(cursor, [PlacedText(token.content, at)], pieces, mono)
+                case "math" | "open_math":
+                    formula = shown[index]
+                    if formula is None:
+                        mono = style._replace(code=True)
+                        self._texts(cursor, [PlacedText(token.content, at)], pieces, mono)
+                    elif alone[index]:
+                        is_end = all(c.type == "softbreak" for c in children[index + 1 :])
+                        self._stand_alone(cursor, token, formula, pieces, style, is_end=is_end)
+                    else:
+                        self._put(cursor, token, formula, pieces, style)
                 case "image":
                     self._image(cursor, token, at, pieces, style)
                 case _:
                     style = _restyled(style, token, base)
         self._texts(cursor, texts, pieces, style)
+
+    def _formula(self, token: Token) -> Formula | None:
+        """How a formula looks, if it is one and that is known; else it is asked for."""
+        if token.type != "math" or len(self._source_map.formulas) >= MAX_FORMULAS:
+            return None
+        formulas = shared_formulas()
+        if not formulas.is_known(token.content):
+            self.awaited.add(token.content)
+        return formulas.formula(token.content)
+
+    def _stand_alone(
+        self,
+        cursor: QTextCursor,
+        token: Token,
+        formula: Formula,
+        pieces: Sequence[Piece],
+        style: TextStyle,
+        *,
+        is_end: bool,
+    ) -> None:
+        """Write a formula in a block of its own, and begin another one where that is no end."""
+        text = cursor.blockFormat()
+        fmt = display_format(text)
+        if cursor.positionInBlock():
+            cursor.insertBlock(fmt)
+        else:
+            fmt.setTopMargin(text.topMargin())
+            cursor.setBlockFormat(fmt)
+        self._put(cursor, token, formula, pieces, style)
+        if not is_end:
+            text.setTopMargin(0)
+            cursor.insertBlock(text, self._formats.text(style))
+
+    def _put(
+        self,
+        cursor: QTextCursor,
+        token: Token,
+        formula: Formula,
+        pieces: Sequence[Piece],
+        style: TextStyle,
+    ) -> None:
+        """Write the character of a formula."""
+        at = token.meta.get(AT, 0)
+        parts = list(split_by_source(pieces, at, at + len(token.content)))
+        first = parts[0][1] if parts else 0
+        n_chars = parts[-1][0] + parts[-1][1] - first if parts else 1
+        is_alone = is_display(token.content)
+        self._source_map.put_formula(
+            PlacedFormula(
+                cursor.position(), token.content, formula, self.base + first, n_chars, is_alone
+            )
+        )
+        room = formula.room(is_display=is_alone)
+        if room.is_centred:
+            cursor.setBlockFormat(uneven_format(cursor.blockFormat()))
+        fmt = object_format(self._formats.text(style), room, self._formats.em(style))
+        cursor.insertText(OBJECT, fmt)
 
     def _texts(
         self,
@@ -154,6 +239,12 @@ class InlineWriter:
             if child.content:
                 self._texts(cursor, [text_of(child, inner)], pieces, style)
         self._marks.append(Mark("image", position, cursor.position()))
+
+
+def _stripped(text: PlacedText) -> PlacedText:
+    """The text without blanks at its beginning."""
+    rest = text.text.lstrip()
+    return text._replace(text=rest, at=text.at + len(text.text) - len(rest))
 
 
 def _restyled(style: TextStyle, token: Token, base: TextStyle) -> TextStyle:

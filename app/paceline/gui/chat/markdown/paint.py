@@ -7,6 +7,7 @@ cannot offer; and what the user copies carries none of them. Only what the clip 
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
@@ -26,11 +27,14 @@ from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from PySide6.QtGui import QTextDocument, QTextLine
 
+    from paceline.gui.chat.markdown.formulas import PlacedFormula
     from paceline.gui.chat.markdown.inline import Mark
+
+    SpansWithin = Callable[[int, int], Iterator[tuple[PlacedFormula, Span]]]
 
 _LANGUAGE_PX = 12
 _BOX_PX = 13
@@ -94,6 +98,37 @@ def text_pieces(
         first = max(first, following)
 
 
+def formula_rect(document: QTextDocument, placed: PlacedFormula) -> QRectF:
+    """Where a formula is painted, in document coordinates."""
+    block = document.findBlock(placed.position)
+    at = placed.position - block.position()
+    line = block.layout().lineForTextPosition(at)
+    if not line.isValid():
+        return QRectF()
+    origin = document.documentLayout().blockBoundingRect(block).topLeft()
+    left, right = _x(line, at), _x(line, at + 1)
+    formula = placed.formula
+    size = (right - left) / formula.width
+    bottom = origin.y() + line.y() + line.ascent()
+    if not placed.is_display:
+        bottom += size * formula.descent
+    height = size * (formula.ascent + formula.descent)
+    return QRectF(origin.x() + left, bottom - height, right - left, height)
+
+
+def formula_pieces(
+    document: QTextDocument, parts: Iterable[tuple[PlacedFormula, Span]]
+) -> Iterator[Piece]:
+    """Where the tokens of formulas are shown: as if a source's characters stood side by side."""
+    for placed, (start, end, kind) in parts:
+        rect = formula_rect(document, placed)
+        width = rect.width() / placed.n_chars
+        yield Piece(
+            QRectF(rect.left() + start * width, rect.top(), (end - start) * width, rect.height()),
+            kind,
+        )
+
+
 def _units(text: str) -> str:
     """The text with one character per unit of the document."""
     if text.isascii() or max(text) <= LAST_BMP:
@@ -134,10 +169,12 @@ class GroundPainter:
         marked: Sequence[Span] = (),
         *,
         current: Sequence[Span] = (),
+        within: SpansWithin | None = None,
     ) -> None:
         """Paint what the clip shows; no spans, no token colours.
 
         What was searched for is `marked`; `current` is the one of these that the user is at.
+        `within` tells the tokens of formulas between two positions.
         """
         layout = self._document.documentLayout()
         hit = Qt.HitTestAccuracy.FuzzyHit
@@ -159,7 +196,9 @@ class GroundPainter:
         painter.setBrush(QColor(look.theme.bubble))
         for rect, _ in text_pieces(self._document, inline, above, below):
             painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 1), 4, 4)
-        self._spans(painter, spans, first, last)
+        pieces = text_pieces(self._document, spans, first, last)
+        parts = within(above, below) if within is not None else ()
+        self._spans(painter, chain(pieces, formula_pieces(self._document, parts)))
         for mark in marks:
             if mark.kind == "image" and mark.start <= below and mark.end >= above:
                 self._image(painter, mark)
@@ -278,12 +317,12 @@ class GroundPainter:
         for rect, _ in text_pieces(self._document, marked, first, last):
             painter.drawRoundedRect(rect.adjusted(-2, -1, 2, 1), 4, 4)
 
-    def _spans(self, painter: QPainter, spans: Sequence[Span], first: int, last: int) -> None:
+    def _spans(self, painter: QPainter, pieces: Iterable[Piece]) -> None:
         theme = look.theme
         lines: dict[str, list[QLineF]] = {"draft": [], "lookup": []}
         grounds = {"draft": QColor(theme.accent_soft), "lookup": QColor(theme.lookup_soft)}
         painter.setPen(Qt.PenStyle.NoPen)
-        for rect, kind in text_pieces(self._document, spans, first, last):
+        for rect, kind in pieces:
             painter.setBrush(grounds[kind])
             painter.drawRoundedRect(rect.adjusted(-1, -1, 1, 1), 3, 3)
             y = round(rect.bottom()) + 1

@@ -18,6 +18,7 @@ from paceline.messages import SOURCE_TARGET
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from paceline.gui.chat.markdown.formulas import PlacedFormula
     from paceline.messages import StepCommitted, TokenTrace
 
 
@@ -32,7 +33,8 @@ class Span(NamedTuple):
 class Segment(NamedTuple):
     """A piece of text in both systems: characters of the source, UTF-16 units of the document.
 
-    Both numbers are equal except for a single character beyond the BMP (length 1, width 2).
+    Both numbers are equal except for a single character beyond the BMP (length 1, width 2) and a
+    formula, which is one character (width 1) for all of its source.
     """
 
     position: int
@@ -136,6 +138,8 @@ class Provenance:
         """
         result: list[Span] = []
         for position, local, length, width in segments:
+            if width < length:
+                continue  # a formula; its tokens are shown within it, see `formula_spans`
             offset = base + local
             shift = position - offset
             index = max(0, bisect_right(self._run_starts, offset) - 1)
@@ -155,14 +159,28 @@ class Provenance:
 
 
 class SourceMap:
-    """The pieces that source and document share, in the order of the document."""
+    """The pieces that source and document share, in the order of the document.
+
+    Attributes:
+        segments: The pieces.
+        formulas: The formulas among them.
+    """
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
+        self.formulas: list[PlacedFormula] = []
 
     def truncate(self, n_segments: int) -> None:
         """Forget what was placed after the first `n_segments`."""
         del self.segments[n_segments:]
+        last = self.segments[-1] if self.segments else Segment(0, 0, 0, 0)
+        while self.formulas and self.formulas[-1].position >= last.position + last.width:
+            self.formulas.pop()
+
+    def put_formula(self, placed: PlacedFormula) -> None:
+        """Add a formula that stands at the document's end."""
+        self.formulas.append(placed)
+        self.segments.append(Segment(placed.position, placed.offset, placed.n_chars, 1))
 
     def offset_at(self, position: int) -> int | None:
         """The source offset of the character at a document position; None for added text."""
@@ -188,9 +206,9 @@ class SourceMap:
             if until <= 0:
                 break
             if inside < until:
-                is_wide = segment.width != segment.length
-                stop = segment.position + (segment.width if is_wide else until)
-                begin = segment.position + inside if begin < 0 else begin
+                is_one = segment.width != segment.length
+                stop = segment.position + (segment.width if is_one else until)
+                begin = segment.position + inside * (not is_one) if begin < 0 else begin
         if begin < 0:
             last = self.segments[first] if self.segments else Segment(0, 0, 0, 0)
             stop = last.position + last.width

@@ -31,8 +31,9 @@ from paceline.gui.chat.markdown.code_buttons import ButtonsOnCode
 from paceline.gui.chat.markdown.cuts import link_target
 from paceline.gui.chat.markdown.document import MarkdownDocument
 from paceline.gui.chat.markdown.format import BLOCK_GAP, CODE_HEADER, CODE_PADDING, TEXT_PX
+from paceline.gui.chat.markdown.formulas import shared_formulas
 from paceline.gui.chat.markdown.found import Hits
-from paceline.gui.chat.markdown.paint import GroundPainter
+from paceline.gui.chat.markdown.paint import GroundPainter, formula_rect
 from paceline.gui.chat.markdown.requests import MessageRequests
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import ui_font
@@ -64,6 +65,10 @@ _TURNS_AWAY = frozenset(
         Qt.FocusReason.BacktabFocusReason,
     }
 )
+
+
+_MAX_TOLD = 300
+"""Characters of a formula's source that hovering tells."""
 
 
 class MessageView(QTextBrowser):
@@ -115,6 +120,7 @@ class MessageView(QTextBrowser):
         self._current: list[Span] = []
         self._has_token_colours = True
         self._has_caret = False
+        shared_formulas().drawn.connect(self._on_formulas_drawn)
         self.anchorClicked.connect(self._on_anchor_clicked)
         self.document().documentLayout().documentSizeChanged.connect(self._on_size_changed)
         self.setFixedHeight(0)
@@ -138,6 +144,12 @@ class MessageView(QTextBrowser):
             content.restart(base)
         (content.finish if is_final else content.write)(source)
         self._refresh(selected)
+
+    @Slot()
+    def _on_formulas_drawn(self) -> None:
+        selected = self._selected()
+        if self._content.draw_formulas():
+            self._refresh(selected)
 
     def show_plain(self, text: str) -> None:
         """Show a text as it was typed."""
@@ -201,6 +213,7 @@ class MessageView(QTextBrowser):
             self.setTextCursor(selection)
         self._codes.show_codes(self._content.marks)
         self._place_marks()
+        self._describe()
         self._fit()
         self._codes.place()
         cursor = QTextCursor(self.document())
@@ -208,6 +221,13 @@ class MessageView(QTextBrowser):
         # From the line above on: a card's header and the old caret may reach there.
         top = max(0, self.cursorRect(cursor).top() - CODE_HEADER - BLOCK_GAP)
         self.viewport().update(0, top, self.viewport().width(), self.viewport().height() - top)
+
+    def _describe(self) -> None:
+        """Say the source of formulas, which in the text are one character without a meaning."""
+        formulas = "; ".join(" ".join(placed.source.split()) for placed in self._content.formulas)
+        told = self.tr("Formulas, in their order: {}").format(formulas) if formulas else ""
+        if told != self.accessibleDescription():
+            self.setAccessibleDescription(told)
 
     # -------------------------------------------------------------------------- geometry
 
@@ -234,10 +254,16 @@ class MessageView(QTextBrowser):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Grounds first, then Qt's text on them."""
         painter = QPainter(self.viewport())
-        spans = self._content.spans if self._has_token_colours else ()
-        clip = QRectF(event.rect())
-        marks = self._content.marks
-        self._painter.paint(painter, clip, marks, spans, self._marked, current=self._current)
+        content, is_coloured = self._content, self._has_token_colours
+        self._painter.paint(
+            painter,
+            QRectF(event.rect()),
+            content.marks,
+            content.spans if is_coloured else (),
+            self._marked,
+            current=self._current,
+            within=content.formula_spans if is_coloured else None,
+        )
         if self._has_caret:
             self._paint_caret(painter)
         painter.end()
@@ -303,10 +329,16 @@ class MessageView(QTextBrowser):
             told += [shown, warning]
         if told:
             return "\n".join(filter(None, told))
-        if not self._has_token_colours:
-            return ""
-        record = self._content.record_at(position) if position >= 0 else None
-        return describe_token(record) if record else ""
+        share = 0.0
+        formula = self._content.formula_at(position)
+        if formula is not None:
+            told = [" ".join(formula.source.split())[:_MAX_TOLD]]
+            rect = formula_rect(self.document(), formula)
+            share = (at.x() - rect.left()) / max(rect.width(), 1)
+        if self._has_token_colours and position >= 0:
+            record = self._content.record_at(position, share)
+            told += [describe_token(record)] if record else []
+        return "\n".join(told)
 
     def _is_image(self, position: int) -> bool:
         return any(
@@ -317,7 +349,8 @@ class MessageView(QTextBrowser):
     def createMimeDataFromSelection(self) -> QMimeData:
         """Copies carry the text alone, not the theme's colours."""
         data = QMimeData()
-        data.setText(self.textCursor().selection().toPlainText())
+        cursor = self.textCursor()
+        data.setText(self._content.copied(cursor.selectionStart(), cursor.selectionEnd()))
         return data
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QByteArray:

@@ -1,0 +1,260 @@
+"""Formulas as they are painted: laid out in a thread, kept, and one character each in a document.
+
+A formula is asked for when its message is written. Until it is there, and where it cannot be laid
+out, the message shows its source. `chat.maths` says what a formula needs; here it becomes a path,
+painted in the colour, the size and the resolution in force.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections import OrderedDict
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, QRect, QRectF, QSizeF, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QPainterPath,
+    QPainterPathStroker,
+    QPen,
+    QPyTextObject,
+    QTextCharFormat,
+    QTextFormat,
+)
+
+from paceline.chat import maths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPainter, QTextDocument
+
+OBJECT = "\ufffc"
+"""The character that stands for a formula in a document; no text of a message has it."""
+OBJECT_TYPE = QTextFormat.ObjectTypes.UserObject.value + 1
+_SIZE, _HEIGHT, _BELOW = (QTextFormat.Property.UserProperty.value + n for n in (1, 2, 3))
+SCALE = 1.12
+"""Of a formula's letters to those of the text: the same height of an x."""
+_LINE_DEPTH = 0.28
+"""Ems below the baseline that a line of text has room for."""
+_HALF_X = 0.27
+"""Half the height of an x, in ems of the text: what Qt centres an object on."""
+_KEPT = 1_000
+
+
+class Formula(NamedTuple):
+    """A formula to be painted, in ems of the text; y goes down from the baseline."""
+
+    path: QPainterPath
+    left: float
+    width: float
+    ascent: float
+    descent: float
+
+    def room(self, *, is_display: bool) -> Room:
+        """The room of its object. Qt puts one on the baseline or centres it on the letters.
+
+        In a line, one that is no deeper than letters stands on the baseline and is painted below
+        it; a deeper one is made as high as centring it takes. Alone, it stands on its own depth.
+        """
+        if is_display:
+            return Room(self.ascent + self.descent, self.descent, is_centred=False)
+        if self.descent <= _LINE_DEPTH:
+            return Room(self.ascent, 0.0, is_centred=False)
+        height = max(2 * self.ascent - _HALF_X, 2 * self.descent + _HALF_X)
+        return Room(height, (height - _HALF_X) / 2, is_centred=True)
+
+
+class Room(NamedTuple):
+    """What a formula's object takes, in ems: its height, and where in it the baseline is."""
+
+    height: float
+    below: float
+    is_centred: bool
+
+
+class PlacedFormula(NamedTuple):
+    """A formula in a document.
+
+    Attributes:
+        position: Of its character.
+        source: As it was written, with its marks.
+        formula: How it looks.
+        offset: Where it begins in the document's source.
+        n_chars: How many characters of the source it takes; lines within may be indented there.
+        is_display: Whether it stands alone.
+    """
+
+    position: int
+    source: str
+    formula: Formula
+    offset: int
+    n_chars: int
+    is_display: bool
+
+
+def path_of(outline: maths.Outline) -> Formula:
+    """Make a formula of an outline; any thread."""
+    scale = SCALE / maths.EM
+    whole = QPainterPath()
+    whole.setFillRule(Qt.FillRule.WindingFill)
+    for shape in outline.shapes:
+        path = _path(shape.path, scale)
+        if shape.line:
+            stroker = QPainterPathStroker(QPen(Qt.GlobalColor.black, shape.line * scale))
+            path = stroker.createStroke(path)
+        whole.addPath(path)
+    left, width, ascent, descent = (scale * size for size in outline[:4])
+    return Formula(whole, left, width, ascent, descent)
+
+
+def _path(data: str, scale: float) -> QPainterPath:
+    path = QPainterPath()
+    words = data.split()
+    at = 0
+    while at < len(words):
+        command = words[at]
+        n_numbers = {"M": 2, "L": 2, "Q": 4, "C": 6}.get(command, 0)
+        numbers = [scale * float(word) for word in words[at + 1 : at + 1 + n_numbers]]
+        at += 1 + n_numbers
+        match command:
+            case "M":
+                path.moveTo(*numbers)
+            case "L":
+                path.lineTo(*numbers)
+            case "Q":
+                path.quadTo(*numbers)
+            case "C":
+                path.cubicTo(*numbers)
+            case _:
+                path.closeSubpath()
+    return path
+
+
+class Formulas(QObject):
+    """Lays formulas out, those first that were asked for last; lives on the main thread.
+
+    Its thread runs while there is something to do.
+    """
+
+    drawn = Signal()
+    """Something is known of a formula that was asked for."""
+    _laid_out = Signal(str, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._known: OrderedDict[str, Formula | None] = OrderedDict()
+        self._lock = threading.Lock()
+        self._due: dict[str, None] = {}
+        self._thread: threading.Thread | None = None
+        self._laid_out.connect(self._on_laid_out)
+
+    def is_known(self, source: str) -> bool:
+        """Whether it is known how a formula looks, or that its source is all; if not, ask."""
+        if source in self._known:
+            self._known.move_to_end(source)
+            return True
+        with self._lock:
+            self._due.pop(source, None)
+            self._due[source] = None
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="formulas", daemon=True)
+                self._thread.start()
+        return False
+
+    def formula(self, source: str) -> Formula | None:
+        """How a formula looks, if that is known; None: its source is shown."""
+        return self._known.get(source)
+
+    def close(self) -> None:
+        """Forget what was asked for and wait for the formula in hand; main thread."""
+        with self._lock:
+            self._due.clear()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._due:
+                    self._thread = None
+                    return
+                source, _ = self._due.popitem()
+            outline = maths.outline(source)
+            self._laid_out.emit(source, outline and path_of(outline))
+
+    @Slot(str, object)
+    def _on_laid_out(self, source: str, formula: Formula | None) -> None:
+        self._known[source] = formula
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        self.drawn.emit()
+
+
+@cache
+def shared_formulas() -> Formulas:
+    """Return the one of all messages."""
+    return Formulas()
+
+
+def object_format(base: QTextCharFormat, room: Room, size_px: float) -> QTextCharFormat:
+    """The format of a formula's character: text around it has this format and this size."""
+    fmt = QTextCharFormat(base)
+    fmt.setObjectType(OBJECT_TYPE)
+    for name, value in ((_SIZE, size_px), (_HEIGHT, room.height), (_BELOW, room.below)):
+        fmt.setProperty(name, float(value))
+    if room.is_centred:
+        fmt.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
+    return fmt
+
+
+class FormulaObjects(QPyTextObject):
+    """Gives the formulas of one document their room, and paints them."""
+
+    def __init__(self, document: QTextDocument, placed: Sequence[PlacedFormula]) -> None:
+        super().__init__(document)
+        self._placed = placed
+        document.documentLayout().registerHandler(OBJECT_TYPE, self)
+
+    def _at(self, position: int) -> Formula | None:
+        index = bisect_left(self._placed, position, key=lambda placed: placed.position)
+        if index < len(self._placed) and self._placed[index].position == position:
+            return self._placed[index].formula
+        return None  # its end of the document is just being built
+
+    def intrinsicSize(self, doc: QTextDocument, position: int, fmt: QTextFormat) -> QSizeF:
+        """Return its room; one that is wider than the text is made smaller."""
+        formula = self._at(position)
+        if formula is None:
+            return QSizeF()
+        size = fmt.doubleProperty(_SIZE)
+        if doc.textWidth() > 0:
+            left = doc.findBlock(position).blockFormat().leftMargin()
+            size = min(size, max(doc.textWidth() - left, 1) / formula.width)
+        return QSizeF(size * formula.width, size * fmt.doubleProperty(_HEIGHT))
+
+    def drawObject(
+        self,
+        painter: QPainter,
+        rect: QRectF | QRect,
+        _doc: QTextDocument,
+        position: int,
+        fmt: QTextFormat,
+    ) -> None:
+        """Paint it in the colour of the text."""
+        formula = self._at(position)
+        if formula is None or not formula.width:
+            return
+        size = rect.width() / formula.width
+        painter.save()
+        painter.setRenderHint(painter.RenderHint.Antialiasing)
+        below = size * fmt.doubleProperty(_BELOW)
+        painter.translate(rect.left() - size * formula.left, rect.bottom() - below)
+        painter.scale(size, size)
+        ink = fmt.toCharFormat().foreground()
+        painter.fillPath(
+            formula.path, ink if ink.style() != Qt.BrushStyle.NoBrush else painter.pen().brush()
+        )
+        painter.restore()

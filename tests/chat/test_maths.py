@@ -1,0 +1,94 @@
+"""Formulas: what models write is laid out whole, and anything else is refused in short time."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paceline.chat import maths
+
+FORMULAS = (Path(__file__).parent / "formulas.txt").read_text("utf-8").splitlines()
+REFUSED = (
+    r"\foo{x}",
+    r"\href{javascript:alert(1)}{x}",
+    r"\style{color:red}{x}",
+    r"\colorbox{yellow}{x}",
+    r"\newcommand{\a}{\a\a}\a",
+    r"\input{/etc/passwd}",
+    r"\mathop{\mathrm{lim\,sup}}_n",
+    r"\begin{array}{c|c} a & b \end{array}",
+    r"\text{如果}",
+    r"\frac{a",
+    r"\left( x",
+    r"x^2^3^",
+    r"\begin{pmatrix} a",
+    "",
+    "   ",
+)
+ENDLESS = (
+    "x+" * 999,
+    "{" * 900 + "x" + "}" * 900,
+    r"\sqrt{" * 30 + "x" + "}" * 30,
+    r"\left(" * 12 + "x" + r"\right)" * 12,
+    r"\begin{cases}" * 8 + "x" + r"\end{cases}" * 8,
+    r"\begin{pmatrix}" + r"1\\" * 600 + r"\end{pmatrix}",
+    r"\hat" * 300 + "x",
+    r"\sum_{a}^{b}" * 160,
+    r"\rule{99999999em}{99999999em}",
+    "x" * 100_000,
+)
+
+
+@pytest.mark.parametrize("latex", FORMULAS)
+def test_what_models_write_is_laid_out(latex: str) -> None:
+    for source in (f"$${latex}$$", f"\\({latex}\\)"):
+        outline = maths.outline(source)
+        assert outline is not None
+        assert outline.shapes
+        assert outline.width > 0
+        assert outline.ascent + outline.descent > 0
+
+
+@pytest.mark.parametrize("latex", REFUSED)
+def test_what_would_not_be_whole_is_refused(latex: str) -> None:
+    assert maths.outline(f"$${latex}$$") is None
+
+
+@pytest.mark.parametrize("latex", ENDLESS)
+def test_what_is_endless_is_given_up(latex: str) -> None:
+    began_s = time.thread_time()
+    maths.outline(f"\\[{latex}\\]")
+    assert time.thread_time() - began_s < 4 * maths.MAX_LAYOUT_S
+
+
+@settings(max_examples=150)
+@given(st.text(st.sampled_from(r"\{}[]()^_&$#%x1 +frac sqrt left right begin end cases text")))
+def test_no_text_breaks_it(latex: str) -> None:
+    maths.outline(f"\\({latex}\\)")
+
+
+def test_numbers_and_labels_of_equations() -> None:
+    numbered = maths.mathml(r"$$E = mc^2 \tag{7} \label{eq:e}$$")
+    assert numbered is not None
+    assert "".join(numbered.itertext()).endswith("(7)")
+    rows = maths.mathml(r"\[\begin{align} a &= b \\ c &= d \nonumber \end{align}\]")
+    assert rows is not None
+    assert "(1)" not in "".join(rows.itertext())
+
+
+def test_colours_are_the_theme_s() -> None:
+    root = maths.mathml(r"$\color{white}{x} + \textcolor{black}{y}$")
+    assert root is not None
+    assert "color" not in ET.tostring(root, encoding="unicode")
+
+
+def test_text_in_a_formula_stays_text() -> None:
+    root = maths.mathml(r"$\text{<b>if a<b \& c</b>}$")
+    assert root is not None
+    assert "<b>" not in ET.tostring(root, encoding="unicode")
+    assert "".join(root.itertext()).replace("\xa0", " ") == "<b>if a<b & c</b>"

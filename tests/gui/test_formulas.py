@@ -1,0 +1,291 @@
+"""Formulas in replies: painted, and in everything else their source."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QTextCursor
+
+from gui.chat_help import begin_reply, committed, finished, shown_chat, token
+from gui.test_markdown_document import BLOCKS, Sheet
+from paceline.chat import maths
+from paceline.gui.chat.markdown.formulas import OBJECT, shared_formulas
+from paceline.gui.chat.markdown.found import hits_in, phrase
+from paceline.gui.chat.markdown.paint import formula_pieces, formula_rect
+from paceline.gui.look.current import look
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.gui.chat.markdown.view import MessageView
+    from paceline.gui.chat.view import ChatView
+
+pytestmark = pytest.mark.usefixtures("qapp")
+
+MATHS = (
+    "inline $a^2 + b^2$ and \\(\\frac{1}{2}\\), not $5 or $10\n",
+    "$$\\sum_{i=1}^{n} i$$\n",
+    "\\[\nx = a\n- b\n+ c\n\\]\n",
+    "Words before\n\\[ y \\] and after\n",
+    "- item $x_1$\n  $$\n  - z\n  $$\n",
+    "> quoted $q$\n> \\[\n> r\n> \\]\n",
+    "| $t$ | `$code$` |\n|---|---|\n| \\(u\\) | v |\n",
+    "open \\(x_1 + *y*\n",
+    "unknown $\\foo{x}$ stays\n",
+    "# Title $E = mc^2$\n",
+    "$$\n",
+    "\\]\n",
+)
+
+
+@pytest.fixture
+def chat(qtbot: QtBot) -> Iterator[ChatView]:
+    yield from shown_chat(qtbot)
+
+
+def know(qtbot: QtBot, *sources: str) -> None:
+    """Have these formulas laid out."""
+    for source in sources:
+        shared_formulas().is_known(source)
+    qtbot.waitUntil(lambda: all(map(shared_formulas().is_known, sources)), timeout=20_000)
+
+
+def shown(qtbot: QtBot, chat: ChatView, text: str) -> MessageView:
+    """A whole reply with its formulas."""
+    view = finished(chat, text).body
+    qtbot.waitUntil(lambda: not view.content._awaited, timeout=20_000)
+    qtbot.waitUntil(lambda: view.document().textWidth() > 300)
+    return view
+
+
+def sources(view: MessageView) -> list[str]:
+    return [placed.source for placed in view.content.formulas]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("one $x$ two", ["$x$"]),
+        ("one \\(x\\) two", ["\\(x\\)"]),
+        ("one $$x$$ two", ["$$x$$"]),
+        ("one\n\n\\[\nx\n\\]\n\ntwo", ["\\[\nx\n\\]"]),
+        ("$x$-th, $y$, ($z$)", ["$x$", "$y$", "$z$"]),
+        ("| $x$ |\n|---|\n| \\(y\\) |", ["$x$", "\\(y\\)"]),
+        ("**bold $x_1 * y_1$**", ["$x_1 * y_1$"]),
+        ("It costs $5 and $10.", []),
+        ("from $5 to 10$ each", []),
+        ("$HOME/$USER and ${A}:${B}", []),
+        ("US$5, then US$6", []),
+        ("pay $20/month, i.e. 240$ a year", []),
+        ("`$x$` and\n\n```\n$$x$$\n\\(y\\)\n```", []),
+        ("unfinished $$x", []),
+        ("unfinished \\(x", []),
+        ("a price \\$5 and \\$6", []),
+        ("$\\foo{x}$", []),
+    ],
+)
+def test_what_is_a_formula(qtbot: QtBot, chat: ChatView, text: str, found: list[str]) -> None:
+    view = shown(qtbot, chat, text)
+    assert sources(view) == found
+    assert view.toPlainText().count(OBJECT) == len(found)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_streaming_shows_what_the_whole_text_shows(qtbot: QtBot, seed: int) -> None:
+    rnd = random.Random(seed)
+    text = "".join(rnd.choice((*MATHS, *MATHS, *BLOCKS, "\n", "\n")) for _ in range(12))
+    whole = Sheet()
+    whole.content.finish(text)
+    know(qtbot, *whole.content._awaited)
+    whole.content.finish(text)
+    sheet = Sheet()
+    at = 0
+    while at < len(text):
+        at += rnd.choice((1, 2, 3, 5, 8, 20))
+        sheet.content.write(text[:at])
+        sheet.check()
+        if rnd.random() < 0.1:  # what was asked for meanwhile comes at any time
+            know(qtbot, *sheet.content._awaited)
+            sheet.content.draw_formulas()
+            sheet.check()
+    know(qtbot, *sheet.content._awaited)
+    sheet.content.draw_formulas()
+    assert sheet.text.rstrip("\n") == whole.text.rstrip("\n")
+    sheet.content.finish(text)
+    know(qtbot, *sheet.content._awaited)
+    sheet.content.draw_formulas()
+    assert sheet.text == whole.text
+    assert sheet.content.marks == whole.content.marks
+    assert sheet.content.formulas == whole.content.formulas
+
+
+def test_an_unfinished_formula_is_its_source_until_its_end(qtbot: QtBot, chat: ChatView) -> None:
+    reply = begin_reply(chat)
+    text = "Before.\n\nSo \\(x_1 + *y* = z_2\\) holds."
+    for end in range(1, len(text) + 1):
+        reply.append(committed(text[end - 1 : end]))
+        reply.flush()
+        seen = reply.body.toPlainText()
+        if "\\)" not in text[:end] and end > text.index("("):
+            assert seen.rstrip() == text[:end].replace("\n\n", "\n").rstrip()
+    qtbot.waitUntil(lambda: OBJECT in reply.body.toPlainText(), timeout=20_000)
+    assert reply.body.toPlainText() == f"Before.\nSo {OBJECT} holds."
+
+
+def test_what_comes_late_leaves_the_text_above_alone(qtbot: QtBot, chat: ChatView) -> None:
+    reply = begin_reply(chat)
+    reply.append(committed("Above with $a+1$.\n\nA second paragraph.\n\n"))
+    reply.flush()
+    view = reply.body
+    qtbot.waitUntil(lambda: bool(view.content.formulas), timeout=20_000)
+    reply.append(committed("Now a third paragraph, $b+17$.\n\nAnd the next."))
+    reply.flush()
+    assert "$b+17$" in view.toPlainText()
+    qtbot.waitUntil(lambda: len(view.content.formulas) == 2, timeout=20_000)
+    assert view.content.changed_from >= view.toPlainText().index("A second") - 1
+
+
+def test_a_copy_has_the_source(qtbot: QtBot, chat: ChatView) -> None:
+    text = "One $a^2$ two\n\n$$\nb\n$$\n\nthree \\(c\\)."
+    view = shown(qtbot, chat, text)
+    view.selectAll()
+    assert view.createMimeDataFromSelection().text() == "One $a^2$ two\n$$\nb\n$$\nthree \\(c\\)."
+    cursor = QTextCursor(view.document())
+    cursor.setPosition(view.toPlainText().rindex(OBJECT))
+    cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.KeepAnchor, 2)
+    view.setTextCursor(cursor)
+    assert view.createMimeDataFromSelection().text() == "\\(c\\)."
+    assert view.content.plain_text == "One $a^2$ two\n$$\nb\n$$\nthree \\(c\\)."
+    assert view.accessibleDescription().endswith("$a^2$; $$ b $$; \\(c\\)")
+
+
+def test_a_hit_in_the_source_marks_the_formula(qtbot: QtBot, chat: ChatView) -> None:
+    text = "Words \\(\\frac{alpha}{2}\\) and more alpha."
+    view = shown(qtbot, chat, text)
+    view.mark(hits_in(text, phrase("alpha"), 0))
+    spans = [(span.start, span.end) for span in view._marked]
+    plain = view.toPlainText()
+    assert spans == [(6, 7), (plain.index("alpha"), plain.index("alpha") + 5)]
+    assert plain[6] == OBJECT
+    assert view.current_top() is not None
+
+
+def test_the_tokens_of_a_formula_are_told_and_coloured(qtbot: QtBot, chat: ChatView) -> None:
+    text = "So $abcdefgh$."
+    know(qtbot, "$abcdefgh$")
+    reply = begin_reply(chat)
+    reply.append(
+        committed(
+            text,
+            token(4, "target", -1),
+            token(8, "draft", 0),
+            token(11, "prompt-lookup", 1),
+            token(14, "target", -1),
+            step=3,
+            n_drafted=2,
+        )
+    )
+    reply.finish(text)
+    view = reply.body
+    qtbot.waitUntil(lambda: view.document().textWidth() > 300)
+    (placed,) = view.content.formulas
+    parts = list(view.content.formula_spans(0, 99))
+    assert [(start, end, kind) for _, (start, end, kind) in parts] == [
+        (1, 5, "draft"),
+        (5, 8, "lookup"),
+    ]
+    draft, lookup = formula_pieces(view.document(), parts)
+    whole = formula_rect(view.document(), placed)
+    assert draft.rect.width() == pytest.approx(whole.width() * 4 / 10)
+    assert draft.rect.right() == pytest.approx(lookup.rect.left())
+    assert "draft" in view.tool_tip_at(draft.rect.center().toPoint())
+    told = view.tool_tip_at(lookup.rect.center().toPoint()).split("\n")
+    assert told[0] == "$abcdefgh$"
+    assert "prompt-lookup · 2nd of 2" in told[1]
+    chat.set_token_colours(False)
+    assert view.tool_tip_at(lookup.rect.center().toPoint()) == "$abcdefgh$"
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_a_formula_has_the_colour_of_text(qtbot: QtBot, chat: ChatView, mode: str) -> None:
+    look.set_mode(mode)  # type: ignore[arg-type]
+    view = shown(qtbot, chat, "$\\blacksquare$ $x$")
+    view.renew()
+    image = view.grab().toImage()
+    rect = formula_rect(view.document(), view.content.formulas[0])
+    ratio = image.devicePixelRatio()
+    ink, ground = QColor(look.theme.text), QColor(look.theme.window)
+    seen = [
+        image.pixelColor(round(ratio * x), round(ratio * y))
+        for x in range(round(rect.left()), round(rect.right()))
+        for y in range(round(rect.top()), round(rect.bottom()))
+    ]
+
+    def distance(one: QColor, other: QColor) -> int:
+        return abs(one.lightness() - other.lightness())
+
+    assert min(distance(colour, ink) for colour in seen) < 20
+    assert distance(ink, ground) > 150
+
+
+def test_a_formula_follows_the_size_of_text(qtbot: QtBot, chat: ChatView) -> None:
+    view = shown(qtbot, chat, "$x^2$ and\n\n$$\\frac{a}{b}$$")
+    before = [formula_rect(view.document(), placed).height() for placed in view.content.formulas]
+    look.set_font_px(look.font_px * 2)
+    view.renew()
+    qtbot.wait(20)
+    after = [formula_rect(view.document(), placed).height() for placed in view.content.formulas]
+    assert [b / a for a, b in zip(before, after, strict=True)] == pytest.approx([2, 2], rel=0.15)
+
+
+def test_a_formula_stands_on_the_line(qtbot: QtBot, chat: ChatView) -> None:
+    view = shown(qtbot, chat, "word $x$ and $\\frac{a}{b}$ and\n\n$$" + "x + " * 90 + "y$$")
+    document = view.document()
+    shallow, deep, wide = view.content.formulas
+    line = document.begin().layout().lineAt(0)
+    baseline = document.documentLayout().blockBoundingRect(document.begin()).top() + line.ascent()
+    for placed in (shallow, deep):
+        rect = formula_rect(document, placed)
+        size = rect.width() / placed.formula.width
+        assert rect.bottom() - size * placed.formula.descent == pytest.approx(baseline)
+    assert formula_rect(document, deep).bottom() <= line.height() + 6, "and it has room below"
+    assert formula_rect(document, wide).right() <= document.textWidth() + 1, "it is made to fit"
+
+
+def test_a_hostile_formula_holds_up_neither_the_window_nor_the_others(
+    qtbot: QtBot, chat: ChatView
+) -> None:
+    slow = "\\(" + "\\sqrt{" * 40 + "x" + "}" * 40 + "\\)"
+    view = finished(chat, f"{slow} and $q+q$").body
+    qtbot.waitUntil(lambda: not view.content._awaited, timeout=20_000)
+    assert sources(view) == ["$q+q$"]
+    assert "\\sqrt{" in view.toPlainText()
+
+
+def test_the_latest_formula_comes_first(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def outline(source: str) -> None:
+        asked.append(source)
+
+    formulas = shared_formulas()
+    formulas.close()
+    monkeypatch.setattr(maths, "outline", outline)
+    with formulas._lock:
+        formulas._due.update(dict.fromkeys(["$l1$", "$l2$"]))
+    formulas.is_known("$l3$")
+    qtbot.waitUntil(lambda: len(asked) == 3)
+    assert asked == ["$l3$", "$l2$", "$l1$"]
+
+
+def test_a_click_selects_nothing_odd(qtbot: QtBot, chat: ChatView) -> None:
+    view = shown(qtbot, chat, "a $x$ b")
+    (placed,) = view.content.formulas
+    at = QPointF(formula_rect(view.document(), placed).center())
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert view.createMimeDataFromSelection().text().strip() in ("$x$", "a $x$ b", "a $x$")
