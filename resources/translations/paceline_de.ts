@@ -4827,6 +4827,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
+        <source>{} of {}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>{} too much</source>
         <translation>{} zu viel</translation>
     </message>

@@ -235,7 +235,7 @@ def test_windows_alone_are_the_mildest_remedy() -> None:
     assert savings(found)[0] == "windows"
     assert found.remedies[0].target == replace(TARGET, swa_full=False)
     assert found.remedies[0].draft == DRAFT
-    assert "128 MiB less" in found.remedies[0].text
+    assert "134 MB less" in found.remedies[0].text
     found = planned(main_memory(total - 200 * MIB), measured_target=windowed)
     assert "windows" not in savings(found)
 
@@ -275,7 +275,7 @@ def test_a_target_that_finds_no_room_says_what_would() -> None:
     (remedy,) = found.remedies
     assert remedy.saving == "none"
     assert remedy.text == (
-        "The target does not fit, even without a draft model; 1 MiB of memory are missing. "
+        "The target does not fit, even without a draft model; 1 MB of memory are missing. "
         "Choose a context of 3840 tokens or fewer, a quantised cache, or a smaller model. "
         "Closing other programs may help, too."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paceline.catalog import words
+from paceline.sizes import part_and_whole, readable_size
 
 
 @pytest.mark.parametrize(
@@ -16,7 +17,7 @@ from paceline.catalog import words
     ],
 )  # fmt: skip
 def test_sizes_of_files(n_bytes: float, text: str) -> None:
-    assert words.file_size(n_bytes) == text
+    assert readable_size(n_bytes) == text
 
 
 @pytest.mark.parametrize(
@@ -24,12 +25,13 @@ def test_sizes_of_files(n_bytes: float, text: str) -> None:
     [
         (3_100_000_000, 4_900_000_000, ("3.1", "4.9 GB")), (0, 398e6, ("0", "398 MB")),
         (12e6, 4.9e9, ("0.0", "4.9 GB")), (999_990_000, 1e9, ("1.0", "1.0 GB")),
+        (2e9, 0, ("2.0", "0.0 GB")), (3e8, 9e8, ("300", "900 MB")),
     ],
 )  # fmt: skip
 def test_progress_is_told_in_one_unit(
     n_done: float, n_total: float, texts: tuple[str, str]
 ) -> None:
-    assert words.done_and_total(n_done, n_total) == texts
+    assert part_and_whole(n_done, n_total) == texts
 
 
 @pytest.mark.parametrize(

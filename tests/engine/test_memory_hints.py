@@ -12,7 +12,6 @@ from paceline.engine.model import model_params
 from paceline.engine.model.memory_hints import (
     MIN_PROPOSAL,
     is_about_memory,
-    readable_size,
     smaller_context,
     what_to_do,
     what_to_do_about_weights,
@@ -27,6 +26,7 @@ from paceline.engine.model.model_params import (
 )
 from paceline.errors import ModelError
 from paceline.messages import ModelParams
+from paceline.sizes import readable_size
 
 F16 = ModelParams("x.gguf")
 CONTEXTS = st.integers(1, 1 << 22)
@@ -111,10 +111,10 @@ def test_and_others_are_not_taken_for_them(why: str) -> None:
 
 
 def test_sizes_are_told_in_units() -> None:
-    assert readable_size(3.5 * 2**20) == "4 MiB"
-    assert readable_size(1.5 * 2**30) == "1.5 GiB"
+    assert readable_size(3.5 * 2**20) == "4 MB"
+    assert readable_size(1.5 * 2**30) == "1.6 GB"
     why = "failed to allocate CPU buffer of size 3221225472"
-    assert with_readable_sizes(why) == "failed to allocate CPU buffer of 3.0 GiB"
+    assert with_readable_sizes(why) == "failed to allocate CPU buffer of 3.2 GB"
     assert with_readable_sizes("of size 2.50 MiB") == "of size 2.50 MiB"
 
 
@@ -134,7 +134,7 @@ def test_a_cache_beyond_the_free_memory_is_refused_with_sizes() -> None:
     with pytest.raises(ModelError) as caught:
         check_kv_memory(F16, 8193, per_token)
     assert caught.value.code == "does-not-fit"
-    assert "1.0 GiB are free" in caught.value.message
+    assert "1.1 GB are free" in caught.value.message
     assert "a context of 6400 tokens or fewer" in caught.value.hint
     with pytest.raises(ModelError) as caught:
         check_kv_memory(F16, 8192, 2**24)  # 64 tokens would fit
@@ -146,8 +146,8 @@ def test_a_context_that_llama_cpp_refuses_for_memory() -> None:
     error = no_context(F16, 4096, 131072.0, "failed to allocate CPU buffer of size 536870912")
     assert error.code == "does-not-fit"
     assert error.message == (
-        "There is no room for a context of 4096 tokens for “x.gguf”, whose cache takes 512 MiB: "
-        "failed to allocate CPU buffer of 512 MiB."
+        "There is no room for a context of 4096 tokens for “x.gguf”, whose cache takes 537 MB: "
+        "failed to allocate CPU buffer of 537 MB."
     )
     assert "a context of 2048 tokens" in error.hint
     assert "a context of 6400 tokens" in no_context(F16, 16384, 131072.0, NO_REASON).hint

@@ -37,7 +37,7 @@ def test_the_versions_are_those_that_run() -> None:
     assert facts["PySide6"] == metadata.version("PySide6-Essentials")
     assert "llama.cpp" not in dict(about.version_facts(None))
     machine = dict(about.machine_facts(ENGINE))
-    assert machine["CPU"] == "A processor (cpu), 8.0 GiB of 16.0 GiB free"
+    assert machine["CPU"] == "A processor (cpu), 8.6 GB of 17.2 GB free"
     assert machine["Build flags"] == "AVX2 = 1 | LLAMAFILE = 1"
 
 

@@ -11,7 +11,7 @@ from paceline.bench.runs import acceptance, bound_of, common, geomean_per_repeat
 from paceline.catalog.words import duration, weights
 from paceline.cli.calibrate import costs_table, one_token_s, rows_of
 from paceline.cli.output import in_columns
-from paceline.engine.model.memory_hints import readable_size
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

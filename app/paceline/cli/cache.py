@@ -37,6 +37,7 @@ from paceline.errors import UserError
 from paceline.files import delete_folder, open_ordinary
 from paceline.paths import Paths
 from paceline.settings import SETTINGS_FILE, left_learning_off, peek_settings, save_settings
+from paceline.sizes import part_and_whole, readable_size
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +52,6 @@ _AT_ONCE = 1 << 18
 """Tokens counted by one set of numpy calls."""
 _PIECE = 1 << 16
 """Characters tokenized at once; some tokenizers recurse once per character."""
-_MIB = 2**20
 
 
 def add(parser: Parser) -> None:
@@ -333,7 +333,7 @@ def _cleared_as_text(cleared: dict[str, Any]) -> str:
 
 
 def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:.1f} MB ({n_bytes} bytes)"
+    return f"{readable_size(n_bytes)} ({n_bytes} bytes)"
 
 
 # --------------------------------------------------------------------------------------- text files
@@ -377,7 +377,8 @@ def read_pieces(path: Path, vocab: Vocabulary, progress: Progress) -> Iterator[l
                     lines, newline, rest = lines + newline + rest, "", ""
                 if lines or newline:
                     yield vocab.tokenize(lines + newline, special=True)
-                progress.show(f"{path.name}: {raw.tell() / _MIB:.0f} of {size / _MIB:.0f} MiB")
+                read, whole = part_and_whole(raw.tell(), size)
+                progress.show(f"{path.name}: {read} of {whole}")
             if rest:
                 yield vocab.tokenize(rest, special=True)
     except OSError as error:

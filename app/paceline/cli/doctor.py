@@ -42,6 +42,7 @@ from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.kernel_build import KernelBuildError
 from paceline.params import ModelParams
+from paceline.sizes import part_and_whole
 
 if TYPE_CHECKING:
     import argparse
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 
 
 _DISTRIBUTIONS = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
-_GIB = 2**30
 _PLACES_SHOWN = 16
 _NOT_BUILT = "kernels-not-built"
 
@@ -325,8 +325,7 @@ def as_text(report: dict[str, Any]) -> str:
         "",
         f"cores: {cores['physical']} physical, {cores['logical']} logical, "
         f"{cores['default_threads']} threads by default",
-        f"memory: {memory['available_bytes'] / _GIB:.1f} of {memory['total_bytes'] / _GIB:.1f} "
-        "GiB available",
+        f"memory: {_of(memory['available_bytes'], memory['total_bytes'])} available",
         "",
     ]
     for name, folder in report["folders"].items():
@@ -371,8 +370,12 @@ def _kernels_line(kernels: dict[str, Any]) -> str:
 def _device_line(device: dict[str, Any]) -> str:
     return (
         f"device {device['name']}: {device['description']} ({device['kind']}, "
-        f"{device['free_bytes'] / _GIB:.1f} of {device['total_bytes'] / _GIB:.1f} GiB free)"
+        f"{_of(device['free_bytes'], device['total_bytes'])} free)"
     )
+
+
+def _of(n_free: int, n_total: int) -> str:
+    return "{} of {}".format(*part_and_whole(n_free, n_total))
 
 
 # ----------------------------------------------------------------------------------- the last reply

@@ -27,6 +27,7 @@ from paceline.cli.output import Progress, Results, in_columns, remark
 from paceline.cli.usage import UsageError, whole_number
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
+from paceline.sizes import part_and_whole, readable_size
 
 if TYPE_CHECKING:
     import argparse
@@ -235,7 +236,7 @@ def choices_as_text(choices: Sequence[dict[str, Any]]) -> str:
         rows.append(
             (
                 choice["quantisation"] or ("" if choice["sidecar"] else "?"),
-                words.file_size(choice["size"]),
+                readable_size(choice["size"]),
                 f"{files[0]['path']}{parts}",
                 ", ".join(filter(None, remarks)),
             )
@@ -379,10 +380,10 @@ def _progress(state: DownloadState) -> str:
     name = state.request.files[0].rsplit("/", 1)[-1]
     if not state.n_total:
         return f"{name}: {state.status}"
-    n_done, n_total = words.done_and_total(state.n_done, state.n_total)
+    n_done, n_total = part_and_whole(state.n_done, state.n_total)
     text = f"{name}: {state.status}, {n_done} of {n_total}"
     if state.bytes_per_s:
-        text += f", {words.file_size(state.bytes_per_s)}/s"
+        text += f", {readable_size(state.bytes_per_s)}/s"
     if state.seconds_left is not None:
         text += f", {words.duration(state.seconds_left)} left"
     return text
@@ -392,6 +393,6 @@ def _kept(state: DownloadState) -> str:
     if not state.n_done:
         return "Stopped; nothing has arrived yet."
     return (
-        f"Stopped; {words.file_size(state.n_done)} are kept in {state.request.folder}. "
+        f"Stopped; {readable_size(state.n_done)} are kept in {state.request.folder}. "
         "The same command goes on from there."
     )

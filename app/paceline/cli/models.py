@@ -22,6 +22,7 @@ from paceline.cli.loading import open_models
 from paceline.cli.output import Progress, Results, in_columns, remark
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     import argparse
@@ -150,7 +151,7 @@ def _row(entry: LibraryEntry) -> tuple[str, ...]:
         words.weights(card.n_params) if card else "",
         card.quantisation if card else "",
         words.tokens(card.n_ctx_train) if card else "",
-        words.file_size(file.n_bytes),
+        readable_size(file.n_bytes),
         file.source,
         words.one_line(str(file.path), _LONGEST),
     )

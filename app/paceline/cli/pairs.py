@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 from paceline.catalog.judge.curated import NOT_CHECKED
 from paceline.catalog.sidecar import check_head
-from paceline.catalog.words import file_size
 from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import StoppedError, ask_engine, open_models
 from paceline.cli.model_options import (
@@ -34,9 +33,9 @@ from paceline.cli.model_options import (
 )
 from paceline.cli.output import Results, in_columns, remark
 from paceline.cli.usage import UsageError
-from paceline.engine.model.memory_hints import readable_size
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     import argparse
@@ -258,7 +257,7 @@ def _pair_text(pair: CuratedPair, here: tuple[bool, bool]) -> str:
         if not repo or (name == "draft" and pair.drafter):
             continue
         parts = [f"hf:{repo}:{file}" if file else f"hf:{repo}"]
-        parts += [file_size(size)] if size else []
+        parts += [readable_size(size)] if size else []
         parts += ["on this computer"] if is_here else []
         lines.append(f"  {name:<11} {', '.join(parts)}")
     if pair.drafter:

@@ -18,9 +18,9 @@ from paceline.catalog.download.downloader import PAUSES_S, Downloader
 from paceline.catalog.download.journal import DownloadState, FileRecord, n_kept
 from paceline.catalog.download.names import file_names, inside
 from paceline.catalog.download.part_file import discard_part
-from paceline.catalog.words import file_size
 from paceline.errors import CancelledError, UserError
 from paceline.files import private_folder
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from paceline.catalog.download.journal import DownloadRequest, Journal, Record, Status
@@ -343,8 +343,8 @@ def disk_full(folder: Path, n_needed: int, n_free: int) -> UserError:
     """Return the refusal of a download that does not fit."""
     return UserError(
         "disk-full",
-        f"{file_size(n_needed)} are still to come, but the disk of {folder} has only "
-        f"{file_size(n_free)} free.",
+        f"{readable_size(n_needed)} are still to come, but the disk of {folder} has only "
+        f"{readable_size(n_free)} free.",
         "Make room or choose a folder on another disk, then resume.",
     )
 

@@ -18,10 +18,10 @@ from typing import Any, Literal, TypeVar
 
 from paceline.catalog.card import ModelCard
 from paceline.catalog.sidecar import NOT_YET, Sidecar
-from paceline.catalog.words import file_size
 from paceline.codec import CodecError, decode_part
 from paceline.errors import UserError
 from paceline.paths import resources
+from paceline.sizes import readable_size
 
 T = TypeVar("T")
 Kind = Literal["draft", "mtp", "dflash", "lookup"]
@@ -129,7 +129,7 @@ class CuratedPair:
     def needs(self) -> str:
         """Which machine it is for, as a phrase."""
         machine = {"any": "any machine", "gpu": "a GPU", "processor": "a processor"}[self.machine]
-        size = f", from {file_size(self.least_memory)} of memory" if self.least_memory else ""
+        size = f", from {readable_size(self.least_memory)} of memory" if self.least_memory else ""
         return f"{machine}{size}"
 
     @property

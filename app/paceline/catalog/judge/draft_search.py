@@ -26,8 +26,9 @@ from paceline.catalog.judge.pairing import (
     size_ratio,
 )
 from paceline.catalog.local.library import LibraryEntry
-from paceline.catalog.words import file_size, weights
+from paceline.catalog.words import weights
 from paceline.errors import UserError
+from paceline.sizes import readable_size
 
 _MOST_LOOKED_INTO = 8
 """Number of library files whose vocabularies are compared; the cards sort them."""
@@ -86,7 +87,7 @@ class DraftSearch:
             if verdict.ok and (verdict.translated or 0.0) > share:
                 share = verdict.translated or 0.0
                 words = next(r.text for r in verdict.reasons if r.code == BY_TRANSLATION)
-                name, size = draft.card.name, file_size(draft.card.n_bytes)
+                name, size = draft.card.name, readable_size(draft.card.n_bytes)
                 best = Remedy(f"Take “{name}” ({size}), which is here already. {words}", draft=path)
         return best
 
@@ -147,7 +148,7 @@ class DraftSearch:
             draft = self._examined(reference, is_stopped)
             if draft is not None and reads_alike(target, draft):
                 return Remedy(
-                    f"Download “{draft.card.name}” ({file_size(draft.card.n_bytes)}) from "
+                    f"Download “{draft.card.name}” ({readable_size(draft.card.n_bytes)}) from "
                     f"{model.repo}: it reads the same tokens.",
                     draft=reference,
                 )
@@ -269,7 +270,7 @@ def _from_library(target: Examined, library: Iterable[tuple[str, Examined]]) -> 
     best = min(fitting, key=lambda one: (one.distance, one.card.n_bytes, one.reference))
     share = 100 * size_ratio(target.card, best.card)
     return Remedy(
-        f"Take “{best.card.name}” ({file_size(best.card.n_bytes)}), which is here already: it "
+        f"Take “{best.card.name}” ({readable_size(best.card.n_bytes)}), which is here already: it "
         f"reads the same tokens, and {share:.0f} % of the bytes per token.",
         draft=best.reference,
     )

@@ -21,10 +21,10 @@ from paceline.catalog.card import ModelCard
 from paceline.catalog.local.model_files import ModelFile, find_models, model_at
 from paceline.catalog.local.places import Place, find_ollama_models
 from paceline.catalog.sidecar import Sidecar, sidecar_in_path, sidecar_of
-from paceline.catalog.words import done_and_total
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import ModelError
 from paceline.files import write_whole
+from paceline.sizes import part_and_whole
 
 CURRENT_S = 60.0
 SAVE_EVERY_S = 5.0
@@ -278,7 +278,7 @@ def _why_not_whole(card: ModelCard, file: ModelFile) -> str:
     """Return that a file holds fewer weights than its header promises; empty: it does not."""
     if file.n_bytes >= card.n_bytes:
         return ""
-    here, whole = done_and_total(file.n_bytes, card.n_bytes)
+    here, whole = part_and_whole(file.n_bytes, card.n_bytes)
     return f"It is incomplete: {here} of {whole} are here."
 
 

@@ -44,11 +44,11 @@ from paceline.engine.model.memory_hints import (
     a_context_of,
     choose,
     has_plain_cache,
-    readable_size,
 )
 from paceline.engine.model.states import MOST_STATES
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
+from paceline.sizes import readable_size
 
 T = TypeVar("T")
 AUTO_LAYERS = -1

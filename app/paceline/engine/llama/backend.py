@@ -21,7 +21,6 @@ from paceline.engine.llama.vocabulary import LlamaVocabularyFile
 from paceline.engine.model.backend import DraftHead, LanguageModel, Progress
 from paceline.engine.model.memory_hints import (
     is_about_memory,
-    readable_size,
     what_to_do_about_weights,
     with_readable_sizes,
 )
@@ -29,6 +28,7 @@ from paceline.engine.model.model_file import check_model_file
 from paceline.engine.model.model_params import check_params, free_memory
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import EngineDescribed, KernelWish, ModelParams
+from paceline.sizes import readable_size
 
 
 class LlamaBackend:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from paceline.params import ModelParams
+from paceline.sizes import readable_size
 
 MIN_PROPOSAL = 512
 """Tokens; too few for a chat if there are less."""
@@ -34,15 +35,8 @@ def is_about_memory(why: str) -> bool:
 
 
 def with_readable_sizes(why: str) -> str:
-    """Return a complaint of llama.cpp with its bytes as MiB or GiB."""
+    """Return a complaint of llama.cpp with its bytes in words."""
     return _SIZE.sub(lambda size: f"of {readable_size(int(size[1]))}", why)
-
-
-def readable_size(n_bytes: float) -> str:
-    """Return a size in words, such as ``1.5 GiB``."""
-    if n_bytes < 2**30:
-        return f"{n_bytes / 2**20:.0f} MiB"
-    return f"{n_bytes / 2**30:.1f} GiB"
 
 
 def smaller_context(n_ctx: int, n_fits: float | None = None) -> int | None:

@@ -9,13 +9,13 @@ import psutil
 
 from paceline.engine.model.memory_hints import (
     is_about_memory,
-    readable_size,
     smaller_context,
     what_to_do,
     with_readable_sizes,
 )
 from paceline.errors import ModelError, ValueOutOfRangeError
 from paceline.messages import ModelParams
+from paceline.sizes import readable_size
 
 MOST_HIDDEN_BYTES = 64 * 2**20
 """Of hidden states that are kept for an MTP head: 3,276 places of 5,120 columns. A head that comes

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from paceline.bench.runs import bound_of
-from paceline.engine.model.memory_hints import readable_size
 from paceline.gui.bench.titles import prompt_title, title_of
 from paceline.gui.state.figures import duration_text, kernel_words, ratio_text
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from paceline.bench.plan import Plan

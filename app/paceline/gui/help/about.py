@@ -29,12 +29,12 @@ from PySide6.QtWidgets import (
 )
 
 from paceline import __version__, starter
-from paceline.engine.model.memory_hints import readable_size
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
 from paceline.gui.look.scale import GAP, HALF, PAGE, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
 
 from paceline.chat.advice.use_cases import USE_CASES, UseCase, recommend
 from paceline.engine.draft.strategy import settings_named
-from paceline.engine.model.memory_hints import readable_size
 from paceline.errors import UserError
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import with_soft_breaks
 from paceline.gui.look.scale import GAP, PAGE, STEP, px
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,8 @@ from PySide6.QtCore import QCoreApplication
 from paceline.chat.advice.decisions import judge
 from paceline.chat.advice.reply_advice import Advice
 from paceline.engine.auto.acceptance import PLACE_OF
-from paceline.engine.model.memory_hints import readable_size
 from paceline.gui.state.figures import duration_text, percent_text, ratio_text
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from paceline.engine.draft.strategy import drafters_named
-from paceline.engine.model.memory_hints import readable_size
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

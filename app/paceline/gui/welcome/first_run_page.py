@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.catalog.words import file_size
 from paceline.gui.kit.card import Card
 from paceline.gui.welcome.first_pairs import own_models
 from paceline.gui.welcome.option_button import OptionButton
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPixmap, QResizeEvent
@@ -233,11 +233,11 @@ def machine_facts(devices: Sequence[DeviceInfo]) -> tuple[Fact, ...]:
     gpus = [each for each in devices if each.kind in ("gpu", "igpu")]
     facts = []
     if cpu is not None:
-        free = _tr("{} free").format(file_size(cpu.free_bytes))
+        free = _tr("{} free").format(readable_size(cpu.free_bytes))
         facts.append(Fact(_tr("Processor"), cpu.description.strip() or cpu.name))
-        facts.append(Fact(_tr("Memory"), file_size(cpu.total_bytes), free))
+        facts.append(Fact(_tr("Memory"), readable_size(cpu.total_bytes), free))
     for gpu in gpus[:2]:
-        size = _tr("{} of memory").format(file_size(gpu.total_bytes))
+        size = _tr("{} of memory").format(readable_size(gpu.total_bytes))
         facts.append(Fact(_tr("Graphics"), gpu.description.strip() or gpu.name, size))
     if not gpus:
         facts.append(
@@ -253,7 +253,7 @@ def models_fact(entries: Sequence[LibraryEntry], *, is_looking: bool) -> Fact:
     remark = _tr("still looking…") if is_looking else ""
     if not own:
         return Fact(title, _tr("looking…") if is_looking else _tr("none yet"))
-    size = file_size(sum(each.file.n_bytes for each in own))
+    size = readable_size(sum(each.file.n_bytes for each in own))
     if len(own) == 1:
         return Fact(title, _tr("1 model, {}").format(size), remark)
     return Fact(title, _tr("{} models, {}").format(len(own), size), remark)

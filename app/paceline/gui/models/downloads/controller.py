@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from paceline.catalog.words import file_size
 from paceline.gui.kit.notices import Action, ask_to_delete
 from paceline.gui.models.downloads.model import DownloadsModel, steps, title
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog, QWidget
@@ -116,7 +116,7 @@ class DownloadsController(QObject):
             self._window,
             self.tr("Give up this download?"),
             self.tr("The {} of “{}” that have arrived are deleted.").format(
-                file_size(state.n_done), title(state)
+                readable_size(state.n_done), title(state)
             ),
             self.tr("Give it up"),
         )

@@ -26,12 +26,12 @@ from PySide6.QtCore import (
 )
 
 from paceline.catalog.local.library import LibraryEntry
-from paceline.catalog.words import file_size
 from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.file_dialogs import reveal
 from paceline.gui.kit.notices import ask_to_delete
 from paceline.gui.models.lists.library import LibraryModel, place_title
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -315,7 +315,9 @@ class LibraryController(QObject):
         self.dialog = ask_to_delete(
             self._window,
             self.tr("Delete this model?"),
-            self.tr("“{}” ({}) is moved to the trash.").format(name, file_size(entry.file.n_bytes)),
+            self.tr("“{}” ({}) is moved to the trash.").format(
+                name, readable_size(entry.file.n_bytes)
+            ),
             self.tr("Move to trash"),
         )
         self.dialog.accepted.connect(self._on_delete)

@@ -27,12 +27,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.engine.model.memory_hints import readable_size
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import with_soft_breaks
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
 from paceline.gui.models.memory_advisor import saving_title
+from paceline.sizes import part_and_whole, readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,7 +181,7 @@ class MemoryBar(QWidget):
         self._plan = plan
         needed = plan.target.total + plan.draft.total + plan.states + plan.kept_free
         self.title.setText("" if is_only else plan.title)
-        words = of_free(needed, plan.free)
+        words = self.tr("{} of {}").format(*part_and_whole(needed, plan.free))
         self.figures.setText(words)
         self.figures.setProperty("role", "value" if plan.fits else "danger")
         restyle(self.figures)
@@ -297,13 +297,6 @@ def parts_of(plan: DevicePlan, names: Sequence[str]) -> tuple[Part, ...]:
         Part(name, size, colour, stripes)
         for name, size, (colour, stripes) in zip(names, sizes, looks, strict=True)
     )
-
-
-def of_free(n_needed: int, n_free: int) -> str:
-    """Return both sizes in one unit: ``4.7 of 23.1 GiB``."""
-    if max(n_needed, n_free) < 2**30:
-        return f"{n_needed / 2**20:.0f} of {readable_size(n_free)}"
-    return f"{n_needed / 2**30:.1f} of {n_free / 2**30:.1f} GiB"
 
 
 def mixed(colour: str, ground: str) -> str:
